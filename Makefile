@@ -1,0 +1,42 @@
+# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+CPP := $(wildcard cpp/*.cpp cpp/*.hpp cpp/*/*.cpp cpp/*/*.hpp) CMakeLists.txt
+JOBS ?= 2
+
+.PHONY: run test test-slow lint types format sanitize bench clean
+
+run: $(VENV)/.built
+	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
+
+test: lint types
+	$(PY) -m pytest -n $(JOBS) -m "not slow"
+
+test-slow: $(VENV)/.built
+	$(PY) -m pytest -n $(JOBS)
+
+lint: $(VENV)/.built
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(VENV)/.built
+	$(PY) -m mypy
+
+format: $(VENV)/.built
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
+$(VENV)/.dependencies: pyproject.toml
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
+	$(PY) -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.built: $(VENV)/.dependencies $(CPP)
+	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build

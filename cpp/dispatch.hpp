@@ -1,0 +1,30 @@
+// Which build of a kernel runs: the best instruction set of this machine, or the one CROSSCUT_SIMD names.
+#pragma once
+#include <string>
+
+namespace crosscut {
+
+enum class Level { baseline, avx2, avx512 };
+
+Level level();                                  // the level in force
+Level best_level();                             // the best level this machine has
+void set_level(const std::string& name);        // throws std::invalid_argument for a level unknown or absent here
+const char* name_of(Level);
+
+}  // namespace crosscut
+
+// Calls FUNCTION of the namespace of the level in force: every kernel file defines it in namespace crosscut::<level>.
+#ifdef CROSSCUT_X86
+#define CROSSCUT_DISPATCH(FUNCTION, ...)                                                        \
+  (::crosscut::level() == ::crosscut::Level::avx512 ? ::crosscut::avx512::FUNCTION(__VA_ARGS__) \
+   : ::crosscut::level() == ::crosscut::Level::avx2 ? ::crosscut::avx2::FUNCTION(__VA_ARGS__)   \
+                                                    : ::crosscut::baseline::FUNCTION(__VA_ARGS__))
+#define CROSSCUT_DECLARE(DECLARATION)            \
+  namespace crosscut::baseline { DECLARATION; }  \
+  namespace crosscut::avx2 { DECLARATION; }      \
+  namespace crosscut::avx512 { DECLARATION; }
+#else
+#define CROSSCUT_DISPATCH(FUNCTION, ...) (::crosscut::baseline::FUNCTION(__VA_ARGS__))
+#define CROSSCUT_DECLARE(DECLARATION) \
+  namespace crosscut::baseline { DECLARATION; }
+#endif

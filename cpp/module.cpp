@@ -1,0 +1,11 @@
+// The compiled module crosscut._core: one bind_* function per part, each in its own file.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_dispatch(nb::module_&);
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
+  bind_dispatch(m);
+}
