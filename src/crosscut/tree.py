@@ -1,0 +1,62 @@
+"""One grown decision tree as flat arrays, the form in which every engine returns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A decision tree; node 0 is the root and nodes are numbered in preorder.
+
+    Branch ``j`` of node ``i`` leads to node ``children[first_child[i] + j]``; a leaf has no branches and
+    ``feature[i] == -1``. A numeric test sends ``value <= threshold[i]`` to branch 0 and the rest to branch 1. A nominal
+    test has one entry per category of its column in ``branches[first_branch[i]:]``: the branch it takes, or -1 if the
+    task never saw it at this node (the last entry is for missing values). What is missing or was never seen takes branch
+    ``missing[i]``.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]  # NaN where the test is nominal or the node is a leaf
+    missing: NDArray[np.int32]  # branch of missing and unseen values, -1 at leaves
+    first_child: NDArray[np.int64]  # n_nodes + 1 offsets into children
+    children: NDArray[np.int32]
+    first_branch: NDArray[np.int64]  # n_nodes + 1 offsets into branches (empty for numeric tests and leaves)
+    branches: NDArray[np.int32]
+    low: NDArray[np.float32]  # own training values on both sides of a numeric cut; NaN elsewhere
+    high: NDArray[np.float32]
+    depth: NDArray[np.int32]
+    n_rows: NDArray[np.int64]  # training rows at the node
+    weight: NDArray[np.float64]  # their total weight
+    value: NDArray[np.float64]  # (n_nodes, n_classes) class weights, or (n_nodes, 1) means
+    impurity: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def max_depth(self) -> int:
+        """Depth of the deepest leaf; a tree that is one leaf has depth 0."""
+        return int(self.depth.max())
+
+    def equals(self, other: Tree) -> bool:
+        """Whether both trees are the same bit for bit."""
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
+            for name in self.__dataclass_fields__
+            if name not in {"feature", "children", "first_child", "first_branch", "branches"}
+        ) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("feature", "children", "first_child", "first_branch", "branches")
+        )
