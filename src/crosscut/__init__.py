@@ -1,3 +1,42 @@
-"""Cross-validated decision trees for the price of one."""
+"""Cross-validated decision trees for the price of one.
+
+Names are imported when they are first used, so ``import crosscut`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crosscut.growth import Growth as Growth
+    from crosscut.growth import Limits as Limits
+    from crosscut.table import Table as Table
+    from crosscut.tasks import Tasks as Tasks
+    from crosscut.tree import Tree as Tree
 
 __version__ = "0.1.0"
+
+# public name -> module that defines it ("" if the name is itself a module), in the order of the documentation
+_WHERE = {
+    "Table": "table",
+    "Tasks": "tasks",
+    "Growth": "growth",
+    "Limits": "growth",
+    "Tree": "tree",
+}
+
+__all__ = ["__version__", *_WHERE]  # noqa: PLE0604, type checkers see the imports above
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'crosscut' has no attribute {name!r}")
+    where = _WHERE[name]
+    found = getattr(import_module(f"crosscut.{where}"), name) if where else import_module(f"crosscut.{name}")
+    globals()[name] = found  # the next look-up does not come here
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

@@ -57,12 +57,14 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
 def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
     """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
     if hasattr(cv, "split"):
-        return iter(cv.split(np.empty(n_rows) if X is None else X, y, groups))
+        pairs: Iterable[tuple[Any, Any]] = cv.split(np.empty(n_rows) if X is None else X, y, groups)
+        return pairs
     if isinstance(cv, str) or not hasattr(cv, "__iter__"):
         raise ValueError(
             f"cv must be a number of folds, a scikit-learn splitter or an iterable of (train, test) rows, but {cv!r} was given"
         )
-    return iter(cv)
+    pairs = cv
+    return pairs
 
 
 def warn_groups(groups: Any, n_folds: int) -> None:

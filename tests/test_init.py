@@ -1,0 +1,39 @@
+"""`import crosscut` is light, and its public names are there when asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import crosscut
+
+HEAVY = ["sklearn", "pandas", "polars", "pyarrow", "matplotlib", "scipy", "duckdb", "dask", "narwhals"]
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"import sys\n{statement}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import crosscut",
+        "import numpy, crosscut.table; crosscut.table.Table.from_data(numpy.eye(4))",
+        "import numpy, crosscut.tasks; crosscut.tasks.Tasks.from_cv(2, numpy.arange(4) % 2, classifier=True)",
+    ],
+)
+def test_no_heavy_import(statement):
+    assert not modules_after(statement) & set(HEAVY)
+
+
+def test_names_are_found():
+    for name in crosscut.__all__:
+        assert getattr(crosscut, name) is not None
+        assert name in dir(crosscut)
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="no attribute 'Trees'"):
+        crosscut.Trees  # noqa: B018
