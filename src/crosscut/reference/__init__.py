@@ -1,0 +1,1 @@
+"""The paper in plain Python: slow, obvious, and the oracle of the tests."""

@@ -1,0 +1,47 @@
+"""The reference as an engine: every task's tree, grown alone. What other engines must equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crosscut.reference.examples import Examples, tasks_of
+from crosscut.reference.node import flatten
+from crosscut.reference.tree import grow_tree
+
+if TYPE_CHECKING:
+    from crosscut.growth import Growth, Target
+    from crosscut.tree import Tree
+
+
+@dataclass(frozen=True)
+class Forest:
+    """One tree per task."""
+
+    trees: tuple[Tree, ...]
+    levels: None = None
+
+
+def grow(table: Any, target: Target, tasks: Any, growth: Growth) -> Forest:
+    """Grow each task by itself (the paper's serial algorithm).
+
+    Parameters
+    ----------
+    table : Table
+        The examples' values.
+    target : Target
+        What is predicted, and the examples' weights.
+    tasks : Tasks
+        The trees to grow.
+    growth : Growth
+        How tests are made and judged.
+
+    Returns
+    -------
+    Forest
+        One tree per task.
+    """
+    largest = 1 if tasks.multiplicity is None else int(tasks.multiplicity.max())
+    examples = Examples.of(table, target, growth, largest)
+    trees = tuple(flatten(grow_tree(examples, task), examples) for task in tasks_of(tasks, examples))
+    return Forest(trees)

@@ -1,0 +1,101 @@
+"""A grown tree as nested nodes, what its nodes tell, and its flat form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from crosscut.reference.examples import Examples, Task
+    from crosscut.reference.test import Test
+
+
+@dataclass(frozen=True)
+class Info:
+    """info(T) of Figure 1: what a node stores about its training examples."""
+
+    n_rows: int
+    weight: float
+    value: tuple[float, ...]  # class weights, or the mean
+    impurity: float
+    pure: bool
+
+
+@dataclass(frozen=True)
+class Node:
+    """A leaf, or a test with one child per branch."""
+
+    info: Info
+    test: Test | None = None
+    children: list[Node] = field(default_factory=list)
+
+
+def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
+    """Sum up the original targets of the examples (``math.fsum`` is exact, so order does not matter)."""
+    times = task.multiplicity[rows]
+    w = np.repeat(examples.weights[rows], times)
+    y = np.repeat(examples.y[rows], times)
+    weight = math.fsum(w)
+    pure = bool(np.all(y == y[0]))
+    if examples.n_classes == 0:
+        wy = w * y
+        mean = math.fsum(wy) / weight
+        impurity = 0.0 if pure else max(0.0, math.fsum(wy * y) / weight - mean * mean)
+        return Info(len(rows), weight, (mean,), impurity, pure)
+    value = tuple(math.fsum(w[y == c]) for c in range(examples.n_classes))
+    p = [v / weight for v in value]
+    impurity = 0.0
+    if examples.growth.criterion == "gini":
+        impurity = 1.0 - sum(q * q for q in p)
+    else:
+        for q in p:
+            impurity -= q * math.log2(q) if q > 0 else 0.0
+    return Info(len(rows), weight, value, impurity, pure)
+
+
+def flatten(root: Node, examples: Examples) -> Tree:
+    """Return the tree with nodes numbered in preorder, laid out as :class:`crosscut.tree.Tree`."""
+    numbered = list(preorder(root, 0))
+    number = {id(node): i for i, (node, _) in enumerate(numbered)}
+    nodes = [node for node, _ in numbered]
+    tests = [node.test for node in nodes]
+    children = [[number[id(child)] for child in node.children] for node in nodes]
+    branches = [
+        [test.branches.index(o) if o >= 0 else -1 for o in test.outcomes]
+        if test and examples.is_nominal(test.column)
+        else []
+        for test in tests
+    ]
+    nan = float("nan")
+    return Tree(
+        feature=np.array([test.column if test else -1 for test in tests], np.int32),
+        threshold=np.array([test.threshold if test else nan for test in tests], np.float64),
+        missing=np.array([test.missing if test else -1 for test in tests], np.int32),
+        first_child=np.cumsum([0, *map(len, children)], dtype=np.int64),
+        children=np.array([child for some in children for child in some], np.int32),
+        first_branch=np.cumsum([0, *map(len, branches)], dtype=np.int64),
+        branches=np.array([branch for some in branches for branch in some], np.int32),
+        low=np.array([test.low if test else nan for test in tests], np.float32),
+        high=np.array([test.high if test else nan for test in tests], np.float32),
+        depth=np.array([depth for _, depth in numbered], np.int32),
+        n_rows=np.array([node.info.n_rows for node in nodes], np.int64),
+        weight=np.array([node.info.weight for node in nodes], np.float64),
+        value=np.array([node.info.value for node in nodes], np.float64),
+        impurity=np.array([node.info.impurity for node in nodes], np.float64),
+    )
+
+
+def preorder(node: Node, depth: int) -> Iterator[tuple[Node, int]]:
+    """Yield the nodes of a tree with their depths, parents first."""
+    yield node, depth
+    for child in node.children:
+        yield from preorder(child, depth + 1)

@@ -1,0 +1,156 @@
+"""Tests that can be put in a node, and their statistics.
+
+A test maps the rank of an example's value in one column to an outcome. All tests of a column are judged from
+one set of statistics, those of its values: the left branch of a threshold, or of a subset, is the sum of the
+values it holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from crosscut.reference.quality import share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from crosscut.reference.examples import Examples
+
+    Integers = NDArray[np.int64]
+    # Statistics [test, branch, amount] of a column's tests, in the order in which the first of equals wins,
+    # and a function that makes the i-th test. The first amount is the number of rows.
+    Candidates = tuple[Integers, Callable[[int], "Test"]]
+
+NAN = float("nan")
+GAP = np.float32(1e-7)  # scikit-learn's: no threshold between values that are closer
+EXHAUSTIVE = 8  # with more categories (and three or more classes) not every subset is tried
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test with the constants of one task."""
+
+    __test__: ClassVar[bool] = False  # pytest: not a test case
+
+    column: int
+    outcomes: tuple[int, ...]  # of each rank, last of missing; -1 where the task has no example that tells
+    missing: int  # branch for what is missing or was never seen
+    threshold: float = NAN  # of a numeric test: at most this goes left
+    low: float = NAN  # the task's own values beside the threshold
+    high: float = NAN
+
+    @property
+    def branches(self) -> list[int]:
+        """The outcomes that have a branch, in the order of the branches."""
+        return sorted(set(self.outcomes) - {-1})
+
+
+def tests(examples: Examples, column: int, S: Integers) -> Candidates:
+    """All tests of a column, from the statistics ``S[rank]`` of its values (the last rank is missing)."""
+    if not examples.is_nominal(column):
+        return thresholds(examples, column, S)
+    if examples.growth.splits == "multiway":
+        return multiway(column, S)
+    return subsets(examples, column, S)
+
+
+def thresholds(examples: Examples, column: int, S: Integers) -> Candidates:
+    """Cuts between neighbouring values of the task's own; with missing examples right, apart, and left."""
+    own = np.flatnonzero(S[:-1, 0])
+    missing = S[-1]
+    below = np.cumsum(S[own], axis=0)
+    edges = examples.table.edges
+    if edges is None:
+        values = examples.table.values[column][own]
+        cuts = np.flatnonzero(values[:-1] + GAP < values[1:])
+    else:
+        cuts = np.arange(len(own) - 1)
+    left = below[cuts]
+    right = S[:-1].sum(axis=0) - left
+    places = [(i, -1) for i in cuts.tolist()]
+    branches = [np.stack([left, right], axis=1)]
+    if missing[0] and len(own):
+        places = [(i, 1) for i in cuts.tolist()] + [(-1, 1)] + [(i, 0) for i in cuts.tolist()]
+        branches = [
+            np.stack([left, right + missing], axis=1),
+            np.stack([below[-1], missing])[None],
+            np.stack([left + missing, right], axis=1),
+        ]
+    statistics = np.concatenate(branches)
+
+    def make(i: int) -> Test:
+        cut, side = places[i]
+        outcomes = np.full(len(S), -1)
+        outcomes[-1] = side
+        if cut < 0:
+            outcomes[:-1] = 0
+            return Test(column, tuple(outcomes.tolist()), 1, threshold=np.inf)
+        outcomes[: own[cut] + 1] = 0
+        outcomes[own[cut + 1] : -1] = 1
+        if side < 0:
+            side = majority(statistics[i])
+        if edges is not None:
+            return Test(column, tuple(outcomes.tolist()), side, float(edges[column][own[cut]]))
+        low, high = float(values[cut]), float(values[cut + 1])
+        return Test(column, tuple(outcomes.tolist()), side, low / 2 + high / 2, low, high)
+
+    return statistics, make
+
+
+def multiway(column: int, S: Integers) -> Candidates:
+    """One test: a branch per category that the task has at the node; missing is a category."""
+    own = np.flatnonzero(S[:, 0])
+
+    def make(_: int) -> Test:
+        outcomes = np.where(S[:, 0] > 0, np.arange(len(S)), -1)
+        side = len(own) - 1 if S[-1, 0] else int(np.argmax(S[own, 0]))
+        return Test(column, tuple(outcomes.tolist()), side)
+
+    return (S[own][None] if len(own) > 1 else np.empty((0, 2, S.shape[1]), S.dtype)), make
+
+
+def subsets(examples: Examples, column: int, S: Integers) -> Candidates:
+    """Split the categories in two; missing is a category."""
+    own = np.flatnonzero(S[:, 0])
+    left_sets = list(subsets_of(own, S, examples.n_classes))
+    left = np.array([S[chosen].sum(axis=0) for chosen in left_sets]).reshape(-1, S.shape[1])
+    statistics = np.stack([left, S.sum(axis=0) - left], axis=1)
+
+    def make(i: int) -> Test:
+        outcomes = np.full(len(S), -1)
+        outcomes[own] = 1
+        outcomes[left_sets[i]] = 0
+        side = int(outcomes[-1]) if S[-1, 0] else majority(statistics[i])
+        return Test(column, tuple(outcomes.tolist()), side)
+
+    return statistics, make
+
+
+def subsets_of(own: Integers, S: Integers, n_classes: int) -> Iterator[Integers]:
+    """Yield the categories that go left, for every subset that is tried.
+
+    With two classes, or numbers, the best subset is a prefix in the order of means (Breiman et al. 1984).
+    """
+    amounts = S[own, 1:].astype(np.float64)
+    if n_classes > 2 and len(own) <= EXHAUSTIVE:
+        for mask in range(1, 2 ** len(own) - 1, 2):
+            yield own[(mask >> np.arange(len(own))) & 1 == 1]
+        return
+    if n_classes == 0:
+        orders = [share(amounts[:, 1], amounts[:, 0])]
+    else:
+        classes = [1] if n_classes == 2 else range(n_classes)
+        orders = [share(amounts[:, c], amounts.sum(axis=1)) for c in classes]
+    for means in orders:
+        by_mean = own[np.argsort(means, kind="stable")]
+        yield from (by_mean[:k] for k in range(1, len(own)))
+
+
+def majority(branches: Integers) -> int:
+    """Branch of a binary test for missing values if none was seen: the one with more rows, else right."""
+    return 0 if branches[0, 0] > branches[1, 0] else 1
