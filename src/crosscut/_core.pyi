@@ -5,3 +5,53 @@ def simd_level() -> str: ...
 def best_simd_level() -> str: ...
 def set_simd_level(name: str) -> None: ...
 def popcount(words: NDArray[np.uint64]) -> int: ...
+def apply(
+    node_start: NDArray[np.int64],
+    first_child: NDArray[np.int64],
+    children: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    missing: NDArray[np.int32],
+    first_branch: NDArray[np.int64],
+    branch_start: NDArray[np.int64],
+    branches: NDArray[np.int32],
+    x: NDArray[np.float32],
+    rows: NDArray[np.int64] | None,
+    row_start: NDArray[np.int64] | None,
+    n_threads: int,
+) -> NDArray[np.int32]: ...
+def parents(
+    node_start: NDArray[np.int64], first_child: NDArray[np.int64], children: NDArray[np.int32]
+) -> NDArray[np.int32]: ...
+def pruning_paths(
+    node_start: NDArray[np.int64],
+    first_child: NDArray[np.int64],
+    children: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    impurity: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[
+    NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
+]: ...
+def cut_leaves(
+    node_start: NDArray[np.int64],
+    first_child: NDArray[np.int64],
+    children: NDArray[np.int32],
+    level: NDArray[np.int32],
+    n_levels: int,
+    leaf: NDArray[np.int32],
+    row_start: NDArray[np.int64],
+) -> NDArray[np.int32]: ...
+def cut_losses(
+    node_start: NDArray[np.int64],
+    first_child: NDArray[np.int64],
+    children: NDArray[np.int32],
+    level: NDArray[np.int32],
+    n_levels: int,
+    leaf: NDArray[np.int32],
+    row_start: NDArray[np.int64],
+    prediction: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    squared: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -1,0 +1,111 @@
+// Minimal cost-complexity pruning (Breiman et al. 1984): again and again the weakest link, the inner node i with the least
+//   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1),    R(i) = weight(i) / weight(root) * impurity(i),
+// becomes a leaf. Sums are formed in scikit-learn's order, so alphas and ties come out as there; but the weakest link is not
+// searched in all nodes: every node knows the weakest link of its subtree, and a step mends the ancestors only, which
+// makes a path O(nodes x depth). Preorder numbers make "own node first, then the children" scikit-learn's lowest index.
+#include "prune.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace crosscut {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Link {
+  double risk, below;        // R(i) and R(leaves below i)
+  double weakest_alpha;      // the weakest link of the subtree ...
+  std::int32_t weakest = 0;  // ... and where it is
+  std::int32_t n_leaves = 0;
+  bool inner = false;
+};
+
+// Brings `weakest` of node i up to date, given that its children's are.
+void mend(std::vector<Link>& links, std::int64_t i, const std::int64_t* first, const std::int32_t* child) {
+  Link& link = links[static_cast<std::size_t>(i)];
+  link.weakest = static_cast<std::int32_t>(i);
+  link.weakest_alpha = kInfinity;
+  if (!link.inner) return;
+  link.weakest_alpha = (link.risk - link.below) / (link.n_leaves - 1);
+  for (std::int64_t j = first[i]; j < first[i + 1]; j++) {
+    const Link& below = links[static_cast<std::size_t>(child[j])];
+    if (below.inner && below.weakest_alpha < link.weakest_alpha) {
+      link.weakest_alpha = below.weakest_alpha;
+      link.weakest = below.weakest;
+    }
+  }
+}
+
+}  // namespace
+
+void parents(const Trees& trees, std::int64_t t, std::int32_t* parent) {
+  const std::int64_t n = trees.n_nodes(t), *first = trees.child_offsets(t);
+  const std::int32_t* child = trees.child_nodes(t);
+  std::fill(parent, parent + n, -1);
+  for (std::int64_t i = 0; i < n; i++)
+    for (std::int64_t j = first[i]; j < first[i + 1]; j++) parent[child[j]] = static_cast<std::int32_t>(i);
+}
+
+Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, const double* impurity, double* node_alpha) {
+  const std::int64_t n = trees.n_nodes(t), *first = trees.child_offsets(t);
+  const std::int32_t* child = trees.child_nodes(t);
+  const std::size_t size = static_cast<std::size_t>(n);
+  std::vector<std::int32_t> parent(size);
+  parents(trees, t, parent.data());
+  std::vector<Link> links(size);
+  for (std::size_t i = 0; i < size; i++) {
+    links[i].risk = weight[i] * impurity[i] / weight[0];
+    links[i].below = 0;
+    links[i].inner = first[i + 1] > first[i];
+    node_alpha[i] = -kInfinity;
+  }
+  for (std::size_t leaf = 0; leaf < size; leaf++) {  // leaves in ascending order add to all their ancestors
+    if (links[leaf].inner) continue;
+    links[leaf].below = links[leaf].risk;
+    for (std::int32_t a = parent[leaf]; a >= 0; a = parent[static_cast<std::size_t>(a)]) {
+      links[static_cast<std::size_t>(a)].below += links[leaf].risk;
+      links[static_cast<std::size_t>(a)].n_leaves++;
+    }
+  }
+  for (std::int64_t i = n - 1; i >= 0; i--) mend(links, i, first, child);
+
+  Path path;
+  const auto record = [&](double alpha) {
+    path.alpha.push_back(alpha);
+    path.impurity.push_back(links[0].below);
+    path.n_leaves.push_back(links[0].inner ? links[0].n_leaves : 1);
+  };
+  record(0.0);
+  double reached = -kInfinity;  // rounding may let alpha fall back: a step is taken once all before it were
+  std::vector<std::int32_t> todo;
+  while (links[0].inner) {
+    const std::int32_t pruned = links[0].weakest;
+    const double alpha = links[0].weakest_alpha;
+    reached = std::max(reached, alpha);
+    todo.assign(1, pruned);
+    while (!todo.empty()) {
+      const std::int32_t i = todo.back();
+      todo.pop_back();
+      if (!links[static_cast<std::size_t>(i)].inner) continue;
+      links[static_cast<std::size_t>(i)].inner = false;
+      node_alpha[i] = reached;
+      todo.insert(todo.end(), child + first[i], child + first[i + 1]);
+    }
+    Link& cut = links[static_cast<std::size_t>(pruned)];
+    const std::int32_t fewer = cut.n_leaves - 1;
+    const double more = cut.risk - cut.below;
+    cut.n_leaves = 0;
+    cut.below = cut.risk;
+    mend(links, pruned, first, child);
+    for (std::int32_t a = parent[static_cast<std::size_t>(pruned)]; a >= 0; a = parent[static_cast<std::size_t>(a)]) {
+      links[static_cast<std::size_t>(a)].n_leaves -= fewer;
+      links[static_cast<std::size_t>(a)].below += more;
+      mend(links, a, first, child);
+    }
+    record(alpha);
+  }
+  return path;
+}
+
+}  // namespace crosscut

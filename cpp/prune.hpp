@@ -1,0 +1,48 @@
+// Minimal cost-complexity pruning of many trees, and what a row's leaf becomes when its tree is cut smaller.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "trees.hpp"
+
+namespace crosscut {
+
+// The path of one tree: step 0 is the whole tree, every later step makes one inner node a leaf.
+struct Path {
+  std::vector<double> alpha, impurity;  // effective alpha of the step, impurity of the leaves after it
+  std::vector<std::int32_t> n_leaves;
+};
+
+// node_alpha[i]: the least ccp_alpha at which node i is no longer an inner node (-infinity for the tree's own leaves).
+Path pruning_path(const Trees&, std::int64_t tree, const double* weight, const double* impurity, double* node_alpha);
+
+// parent[i] of every node of a tree, -1 for its root.
+void parents(const Trees&, std::int64_t tree, std::int32_t* parent);
+
+// Levels of pruning 0 .. n_levels - 1, from large trees to small ones: node i is an inner node at levels below level[i].
+// A node's level is at most its parent's, and 0 at a leaf.
+struct Levels {
+  const std::int32_t* level;  // one per node of all trees
+  std::int64_t n_levels;
+};
+
+// Rows row_start[t] .. row_start[t + 1] of `leaf` ended in these leaves of tree t.
+struct Ends {
+  const std::int32_t* leaf;
+  const std::int64_t* row_start;
+};
+
+// end[k * n_rows + r]: the node where row r ends at level k.
+void cut_leaves(const Trees&, const Levels&, const Ends&, std::int32_t* end);
+
+struct Losses {
+  const double* prediction;  // one per node of all trees
+  const double* y;           // one per row of Ends
+  const double* weight;      // of that row; null: 1
+  bool squared;              // (y - prediction)^2, else 1 where they differ
+};
+
+// Sums over the rows of loss and of its square, at each level.
+void cut_losses(const Trees&, const Levels&, const Ends&, const Losses&, double* sum, double* sum_of_squares);
+
+}  // namespace crosscut

@@ -1,0 +1,134 @@
+"""Which leaf a row reaches, and what that leaf predicts: for one tree, for all, and out of fold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.forest import Forest, Packed
+from crosscut.threads import n_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.tree import Tree
+
+Trees = Forest | Packed
+
+
+def packed_of(trees: Trees | Tree) -> Packed:
+    """The arrays of the trees end to end."""
+    if isinstance(trees, Packed):
+        return trees
+    return trees.packed if isinstance(trees, Forest) else Packed.of([trees])
+
+
+def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = None) -> NDArray[np.int32]:
+    """Leaf of every row in every tree.
+
+    Parameters
+    ----------
+    trees : Forest, Packed or Tree
+        The trees to walk.
+    x : float32 array of shape (n_rows, n_columns)
+        Rows as ``Schema.matrix`` encodes them.
+    n_jobs : int, optional
+        Threads; by default as many as there are cores.
+
+    Returns
+    -------
+    leaf : int32 array of shape (n_trees, n_rows)
+        For a single Tree, of shape (n_rows,).
+    """
+    leaf = _apply(packed_of(trees), x, None, None, n_jobs)
+    return leaf if isinstance(trees, Forest | Packed) else leaf[0]
+
+
+def apply_held_out(
+    trees: Trees, x: NDArray[np.float32], test_rows: Sequence[NDArray[np.int64]], *, n_jobs: int | None = None
+) -> HeldOut:
+    """Leaf of every held-out row in the tree that holds it out, for all trees in one call.
+
+    Parameters
+    ----------
+    trees : Forest or Packed
+        The trees, one per task.
+    x : float32 array of shape (n_rows, n_columns)
+        All rows, as ``Schema.matrix`` encodes them.
+    test_rows : sequence of int64 arrays
+        The rows that each tree's task holds out (``Tasks.test_rows``); empty for task 0.
+    n_jobs : int, optional
+        Threads; by default as many as there are cores.
+    """
+    packed = packed_of(trees)
+    if len(test_rows) != packed.n_trees:
+        raise ValueError(f"test_rows must name the rows of each of the {packed.n_trees} trees; got {len(test_rows)}")
+    row_start = np.zeros(len(test_rows) + 1, dtype=np.int64)
+    np.cumsum([len(rows) for rows in test_rows], out=row_start[1:])
+    rows = np.ascontiguousarray(np.concatenate(test_rows), dtype=np.int64)
+    return HeldOut(rows, row_start, _apply(packed, x, rows, row_start, n_jobs))
+
+
+class HeldOut:
+    """The held-out rows of all tasks, task after task, and the leaf each reached in its task's tree.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Rows of the table, task after task.
+    row_start : int64 array of shape (n_tasks + 1,)
+        Task ``t`` holds out ``rows[row_start[t]:row_start[t + 1]]``.
+    leaf : int32 array
+        The node each of them reached in tree ``t``.
+    """
+
+    def __init__(
+        self, rows: NDArray[np.int64], row_start: NDArray[np.int64], leaf: NDArray[np.int32]
+    ) -> None:
+        self.rows = rows
+        self.row_start = row_start
+        self.leaf = leaf
+
+    def node(self, packed: Packed) -> NDArray[np.int64]:
+        """The leaf of each held-out row, counted over all trees: an index into the arrays of ``packed``."""
+        return np.repeat(packed.node_start[:-1], np.diff(self.row_start)) + self.leaf
+
+    def of(self, task: int) -> slice:
+        """Where the rows of a task are."""
+        return slice(int(self.row_start[task]), int(self.row_start[task + 1]))
+
+
+def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Class weights as probabilities; a node without weight gives every class the same."""
+    total = value.sum(axis=1, keepdims=True)
+    if np.all(total > 0):
+        return value / total
+    return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
+
+
+def _apply(
+    packed: Packed,
+    x: NDArray[np.float32],
+    rows: NDArray[np.int64] | None,
+    row_start: NDArray[np.int64] | None,
+    n_jobs: int | None,
+) -> NDArray[np.int32]:
+    return _core.apply(
+        packed.node_start,
+        packed.first_child,
+        packed.children,
+        packed.feature,
+        packed.threshold,
+        packed.missing,
+        packed.first_branch,
+        packed.branch_start,
+        packed.branches,
+        x,
+        rows,
+        row_start,
+        n_threads(n_jobs),
+    )
