@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,21 +15,22 @@ from crosscut.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from crosscut.sharing import Sharing
 
-_PER_NODE = ("feature", "threshold", "missing", "low", "high", "depth", "n_rows", "weight", "value", "impurity")
+_AT_LEAVES = {"feature": -1, "threshold": np.nan, "missing": -1, "low": np.nan, "high": np.nan}
+_PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
     """The arrays of many trees end to end, as the core reads and writes them.
 
-    Tree ``t`` owns the nodes ``node_start[t]:node_start[t + 1]``. Node numbers in ``children`` and the offsets in
-    ``first_child`` and ``first_branch`` are the tree's own, so tree ``t`` is a slice of every array: ``first_child`` and
-    ``first_branch`` have one entry more per tree than it has nodes, ``children`` one less (every node but the root is
-    one child), ``branches`` has its own offsets ``branch_start``.
+    Tree ``t`` owns the nodes ``node_start[t]:node_start[t + 1]``. Node numbers in ``children`` and the
+    offsets in ``first_child`` and ``first_branch`` are the tree's own, so tree ``t`` is a slice of every
+    array: ``first_child`` and ``first_branch`` have one entry more per tree than it has nodes, ``children``
+    one less (every node but the root is one child), ``branches`` has its own offsets ``branch_start``.
     """
 
     node_start: NDArray[np.int64]  # n_trees + 1
@@ -63,6 +65,19 @@ class Packed:
         """Each node's tree."""
         return np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
 
+    @cached_property
+    def child_owner(self) -> NDArray[np.int64]:
+        """For each entry of ``children`` the node whose child it is, counted over all trees."""
+        return self._owners(self.first_child)
+
+    def by_depth(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Nodes of depth 1, 2, … with their parents, both counted over all trees."""
+        order = np.argsort(self.depth, kind="stable")
+        bounds = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 2))
+        for begin, end in pairwise(bounds):
+            nodes = order[begin:end]
+            yield nodes, self.node_start[self.tree_of[nodes]] + self.parent[nodes]
+
     def tree(self, t: int) -> Tree:
         """Tree ``t``; its arrays are views."""
         begin, end = int(self.node_start[t]), int(self.node_start[t + 1])
@@ -93,9 +108,11 @@ class Packed:
             for field in fields(cls)
             if field.name not in {"node_start", "branch_start"}
         }
-        node_start = np.concatenate([[0], np.cumsum([len(tree) for tree in trees])]).astype(np.int64)
-        branch_start = np.concatenate([[0], np.cumsum([len(tree.branches) for tree in trees])]).astype(np.int64)
-        return cls(node_start=node_start, branch_start=branch_start, **arrays)
+        return cls(
+            node_start=_starts([len(tree) for tree in trees]),
+            branch_start=_starts([len(tree.branches) for tree in trees]),
+            **arrays,
+        )
 
     def select(self, trees: Sequence[int]) -> Packed:
         """Only these trees, in this order."""
@@ -112,16 +129,10 @@ class Packed:
             Each old node's number in its smaller tree, -1 if it is gone.
         """
         node_start = self.node_start
-        root = self.parent < 0
         at = node_start[self.tree_of]
         inner = inner & (self.feature >= 0)
-        # preorder: a node's parent comes first, so one pass per level of depth is enough
-        keep = root.copy()
-        by_depth = np.argsort(self.depth, kind="stable")
-        bounds = np.searchsorted(self.depth[by_depth], np.arange(1, int(self.depth.max()) + 2))
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-            nodes = by_depth[begin:end]
-            parents = at[nodes] + self.parent[nodes]
+        keep = self.parent < 0
+        for nodes, parents in self.by_depth():
             keep[nodes] = keep[parents] & inner[parents]
         kept = np.concatenate([[0], np.cumsum(keep)])
         number = np.where(keep, kept[:-1] - kept[at], -1).astype(np.int32)
@@ -131,22 +142,21 @@ class Packed:
             np.where(inner, np.delete(np.diff(offsets), node_start[1:-1] + np.arange(self.n_trees - 1)), 0)
             for offsets in (self.first_child, self.first_branch)
         )
-        child_owner = self._owners(self.first_child)
         branch_owner = self._owners(self.first_branch)
-        children_kept = inner[child_owner]
-        child_tree = self.tree_of[child_owner]
+        children_kept = inner[self.child_owner]
+        child_tree = self.tree_of[self.child_owner]
         new_children = number[node_start[child_tree[children_kept]] + self.children[children_kept]]
         start = kept[node_start].astype(np.int64)
         per_node: dict[str, Any] = {name: getattr(self, name)[keep] for name in _PER_NODE}
         leaf = ~inner[keep]
-        for name, at_leaf in (("feature", -1), ("threshold", np.nan), ("missing", -1), ("low", np.nan), ("high", np.nan)):
+        for name, at_leaf in _AT_LEAVES.items():
             per_node[name][leaf] = at_leaf
         branches_kept = inner[branch_owner]
         branch_count = np.bincount(self.tree_of[branch_owner[branches_kept]], minlength=self.n_trees)
         return (
             Packed(
                 node_start=start,
-                branch_start=np.concatenate([[0], np.cumsum(branch_count)]).astype(np.int64),
+                branch_start=_starts(branch_count),
                 first_child=_offsets(n_children[keep], start),
                 children=new_children,
                 first_branch=_offsets(n_branches[keep], start),
@@ -157,18 +167,24 @@ class Packed:
         )
 
     def _owners(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The node that each entry behind these offsets belongs to."""
+        """Return the node that each entry behind these offsets belongs to."""
         last = self.node_start[1:-1] + np.arange(self.n_trees - 1)
         return np.repeat(np.arange(len(self.feature)), np.delete(np.diff(offsets), last))
 
 
+def _starts(counts: ArrayLike) -> NDArray[np.int64]:
+    """Offsets of parts of these sizes, and the whole size at the end."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
 def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Offsets of each tree's own, one entry more per tree than it has nodes."""
-    total = np.concatenate([[0], np.cumsum(counts)])
+    total = _starts(counts)
     n_trees = len(start) - 1
     tree = np.repeat(np.arange(n_trees), np.diff(start) + 1)
     within = np.arange(start[-1] + n_trees) - tree
-    return (total[within] - total[start[tree]]).astype(np.int64)
+    own: NDArray[np.int64] = total[within] - total[start[tree]]
+    return own
 
 
 class Forest:
@@ -179,10 +195,12 @@ class Forest:
     trees : sequence of Tree, or Packed
         One tree per task, one by one or packed end to end.
     levels : mapping of str to array, optional
-        What the engine counted on each level of depth, such as ``bundles``, ``rows``, ``tests`` and ``seconds``.
+        What the engine counted on each level of depth, such as ``bundles``, ``rows`` and ``seconds``.
     """
 
-    def __init__(self, trees: Sequence[Tree] | Packed, levels: Mapping[str, NDArray[Any]] | None = None) -> None:
+    def __init__(
+        self, trees: Sequence[Tree] | Packed, levels: Mapping[str, NDArray[Any]] | None = None
+    ) -> None:
         if isinstance(trees, Packed):
             self.packed = trees
         else:

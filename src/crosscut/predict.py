@@ -11,17 +11,16 @@ from crosscut.forest import Forest, Packed
 from crosscut.threads import n_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from crosscut.tasks import Tasks
     from crosscut.tree import Tree
 
 Trees = Forest | Packed
 
 
 def packed_of(trees: Trees | Tree) -> Packed:
-    """The arrays of the trees end to end."""
+    """Return the arrays of the trees end to end."""
     if isinstance(trees, Packed):
         return trees
     return trees.packed if isinstance(trees, Forest) else Packed.of([trees])
@@ -49,7 +48,7 @@ def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = N
 
 
 def apply_held_out(
-    trees: Trees, x: NDArray[np.float32], test_rows: Sequence[NDArray[np.int64]], *, n_jobs: int | None = None
+    trees: Trees, x: NDArray[np.float32], tasks: Tasks, *, n_jobs: int | None = None
 ) -> HeldOut:
     """Leaf of every held-out row in the tree that holds it out, for all trees in one call.
 
@@ -59,18 +58,13 @@ def apply_held_out(
         The trees, one per task.
     x : float32 array of shape (n_rows, n_columns)
         All rows, as ``Schema.matrix`` encodes them.
-    test_rows : sequence of int64 arrays
-        The rows that each tree's task holds out (``Tasks.test_rows``); empty for task 0.
+    tasks : Tasks
+        Says which rows each tree's task holds out.
     n_jobs : int, optional
         Threads; by default as many as there are cores.
     """
-    packed = packed_of(trees)
-    if len(test_rows) != packed.n_trees:
-        raise ValueError(f"test_rows must name the rows of each of the {packed.n_trees} trees; got {len(test_rows)}")
-    row_start = np.zeros(len(test_rows) + 1, dtype=np.int64)
-    np.cumsum([len(rows) for rows in test_rows], out=row_start[1:])
-    rows = np.ascontiguousarray(np.concatenate(test_rows), dtype=np.int64)
-    return HeldOut(rows, row_start, _apply(packed, x, rows, row_start, n_jobs))
+    rows, row_start = tasks.tests, tasks.first_test
+    return HeldOut(rows, row_start, _apply(packed_of(trees), x, rows, row_start, n_jobs))
 
 
 class HeldOut:
@@ -94,7 +88,7 @@ class HeldOut:
         self.leaf = leaf
 
     def node(self, packed: Packed) -> NDArray[np.int64]:
-        """The leaf of each held-out row, counted over all trees: an index into the arrays of ``packed``."""
+        """Return the leaf of each held-out row, as an index into the arrays of ``packed``."""
         return np.repeat(packed.node_start[:-1], np.diff(self.row_start)) + self.leaf
 
     def of(self, task: int) -> slice:
@@ -104,9 +98,7 @@ class HeldOut:
 
 def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
     """Class weights as probabilities; a node without weight gives every class the same."""
-    total = value.sum(axis=1, keepdims=True)
-    if np.all(total > 0):
-        return value / total
+    total: NDArray[np.float64] = value.sum(axis=1, keepdims=True)
     return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
 
 

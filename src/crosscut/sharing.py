@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class SharedNode:
     """A node of the forest: the nodes of some tasks that were reached by the same tests.
 
-    ``groups`` are the tasks that chose the same test here, largest group first; more than one makes the node a fork.
-    Tasks for which the node is a leaf are in no group. ``children[g]`` are the nodes below group ``g``, one per branch.
+    ``groups`` are the tasks that chose the same test here, largest group first; more than one makes the node
+    a fork. Tasks for which the node is a leaf are in no group. ``children[g]`` are the nodes below group
+    ``g``, one per branch.
     """
 
     depth: int
@@ -49,7 +50,7 @@ class Sharing:
 
     root: SharedNode
     n_trees: int
-    f: NDArray[np.float64]  # the paper's f(i): different tests chosen at a node of the forest, averaged over the level
+    f: NDArray[np.float64]  # the paper's f(i): different tests at a node of the forest, level average
     n_forks: NDArray[np.int64]  # forks on each level
     n_nodes: NDArray[np.int64]  # nodes of the forest with a test, on each level
     n_tree_nodes: NDArray[np.int64]  # nodes with a test, summed over the trees, on each level
@@ -58,8 +59,8 @@ class Sharing:
     def of(cls, trees: Sequence[Tree]) -> Sharing:
         """Compare the trees of a forest.
 
-        Two tasks chose the same test if one threshold (or one grouping of categories) could serve both: their cuts lie
-        between training values that overlap, so no training row of either tells them apart.
+        Two tasks chose the same test if one threshold (or one grouping of categories) could serve both: their
+        cuts lie between training values that overlap, so no training row of either tells them apart.
         """
         root = _share(trees)
         depth = max(tree.max_depth for tree in trees)
@@ -75,8 +76,10 @@ class Sharing:
     def __str__(self) -> str:
         lines = [f"{self.n_trees} trees; level: tests of the trees, nodes of the forest, forks, f(i)"]
         lines += [
-            f"{i + 1:5d}: {self.n_tree_nodes[i]:6d} {self.n_nodes[i]:6d} {self.n_forks[i]:6d} {self.f[i]:6.2f}"
-            for i in range(len(self.f))
+            f"{i:5d}: {tests:6d} {nodes:6d} {forks:6d} {f:6.2f}"
+            for i, (tests, nodes, forks, f) in enumerate(
+                zip(self.n_tree_nodes, self.n_nodes, self.n_forks, self.f, strict=True), 1
+            )
         ]
         return "\n".join(lines)
 
@@ -84,7 +87,8 @@ class Sharing:
 def _share(trees: Sequence[Tree]) -> SharedNode:
     # one branch per category, or two sets of categories: all nominal tests of a forest are of one kind
     multiway = any(
-        np.any((np.diff(tree.first_child) > 2) & np.isnan(tree.threshold) & (tree.feature >= 0)) for tree in trees
+        np.any((np.diff(tree.first_child) > 2) & np.isnan(tree.threshold) & (tree.feature >= 0))
+        for tree in trees
     )
     tasks = tuple(range(len(trees)))
     root = SharedNode(0, tasks, (0,) * len(trees))
@@ -120,7 +124,7 @@ def _same_tests(trees: Sequence[Tree], at: dict[int, int], multiway: bool) -> tu
 
 
 def _same_cuts(trees: Sequence[Tree], members: list[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Cuts between overlapping neighbours: sorted by the lower one, a group goes on while all its members overlap."""
+    """Group cuts between overlapping neighbours: a group goes on while all its members overlap."""
     cuts = []
     for task, node in members:
         tree = trees[task]
@@ -143,8 +147,8 @@ def _same_cuts(trees: Sequence[Tree], members: list[tuple[int, int]]) -> list[tu
 def _same_categories(
     trees: Sequence[Tree], members: list[tuple[int, int]], multiway: bool
 ) -> list[tuple[int, ...]]:
-    """Groupings of categories that agree on every category both tasks have seen."""
-    groups: list[tuple[NDArray[np.int_], list[int]]] = []
+    """Group by sets of categories that agree on every category both tasks have seen."""
+    groups: list[tuple[NDArray[Any], list[int]]] = []
     for task, node in members:
         tree = trees[task]
         taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]].copy()
