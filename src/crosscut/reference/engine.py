@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crosscut.reference.examples import Examples, tasks_of
+from crosscut.reference.examples import Examples
 from crosscut.reference.node import flatten
+from crosscut.reference.task import tasks_of
 from crosscut.reference.tree import grow_tree
 
 if TYPE_CHECKING:
     from crosscut.growth import Growth, Target
+    from crosscut.table import Table
+    from crosscut.tasks import Tasks
     from crosscut.tree import Tree
 
 
@@ -22,7 +25,7 @@ class Forest:
     levels: None = None
 
 
-def grow(table: Any, target: Target, tasks: Any, growth: Growth) -> Forest:
+def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:
     """Grow each task by itself (the paper's serial algorithm).
 
     Parameters

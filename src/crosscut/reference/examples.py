@@ -11,14 +11,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.growth import Growth, Limits, Target
+    from crosscut.growth import Growth, Target
+    from crosscut.table import Table
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
     """All examples of a run. Fields that are arrays have one entry per example."""
 
-    table: Any  # ranks, n_values, values, kinds and edges are used
+    table: Table
     growth: Growth
     n_classes: int  # 0: regression
     y: NDArray[Any]
@@ -27,7 +28,7 @@ class Examples:
     scale: int  # 2**scale turns an improvement on the grids into one in units of y²
 
     @classmethod
-    def of(cls, table: Any, target: Target, growth: Growth, largest_multiplicity: int = 1) -> Examples:
+    def of(cls, table: Table, target: Target, growth: Growth, largest_multiplicity: int = 1) -> Examples:
         """Put weights and targets on the grids, once for all tasks."""
         y: NDArray[Any] = np.asarray(target.values)
         w = np.ones(len(y)) if target.weights is None else np.asarray(target.weights, dtype=np.float64)
@@ -46,33 +47,6 @@ class Examples:
     def is_nominal(self, column: int) -> bool:
         """Whether a column's values are categories."""
         return bool(self.table.kinds[column] == "nominal")
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """One tree to grow: how often each example trains it, the columns it may test, and its limits."""
-
-    multiplicity: NDArray[np.int64]  # 0: not an example of this task
-    columns: NDArray[np.bool_]
-    limits: Limits
-
-    @property
-    def rows(self) -> NDArray[np.int64]:
-        """The training set T."""
-        return np.flatnonzero(self.multiplicity).astype(np.int64)
-
-
-def tasks_of(tasks: Any, examples: Examples) -> list[Task]:
-    """Spell out the tasks of a :class:`crosscut.tasks.Tasks`; examples of weight 0 train none."""
-    found = []
-    for i in range(tasks.n_tasks):
-        times = ((tasks.masks[i // 15] >> (i % 15)) & 1).astype(np.int64)
-        if tasks.multiplicity is not None:
-            times *= tasks.multiplicity[i]
-        times[examples.weights <= 0] = 0
-        columns = np.ones(len(examples.table.n_values), bool) if tasks.features is None else tasks.features[i]
-        found.append(Task(times, columns, tasks.limits[i if len(tasks.limits) > 1 else 0]))
-    return found
 
 
 def grid(v: NDArray[np.float64], largest_multiplicity: int = 1) -> tuple[NDArray[np.int64], int]:

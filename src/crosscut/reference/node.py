@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.reference.examples import Examples, Task
+    from crosscut.reference.examples import Examples
+    from crosscut.reference.task import Task
     from crosscut.reference.test import Test
 
 

@@ -1,0 +1,45 @@
+"""What the paper counts, level by level; level 0 is the root's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Level:
+    """The work of refining all nodes of one level of a forest, or of trees grown one by one."""
+
+    nodes: int = 0  # nodes refined
+    tested: int = 0  # an example's value in a column looked up: t(e) in line 4 of Figure 2
+    updates: int = 0  # update_statistics
+    sorted: int = 0  # examples sorted into child nodes, line 11
+    tests: int = 0  # different tests, summed over the nodes: bundles of children
+    tree_tests: int = 0  # tests of all trees
+
+
+@dataclass
+class Counts:
+    """The work of a whole run, and its passes over the data if it was level-wise."""
+
+    levels: list[Level] = field(default_factory=list)
+    passes: int = 0
+
+    def level(self, depth: int) -> Level:
+        """Return the counters of a level, new ones if nothing has happened there."""
+        while len(self.levels) <= depth:
+            self.levels.append(Level())
+        return self.levels[depth]
+
+    def total(self, name: str) -> int:
+        """Sum one counter over the levels."""
+        return sum(getattr(level, name) for level in self.levels)
+
+    def f(self, n_trees: int) -> list[float]:
+        """Different tests on each level, for each test of an average tree: the paper's f(i) (3.2.1).
+
+        It is 1 while all trees agree and the number of trees once each goes alone, so that f(i) is how often
+        the work of one tree's next level is done.
+        """
+        return [
+            level.tests * n_trees / level.tree_tests if level.tree_tests else 0.0 for level in self.levels
+        ]

@@ -1,0 +1,161 @@
+"""Refining a node: alone (2.1), over overlapping training sets (2.2.1), and with fold statistics (Figure 2).
+
+All three choose the same tests; they differ in how often an example is tested and statistics are updated.
+The statistics of a column, ``S[rank]``, are rows and amounts by value, with missing as the last rank: every
+test of the column is judged from them, so a column stands where the paper says "each test t".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut.reference.quality import compute_quality
+from crosscut.reference.task import trained_by
+from crosscut.reference.test import tests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.reference.count import Level
+    from crosscut.reference.examples import Examples
+    from crosscut.reference.task import Task, TaskList
+    from crosscut.reference.test import Test
+
+    Rows = NDArray[np.int64]
+    Statistics = NDArray[np.int64]
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+def refine(examples: Examples, task: Task, T: Rows, level: Level) -> Test | None:
+    """Choose the best test in two phases: statistics from examples, qualities from statistics (2.1)."""
+    S = {}
+    for t in np.flatnonzero(task.columns).tolist():
+        S[t] = empty_statistics(examples, t)
+        update_statistics(S[t], examples, t, T, task.multiplicity[T])
+        level.tested += len(T)
+        level.updates += len(T)
+    return best_test(examples, task, S)
+
+
+def refine_overlapping(
+    examples: Examples, tasks: TaskList, going: Sequence[int], D: Rows, level: Level
+) -> dict[int, Test | None]:
+    """Choose the best test of each task that goes on, testing each example once for all of them (2.2.1)."""
+    S: dict[int, dict[int, Statistics]] = {i: {} for i in going}
+    for t in range(len(examples.table.n_values)):
+        users = [i for i in going if tasks[i].columns[t]]
+        level.tested += len(trained_by(tasks, users, D))
+        for i in users:
+            T = trained_by(tasks, [i], D)
+            S[i][t] = empty_statistics(examples, t)
+            update_statistics(S[i][t], examples, t, T, tasks[i].multiplicity[T])
+            level.updates += len(T)
+    return {i: best_test(examples, tasks[i], S[i]) for i in going}
+
+
+def refine_folds(
+    examples: Examples, tasks: TaskList, going: Sequence[int], D: Rows, level: Level
+) -> dict[int, Test | None]:
+    """Choose the best test of each task that goes on, updating statistics once per example (Figure 2)."""
+    S = FoldStatistics(examples, tasks, going)
+    S.update(D, level)
+    return S.best_tests(going)
+
+
+class FoldStatistics:
+    """S[D_i, t] of the folds of one node, and what follows for the training sets (2.2.2, 2.2.3)."""
+
+    def __init__(self, examples: Examples, tasks: TaskList, going: Sequence[int]) -> None:
+        self.examples, self.tasks, self.going = examples, tasks, going
+        self.folds = tasks.folds
+        self.S: dict[int, dict[int, Statistics]] = {}  # [test][fold]
+
+    def update(self, rows: Rows, level: Level) -> None:
+        """Add examples, each to the statistics of the one fold it is in: lines 1 to 4 of Figure 2."""
+        for t in range(len(self.examples.table.n_values)):
+            users = [i for i in self.going if self.tasks[i].columns[t]]
+            D = trained_by(self.tasks, users, rows)
+            folds = self.S.setdefault(t, {})
+            for fold in np.unique(self.folds.number[D]).tolist():
+                here = D[self.folds.number[D] == fold]
+                update_statistics(
+                    folds.setdefault(fold, empty_statistics(self.examples, t)), self.examples, t, here
+                )
+            level.tested += len(D)
+            level.updates += len(D)
+
+    def of_training_set(self, i: int, t: int) -> Statistics:
+        """Compute S[T_i, t] = S[D, t] - S[D_i, t] from the folds alone: line 5 of Figure 2.
+
+        For the virtual fold 0 nothing is taken away: S(T_0) = S(D). In general every fold is taken away that
+        the task does not train on; a fold that it has m times is added m - 1 times more.
+        """
+        S = empty_statistics(self.examples, t)
+        for S_fold in self.S[t].values():
+            S += S_fold
+        for fold, S_fold in self.S[t].items():
+            times = self.folds.times[i, fold]
+            S[:, 0] -= S_fold[:, 0] * (times == 0)
+            S[:, 1:] -= S_fold[:, 1:] * (1 - times)
+        return S
+
+    def best_tests(self, going: Sequence[int]) -> dict[int, Test | None]:
+        """Return argmax Q[T_i, t] for each task: lines 6 to 9 of Figure 2."""
+        return {
+            i: best_test(
+                self.examples,
+                self.tasks[i],
+                {t: self.of_training_set(i, t) for t in self.S if self.tasks[i].columns[t]},
+            )
+            for i in going
+        }
+
+
+def empty_statistics(examples: Examples, t: int) -> Statistics:
+    """Return the statistics of a column before any example has been seen."""
+    return np.zeros((examples.table.n_values[t] + 1, examples.amounts.shape[1]), np.int64)
+
+
+def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, times: Rows | int = 1) -> None:
+    """Add examples to the statistics of their values in a column.
+
+    The number of rows, amount 0, counts an example once whatever its multiplicity.
+    """
+    amounts = examples.amounts[rows] * np.reshape(times, (-1, 1))
+    amounts[:, 0] = 1
+    np.add.at(S, examples.table.ranks[t, rows], amounts)
+
+
+def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Test | None:
+    """Return argmax Q[t], looking only at statistics (phase two); None if no test may be taken.
+
+    Of equal tests the one of the lowest column wins, then the first in the order of ``tests``.
+    """
+    quality = compute_quality[examples.growth.criterion]
+    best, best_Q, best_branches = None, -np.inf, None
+    for t in sorted(S):
+        branches, make = tests(examples, t, S[t])
+        admissible = (branches[..., 0] >= task.limits.min_samples_leaf).all(axis=-1)
+        Q = np.where(admissible, quality(branches[..., 1:].astype(np.float64)), -np.inf)
+        if len(Q) and Q.max() > best_Q:
+            i = int(np.argmax(Q))
+            best, best_Q, best_branches = make(i), Q[i], branches[i, :, 1:].astype(np.float64)
+    if best_branches is None:
+        return None
+    enough = improvement(examples, task, best_branches) + EPSILON >= task.limits.min_impurity_decrease
+    return best if enough else None
+
+
+def improvement(examples: Examples, task: Task, branches: NDArray[np.float64]) -> float:
+    """Decrease of impurity that a test brings, as a part of the whole tree's weight."""
+    criterion = examples.growth.criterion
+    quality = compute_quality["entropy" if criterion == "gain_ratio" else criterion]
+    gain = quality(branches) - quality(branches.sum(axis=0, keepdims=True))
+    weights = examples.amounts[:, 1:] if examples.n_classes else examples.amounts[:, 1:2]
+    N = float((weights * task.multiplicity[:, None]).sum())
+    return float(np.ldexp(gain / N, examples.scale))
