@@ -1,0 +1,1 @@
+"""Relational (first-order) trees: databases of facts, a language of tests, and what grows from them."""

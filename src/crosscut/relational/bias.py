@@ -1,0 +1,317 @@
+"""The language of tests: which literals may be added to a path, with which arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from crosscut.relational.settings import Settings
+from crosscut.relational.terms import INFIX, Constant, Term, term_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from crosscut.relational.database import Database
+    from crosscut.relational.language import Language
+    from crosscut.relational.relation import TypeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """``+X``: a variable that is bound before the literal, of the argument's type."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """``-X``: a new variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class InOut:
+    """``+-X``: each bound variable of the argument's type, then a new one."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A bare variable: the same as the argument of that name elsewhere in the mode or template; new if there is none."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant written in the mode; `id` is its number in the database once the bias is resolved."""
+
+    value: Constant
+    id: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class AnyConst:
+    """``#``: every constant that occurs in this argument's column of the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListConst:
+    """``#[a,b]``: each of the constants, in this order."""
+
+    values: tuple[Constant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The example's own key (number ``index`` if the target has several), never another variable of its type."""
+
+    index: int = 0
+
+
+Argument: TypeAlias = In | Out | InOut | Shared | Key | Const | AnyConst | ListConst
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A predicate or comparison with moded arguments; ``negated`` is ``\\+``."""
+
+    name: str
+    args: tuple[Argument, ...]
+    negated: bool = False
+
+    @property
+    def arity(self) -> int:
+        """Number of arguments."""
+        return len(self.args)
+
+    def __str__(self) -> str:
+        texts = [_argument_text(argument) for argument in self.args]
+        if len(texts) == 2 and self.name in INFIX:
+            text = f"{texts[0]} {self.name} {texts[1]}"
+        else:
+            text = term_text(self.name) + (f"({','.join(texts)})" if texts else "")
+        return f"\\+ {text}" if self.negated else text
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """``#(C: goal, ...)``: constants for ``variables`` are the solutions of ``goal`` on the database.
+
+    ``max_values`` keeps only that many solutions, spread evenly; None keeps all.
+    """
+
+    variables: tuple[str, ...]
+    goal: Term
+    max_values: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A conjunction of literals that may be added to a path as one test.
+
+    Attributes
+    ----------
+    literals : tuple of Literal
+        The conjunction.
+    max_uses : int or None
+        How often the mode may be used on a path; None for no limit.
+    generator : Generator or None
+        Where the constants for its `Shared` variables come from; None in a resolved mode.
+    source : int
+        In a `Language`: number of the mode of the bias that this one was made from. Uses are counted per source.
+    choice : int
+        In a `Language`: number of the choice of constants among those of the same source.
+    """
+
+    literals: tuple[Literal, ...]
+    max_uses: int | None = None
+    generator: Generator | None = None
+    source: int = 0
+    choice: int = 0
+
+    def __str__(self) -> str:
+        text = ", ".join(map(str, self.literals))
+        return text if self.max_uses is None else f"{self.max_uses}: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lookahead:
+    """``then`` may be added in the same step as a literal that matches ``first``.
+
+    Arguments of ``first`` are `Shared` variables (or constants); the same names in ``then`` stand for the matched
+    literal's arguments, other `Shared` names for new variables.
+    """
+
+    first: Literal
+    then: tuple[Literal, ...]
+    source: int = 0
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AutoLookahead:
+    """After a literal that matches ``first``, any mode's literal that uses one of ``variables`` may follow."""
+
+    first: Literal
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Discretization:
+    """``to_be_discretized(literal, n, variables)``: at most ``n`` thresholds for each of the literal's variables."""
+
+    literal: Literal
+    n: int
+    variables: tuple[str, ...]
+
+
+TypeNames: TypeAlias = "tuple[str | TypeVariable | None, ...]"
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Language bias and settings of a relational tree.
+
+    Modes, types and lookahead may be given as text in ACE's notation; see the classes of this module for what they become.
+
+    Attributes
+    ----------
+    modes : tuple of Mode
+        In the order in which tests are generated.
+    types : dict of (name, arity) to tuple
+        Type of every argument: a name, a `TypeVariable`, or None for any type.
+    typed : bool
+        Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable fits anywhere.
+    predict : Literal or None
+        The target, keys as `In` and the class as `Out`.
+    root : tuple of Literal
+        Further literals that are part of every query; their variables can be used by all tests.
+    lookahead, auto_lookahead, discretizations : tuples
+        Templates of lookahead and of thresholds.
+    implicit_key : bool
+        Whether literals are written without the example's key (ACE's models format).
+    settings : Settings
+        How trees are grown and pruned.
+
+    Examples
+    --------
+    >>> bias = Bias.of(
+    ...     modes=["atom(+M, -A, #[c,n], -Charge)", "bond(+M, +A, +-B, #)", "+Charge < #[0.0, 0.1]"],
+    ...     types=["atom(mol, id, element, charge)", "bond(mol, id, id, order)"],
+    ...     lookahead=[("bond(M, A, B, T)", "atom(M, B, #, _)")],
+    ...     heuristic="gain",
+    ... )
+    >>> print(bias)
+    atom(+M,-A,#[c,n],-Charge)
+    bond(+M,+A,+-B,#)
+    +Charge < #[0.0,0.1]
+    >>> bias.modes[0].literals[0].args[2]
+    ListConst(values=('c', 'n'))
+    >>> bias.settings.heuristic, bias.settings.minimal_cases
+    ('gain', 2)
+    """
+
+    modes: tuple[Mode, ...] = ()
+    types: Mapping[tuple[str, int], TypeNames] = field(default_factory=dict)
+    typed: bool = False
+    predict: Literal | None = None
+    root: tuple[Literal, ...] = ()
+    lookahead: tuple[Lookahead, ...] = ()
+    auto_lookahead: tuple[AutoLookahead, ...] = ()
+    discretizations: tuple[Discretization, ...] = ()
+    implicit_key: bool = False
+    settings: Settings = field(default_factory=Settings)
+
+    @classmethod
+    def of(
+        cls,
+        modes: Iterable[Mode | str],
+        *,
+        types: Sequence[str] = (),
+        lookahead: Sequence[tuple[str, str]] = (),
+        auto_lookahead: Sequence[tuple[str, Sequence[str]]] = (),
+        root: str | None = None,
+        implicit_key: bool = False,
+        **settings: Any,
+    ) -> Bias:
+        """Build a bias from text in ACE's notation.
+
+        Parameters
+        ----------
+        modes : iterable of str or Mode
+            For example ``"atom(+M,-A,#[c,n],-C)"``, a conjunction ``"(atom(+M,-A), bond(+M,A,-B))"``, with a number of uses
+            ``"2: worn(+M,-P)"``, negated ``"\\\\+ worn(+M,gear)"``, or with generated constants.
+        types : sequence of str
+            For example ``"atom(mol,id,element,charge)"``. If any are given, every mode's predicate needs one.
+        lookahead : sequence of (str, str)
+            Template and what may follow it.
+        auto_lookahead : sequence of (str, list of str)
+            Template and the names of its variables that may be followed.
+        root : str, optional
+            Literals that every query starts with, such as ``"pair(K,A,B)"``; the key is the first argument.
+        implicit_key : bool
+            Whether literals are written without the example's key.
+        **settings
+            Fields of `Settings`.
+        """
+        from crosscut.relational.notation import bias_from_text
+
+        return bias_from_text(
+            modes,
+            types=types,
+            lookahead=lookahead,
+            auto_lookahead=auto_lookahead,
+            root=root,
+            implicit_key=implicit_key,
+            settings=Settings(**settings),
+        )
+
+    @classmethod
+    def from_ace(cls, path: str | os.PathLike[str]) -> Bias:
+        """Read an ACE settings file (``app.s``); settings without a meaning here are ignored, unknown ones warned about."""
+        from crosscut.relational.ace_settings import read_settings
+
+        return read_settings(path)
+
+    def with_settings(self, **changes: Any) -> Bias:
+        """The same language with other settings.
+
+        Examples
+        --------
+        >>> Bias().with_settings(minimal_cases=5).settings.minimal_cases
+        5
+        """
+        return replace(self, settings=replace(self.settings, **changes))
+
+    def resolve(self, database: Database) -> Language:
+        """The modes checked against a database, constants chosen and numbered, keys made explicit."""
+        from crosscut.relational.language import resolve
+
+        return resolve(self, database)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.modes))
+
+
+def _argument_text(argument: Argument) -> str:
+    match argument:
+        case In(name):
+            return f"+{name}"
+        case Out(name):
+            return f"-{name}"
+        case InOut(name):
+            return f"+-{name}"
+        case Shared(name):
+            return name
+        case Key(index):
+            return f"Key{index or ''}"
+        case Const(value):
+            return term_text(value)
+        case AnyConst():
+            return "#"
+        case ListConst(values):
+            return f"#{term_text(values)}"

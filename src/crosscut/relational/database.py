@@ -1,0 +1,202 @@
+"""A relational database with examples: facts as integer columns, tests of bound arguments, a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.relational.constants import Constants
+from crosscut.relational.relation import Relation
+from crosscut.relational.terms import Constant, term_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut.relational.rule import Rule
+
+
+@dataclass(frozen=True)
+class Link:
+    """A column of one table that holds keys of another."""
+
+    table: str
+    column: str
+    other: str
+    other_column: str
+
+
+@dataclass(eq=False)
+class Database:
+    """Facts, rules and examples that relational trees are grown from.
+
+    Attributes
+    ----------
+    constants : Constants
+        The symbol table; ``constants.numbers[id]`` is a constant's value, NaN if it is not a number.
+    relations : dict of (name, arity) to Relation
+        Stated and derived facts. Background clauses have been evaluated; what they derive stands here.
+    rules : dict of (name, arity) to Rule
+        Predicates that only have a meaning with bound arguments (``lteq(X,Y) :- X =< Y``).
+    keys : int32 array of shape (n_keys, n_examples)
+        Key constants of each example, one row per key argument of the target (most targets have one).
+    key_types : tuple of (str or None)
+        Type of each key argument.
+    target : array of shape (n_examples,) or None
+        Class code (int32, an index into `classes`) or value (float64, regression); None if nothing is to be predicted.
+    classes : tuple of constants
+        Class names in the order of the codes; empty for regression.
+    target_name : str
+        Name of the target predicate, for printing.
+    folds : int32 array of shape (n_examples,) or None
+        Fold mark of each example, -1 where it has none.
+    implicit_key : bool
+        Whether literals are written without the key, as in ACE's models format: ``worn(gear)`` for ``worn(7,gear)``. A
+        keyed relation still has the key as its first column.
+    column_names : dict of (name, arity) to tuple of str
+        Column names of relations that come from tables.
+    links : tuple of Link
+        Foreign keys between tables.
+    """
+
+    constants: Constants = field(default_factory=Constants)
+    relations: dict[tuple[str, int], Relation] = field(default_factory=dict)
+    rules: dict[tuple[str, int], Rule] = field(default_factory=dict)
+    keys: NDArray[np.int32] = field(default_factory=lambda: np.empty((1, 0), np.int32))
+    key_types: tuple[str | None, ...] = (None,)
+    target: NDArray[np.int32] | NDArray[np.float64] | None = None
+    classes: tuple[Constant, ...] = ()
+    target_name: str = "class"
+    folds: NDArray[np.int32] | None = None
+    implicit_key: bool = False
+    column_names: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return self.keys.shape[1]
+
+    @property
+    def examples(self) -> list[Any]:
+        """Key of every example: a constant, or a tuple of them if the target has several keys."""
+        terms = self.constants.terms
+        if len(self.keys) == 1:
+            return [terms[key] for key in self.keys[0]]
+        return [tuple(terms[key] for key in row) for row in self.keys.T]
+
+    def __repr__(self) -> str:
+        facts = sum(relation.n_facts for relation in self.relations.values())
+        what = (
+            f"{len(self.classes)} classes"
+            if self.classes
+            else "no target"
+            if self.target is None
+            else "regression"
+        )
+        return (
+            f"<Database: {self.n_examples} examples, {what}, {len(self.relations)} relations, {facts} facts>"
+        )
+
+    def relation(self, name: str, arity: int) -> Relation:
+        """The relation, without facts if the database has none of that name and arity.
+
+        A predicate that is defined nowhere is false, as in TILDE.
+        """
+        known = self.relations.get((name, arity))
+        return known if known is not None else Relation(name, np.empty((arity, 0), np.int32), (None,) * arity)
+
+    def arities(self, name: str) -> list[int]:
+        """Arities under which the database knows a predicate of this name."""
+        return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})
+
+    def numbers_of(self, name: str, arity: int, column: int) -> NDArray[np.float64]:
+        """Numeric values of one column, one per fact, those that are not numbers left out."""
+        values = self.constants.numbers[self.relation(name, arity).columns[column]]
+        return values[~np.isnan(values)]
+
+    def with_folds(self, folds: ArrayLike) -> Database:
+        """The same database with other fold marks.
+
+        Parameters
+        ----------
+        folds : array-like of shape (n_examples,)
+            An integer per example; -1 for examples that belong to no fold.
+        """
+        marks = np.asarray(folds, np.int32)
+        if marks.shape != (self.n_examples,):
+            raise ValueError(
+                f"folds has shape {marks.shape}; one mark for each of {self.n_examples} examples is needed"
+            )
+        return replace(self, folds=marks)
+
+    def example_text(self, example: int) -> str:
+        """The example's key as Prolog writes it."""
+        return ",".join(term_text(self.constants.terms[key]) for key in self.keys[:, example])
+
+    @classmethod
+    def from_ace(
+        cls, prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | None = None
+    ) -> Database:
+        """Read an ACE application: ``prefix.kb``, ``prefix.s`` and, if there is one, ``prefix.bg``.
+
+        Parameters
+        ----------
+        prefix : path
+            Path without ending, or of one of the files.
+        folds : path, optional
+            A folder whose files ``test0.txt``, ``test1.txt``, ... each list the examples of one fold, one per line. Without
+            it fold marks are taken from ``testid`` and ``testnr`` facts.
+        """
+        from crosscut.relational.ace import read_ace
+
+        return read_ace(prefix, folds=folds)
+
+    @classmethod
+    def from_prolog(
+        cls,
+        text: str,
+        *,
+        predict: str,
+        types: Sequence[str] = (),
+        classes: Sequence[Constant] | None = None,
+        regression: bool = False,
+    ) -> Database:
+        """Facts and background clauses from Prolog text.
+
+        Parameters
+        ----------
+        text : str
+            The program. Examples are the facts of the predicate named by `predict`.
+        predict : str
+            The target, its keys marked with ``+`` and what is predicted with ``-``.
+        types : sequence of str
+            Type declarations such as ``"worn(machine,part)"``.
+        classes : sequence, optional
+            The classes in their order; sorted by default.
+        regression : bool
+            Whether the target is a number.
+
+        Examples
+        --------
+        >>> db = Database.from_prolog('''
+        ...     machine(1, sendback). worn(1, gear). worn(1, engine).
+        ...     machine(2, ok).
+        ...     machine(3, fix). worn(3, gear).
+        ...     replaceable(gear).
+        ...     lost(M) :- worn(M, P), \\\\+ replaceable(P).
+        ... ''', predict="machine(+machine,-action)")
+        >>> db
+        <Database: 3 examples, 3 classes, 3 relations, 5 facts>
+        >>> db.relations["worn", 2]
+        <Relation worn/2: 3 facts, keyed>
+        >>> [db.classes[code] for code in db.target]
+        ['sendback', 'ok', 'fix']
+        """
+        from crosscut.relational.ace import read_prolog
+
+        return read_prolog(text, predict=predict, types=types, classes=classes, regression=regression)

@@ -1,0 +1,170 @@
+"""Prolog terms as light Python values.
+
+An atom is a ``str``, a number an ``int`` or ``float``, a proper list a ``tuple``; only variables and compound terms have
+classes of their own. All but variables can be compared and hashed, so ground terms serve as constants of a database.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Variable:
+    """A logical variable; two of the same name in different clauses are different variables."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Compound:
+    """A functor with arguments, such as ``worn(3, gear)`` or ``X < 5``."""
+
+    __slots__ = ("args", "name")
+    __match_args__ = ("name", "args")
+
+    def __init__(self, name: str, args: tuple[Term, ...]) -> None:
+        self.name = name
+        self.args = args
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Compound) and self.name == other.name and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.args))
+
+    def __repr__(self) -> str:
+        return term_text(self)
+
+
+Term: TypeAlias = "str | int | float | tuple[Term, ...] | Variable | Compound"
+Constant: TypeAlias = "str | int | float | tuple[Constant, ...] | Compound"
+
+INFIX = {
+    **dict.fromkeys([":-", "-->"], (1200, 1199, 1199)),
+    ";": (1100, 1099, 1100),
+    "|": (1100, 1099, 1100),
+    "->": (1050, 1049, 1050),
+    ",": (1000, 999, 1000),
+    # looser than comparison, so that `5: +X = c` and `#(2*5*C: gen(C), ...)` read as ACE means them
+    ":": (990, 989, 990),
+    **dict.fromkeys(
+        [
+            "=",
+            "\\=",
+            "==",
+            "\\==",
+            "<",
+            "=<",
+            ">",
+            ">=",
+            "=:=",
+            "=\\=",
+            "is",
+            "=..",
+            "@<",
+            "@>",
+            "@=<",
+            "@>=",
+        ],
+        (700, 699, 699),
+    ),
+    **dict.fromkeys(["+", "-", "/\\", "\\/"], (500, 500, 499)),
+    **dict.fromkeys(["*", "/", "//", "mod", "rem", "<<", ">>"], (400, 400, 399)),
+    "**": (200, 199, 199),
+    "^": (200, 199, 200),
+}
+PREFIX = {
+    **dict.fromkeys([":-", "?-"], (1200, 1199)),
+    **dict.fromkeys(["dynamic", "discontiguous", "multifile"], (1150, 1149)),
+    "\\+": (900, 900),
+    **dict.fromkeys(["+", "-", "+-", "#", "\\"], (200, 200)),
+}
+
+_PLAIN = re.compile(r"[a-z]\w*|\[\]|!|;|[+\-*/\\^<>=~:.?@#&$]+")
+
+
+def indicator(term: Term) -> str:
+    """``name/arity`` of a literal, as Prolog writes it."""
+    if isinstance(term, Compound):
+        return f"{atom_text(term.name)}/{len(term.args)}"
+    return f"{term_text(term)}/0"
+
+
+def atom_text(atom: str) -> str:
+    """The atom, quoted where Prolog needs quotes."""
+    if _PLAIN.fullmatch(atom):
+        return atom
+    escaped = atom.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+    return f"'{escaped}'"
+
+
+def term_text(term: Term, limit: int = 1200) -> str:
+    """The term as Prolog text that reads back as the same term.
+
+    Examples
+    --------
+    >>> term_text(Compound("bond", (1, "d1_1", "Big", (2.5, "c"))))
+    "bond(1,d1_1,'Big',[2.5,c])"
+    """
+    if isinstance(term, str):
+        return atom_text(term)
+    if isinstance(term, Variable):
+        return term.name
+    if isinstance(term, tuple):
+        return "[" + ",".join(term_text(item, 999) for item in term) + "]"
+    if not isinstance(term, Compound):
+        return repr(term)
+    name, args = term.name, term.args
+    if len(args) == 2 and name in INFIX:
+        priority, left, right = INFIX[name]
+        # words need spaces around them; a symbol before a sign would otherwise merge with it
+        gap = (
+            " "
+            if name[0].isalpha() or name in {":-", "->"} or term_text(args[1], right)[0] in "+-#\\"
+            else ""
+        )
+        text = term_text(args[0], left) + gap + name + gap + term_text(args[1], right)
+        return f"({text})" if priority > limit else text
+    if len(args) == 1 and name in PREFIX:
+        priority, right = PREFIX[name]
+        inner = term_text(args[0], right)
+        gap = " " if name[0].isalpha() or inner[0].isdigit() or inner[0] in "+-#\\(" else ""
+        text = name + gap + inner
+        return f"({text})" if priority > limit else text
+    return atom_text(name) + "(" + ",".join(term_text(argument, 999) for argument in args) + ")"
+
+
+def variables(term: Term) -> Iterator[Variable]:
+    """Every occurrence of a variable in the term, from left to right."""
+    if isinstance(term, Variable):
+        yield term
+    elif isinstance(term, tuple):
+        for item in term:
+            yield from variables(item)
+    elif isinstance(term, Compound):
+        for argument in term.args:
+            yield from variables(argument)
+
+
+def is_ground(term: Term) -> bool:
+    """Whether the term has no variables."""
+    return not isinstance(term, Variable) and next(variables(term), None) is None
+
+
+def conjuncts(term: Term) -> list[Term]:
+    """The goals of a conjunction ``a, b, c``."""
+    goals: list[Term] = []
+    while isinstance(term, Compound) and term.name == "," and len(term.args) == 2:
+        goals.extend(conjuncts(term.args[0]))
+        term = term.args[1]
+    goals.append(term)
+    return goals
