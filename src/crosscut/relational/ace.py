@@ -38,10 +38,14 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
         place = place.with_suffix("")
     facts = place.with_name(place.name + ".kb")
     if not facts.is_file():
-        raise FileNotFoundError(f"prefix is {str(prefix)!r}, but there is no file {facts.name} in {facts.parent}")
+        raise FileNotFoundError(
+            f"prefix is {str(prefix)!r}, but there is no file {facts.name} in {facts.parent}"
+        )
     settings = place.with_name(place.name + ".s")
     if not settings.is_file():
-        raise FileNotFoundError(f"prefix is {str(prefix)!r}, but there is no file {settings.name} in {facts.parent}")
+        raise FileNotFoundError(
+            f"prefix is {str(prefix)!r}, but there is no file {settings.name} in {facts.parent}"
+        )
     program = Program()
     program.read(facts.read_text(encoding="utf-8", errors="replace"), facts.name)
     background = place.with_name(place.name + ".bg")
@@ -70,7 +74,7 @@ def read_prolog(
 
 
 def build(program: Program, bias: Bias) -> Database:
-    """The database of a program whose target and types the bias names."""
+    """Return the database of a program whose target and types the bias names."""
     models = bool(program.models)
     derivation = program.derive()
     facts = derivation.facts
@@ -78,9 +82,13 @@ def build(program: Program, bias: Bias) -> Database:
     if models and bias.predict is None:
         _take_model_classes(database, facts, list(program.models), bias)
     elif bias.predict is None:
-        raise PrologError("the settings have no predict(target(+key,-class)), so it is not known what to learn")
+        raise PrologError(
+            "the settings have no predict(target(+key,-class)), so it is not known what to learn"
+        )
     else:
-        _take_target(database, facts, _with_key(bias.predict) if models else bias.predict, bias, list(program.models))
+        _take_target(
+            database, facts, _with_key(bias.predict) if models else bias.predict, bias, list(program.models)
+        )
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias)
     return database
@@ -132,7 +140,8 @@ def _take_target(database: Database, facts: Facts, predict: Literal, bias: Bias,
     rows = facts.pop(predicate, None)
     if rows is None or rows.shape[1] == 0:
         raise PrologError(
-            f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, which predict names"
+            f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, "
+            "which predict names"
         )
     value = next(column for column, argument in enumerate(predict.args) if isinstance(argument, Out))
     key_columns = [column for column, argument in enumerate(predict.args) if isinstance(argument, In)]
@@ -150,8 +159,8 @@ def _take_target(database: Database, facts: Facts, predict: Literal, bias: Bias,
         wrong = np.flatnonzero(np.isnan(numbers))
         if len(wrong):
             raise PrologError(
-                f"regression needs numbers, but {predict.name} is {database.constants.text(int(rows[value][wrong[0]]))} "
-                f"for example {database.example_text(int(wrong[0]))}"
+                f"regression needs numbers, but example {database.example_text(int(wrong[0]))} has "
+                f"{database.constants.text(int(rows[value][wrong[0]]))}"
             )
         database.target = numbers
         return
@@ -170,8 +179,8 @@ def _class_codes(
     if unknown:
         first = unknown[0]
         raise PrologError(
-            f"example {database.example_text(first)} has class {database.constants.text(int(values[first]))}, "
-            f"which is not among classes({term_text(classes)})"
+            f"example {database.example_text(first)} has class "
+            f"{database.constants.text(int(values[first]))}, which is not among classes({term_text(classes)})"
         )
     return classes, np.array([codes[value] for value in values.tolist()], np.int32)
 
@@ -192,8 +201,8 @@ def _check_one_target(database: Database, values: NDArray[np.int32]) -> None:
 def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
     """Examples in the order of the files.
 
-    A derived target comes clause by clause; the first relation that has all keys in its first column tells the order in
-    which the examples were written.
+    A derived target comes clause by clause; the first relation that has all keys in its first column tells
+    the order in which the examples were written.
     """
     as_stated = np.arange(keys.shape[1])
     if len(keys) != 1:
@@ -258,7 +267,9 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
             listed = (found.group(1) or found.group(2)).split(",")
             example = place.get(tuple(part.strip() for part in listed[: len(database.keys)]))
             if example is None:
-                raise ValueError(f"{file.name} lists {line.strip()!r}, which is not an example of the database")
+                raise ValueError(
+                    f"{file.name} lists {line.strip()!r}, which is not an example of the database"
+                )
             marks[example] = fold
     return marks
 

@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
     from crosscut.relational.bias import TypeNames
 
-# Settings that steer ACE's own machinery (packs, memory, logging, sampling) and change no tree that is grown here.
+# Settings that steer ACE's own machinery (packs, memory, logging, sampling) and change no tree that is grown
+# here.
 WITHOUT_EFFECT = frozenset(
     """
     talking use_packs resume sampling_strategy report_timings write_predictions tilde_rst_optimization
-    query_batch_size output_options output_dir granularity outerloop huge odbc leave_out randomise language_warnings
-    example_cache log_pid compatibility transform_queries default_prefix default_min default_preprocessing
-    expert_implicit_language generation_order old_expand mi_distance_maxsample multiscore multiscore_2 precompute
-    complexity_penalty prune_rules random_validation_set random_test_set show_averages classify_mode combination_rule
-    repeat_exec_time max_querytime tilde_version stopping_criterion query_length_bias select_root_models minfreq
-    bg_file kb_file load_package warmode_key rmode_key discretization tilde_test_eval_model write_ensemble_models
-    """.split()
+    query_batch_size output_options output_dir granularity outerloop huge odbc leave_out randomise
+    language_warnings example_cache log_pid compatibility transform_queries default_prefix default_min
+    default_preprocessing expert_implicit_language generation_order old_expand mi_distance_maxsample
+    multiscore multiscore_2 precompute complexity_penalty prune_rules random_validation_set random_test_set
+    show_averages classify_mode combination_rule repeat_exec_time max_querytime tilde_version
+    stopping_criterion query_length_bias select_root_models minfreq bg_file kb_file load_package warmode_key
+    rmode_key discretization tilde_test_eval_model write_ensemble_models
+    """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
 _NUMBERS = {
     "minimal_cases": "minimal_cases",
@@ -62,7 +64,7 @@ class _Draft:
 
 
 def read_settings(path: str | os.PathLike[str]) -> Bias:
-    """The bias in an ACE settings file; see `Bias.from_ace`."""
+    """Return the bias in an ACE settings file; see `Bias.from_ace`."""
     place = Path(path)
     if place.suffix != ".s":
         place = place.with_name(place.name + ".s")
@@ -70,7 +72,7 @@ def read_settings(path: str | os.PathLike[str]) -> Bias:
 
 
 def settings_from_text(text: str, source: str = "<text>") -> Bias:
-    """The bias that the text of a settings file describes.
+    """Return the bias that the text of a settings file describes.
 
     Examples
     --------

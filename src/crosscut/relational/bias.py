@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from crosscut.relational.relation import TypeVariable
 
 
+class BiasError(ValueError):
+    """The bias does not fit the database, or contradicts itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class In:
     """``+X``: a variable that is bound before the literal, of the argument's type."""
@@ -40,7 +44,7 @@ class InOut:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A bare variable: the same as the argument of that name elsewhere in the mode or template; new if there is none."""
+    """A bare variable: the argument of that name elsewhere in the mode or template; new if there is none."""
 
     name: str
 
@@ -67,7 +71,7 @@ class ListConst:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The example's own key (number ``index`` if the target has several), never another variable of its type."""
+    """The example's own key (number ``index`` of several), never another variable of its type."""
 
     index: int = 0
 
@@ -77,7 +81,7 @@ Argument: TypeAlias = In | Out | InOut | Shared | Key | Const | AnyConst | ListC
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A predicate or comparison with moded arguments; ``negated`` is ``\\+``."""
+    r"""A predicate or comparison with moded arguments; ``negated`` is ``\\+``."""
 
     name: str
     args: tuple[Argument, ...]
@@ -122,7 +126,8 @@ class Mode:
     generator : Generator or None
         Where the constants for its `Shared` variables come from; None in a resolved mode.
     source : int
-        In a `Language`: number of the mode of the bias that this one was made from. Uses are counted per source.
+        In a `Language`: number of the mode of the bias that this one was made from. Uses are counted per
+        source.
     choice : int
         In a `Language`: number of the choice of constants among those of the same source.
     """
@@ -142,8 +147,8 @@ class Mode:
 class Lookahead:
     """``then`` may be added in the same step as a literal that matches ``first``.
 
-    Arguments of ``first`` are `Shared` variables (or constants); the same names in ``then`` stand for the matched
-    literal's arguments, other `Shared` names for new variables.
+    Arguments of ``first`` are `Shared` variables (or constants); the same names in ``then`` stand for the
+    matched literal's arguments, other `Shared` names for new variables.
     """
 
     first: Literal
@@ -154,7 +159,7 @@ class Lookahead:
 
 @dataclass(frozen=True, slots=True)
 class AutoLookahead:
-    """After a literal that matches ``first``, any mode's literal that uses one of ``variables`` may follow."""
+    """After a literal that matches ``first`` any mode's literal that uses one of ``variables`` may follow."""
 
     first: Literal
     variables: tuple[str, ...]
@@ -162,7 +167,7 @@ class AutoLookahead:
 
 @dataclass(frozen=True, slots=True)
 class Discretization:
-    """``to_be_discretized(literal, n, variables)``: at most ``n`` thresholds for each of the literal's variables."""
+    """``to_be_discretized(literal, n, variables)``: at most ``n`` thresholds for each of the variables."""
 
     literal: Literal
     n: int
@@ -176,7 +181,8 @@ TypeNames: TypeAlias = "tuple[str | TypeVariable | None, ...]"
 class Bias:
     """Language bias and settings of a relational tree.
 
-    Modes, types and lookahead may be given as text in ACE's notation; see the classes of this module for what they become.
+    Modes, types and lookahead may be given as text in ACE's notation; see the classes of this module for what
+    they become.
 
     Attributes
     ----------
@@ -185,7 +191,8 @@ class Bias:
     types : dict of (name, arity) to tuple
         Type of every argument: a name, a `TypeVariable`, or None for any type.
     typed : bool
-        Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable fits anywhere.
+        Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable fits
+        anywhere.
     predict : Literal or None
         The target, keys as `In` and the class as `Out`.
     root : tuple of Literal
@@ -234,23 +241,28 @@ class Bias:
         types: Sequence[str] = (),
         lookahead: Sequence[tuple[str, str]] = (),
         auto_lookahead: Sequence[tuple[str, Sequence[str]]] = (),
+        thresholds: Sequence[tuple[str, str, int]] = (),
         root: str | None = None,
         implicit_key: bool = False,
         **settings: Any,
     ) -> Bias:
-        """Build a bias from text in ACE's notation.
+        r"""Build a bias from text in ACE's notation.
 
         Parameters
         ----------
         modes : iterable of str or Mode
-            For example ``"atom(+M,-A,#[c,n],-C)"``, a conjunction ``"(atom(+M,-A), bond(+M,A,-B))"``, with a number of uses
-            ``"2: worn(+M,-P)"``, negated ``"\\\\+ worn(+M,gear)"``, or with generated constants.
+            For example ``"atom(+M,-A,#[c,n],-C)"``, a conjunction ``"(atom(+M,-A), bond(+M,A,-B))"``, with a
+            number of uses ``"2: worn(+M,-P)"``, negated ``"\\\\+ worn(+M,gear)"``, or with generated
+            constants.
         types : sequence of str
             For example ``"atom(mol,id,element,charge)"``. If any are given, every mode's predicate needs one.
         lookahead : sequence of (str, str)
             Template and what may follow it.
         auto_lookahead : sequence of (str, list of str)
             Template and the names of its variables that may be followed.
+        thresholds : sequence of (str, str, int)
+            A literal, one of its variables and how many thresholds its numbers get, for modes such as
+            ``"#(C: threshold(atom(_,_,_,Y),[Y],C), +X < C)"``.
         root : str, optional
             Literals that every query starts with, such as ``"pair(K,A,B)"``; the key is the first argument.
         implicit_key : bool
@@ -265,6 +277,7 @@ class Bias:
             types=types,
             lookahead=lookahead,
             auto_lookahead=auto_lookahead,
+            thresholds=thresholds,
             root=root,
             implicit_key=implicit_key,
             settings=Settings(**settings),
@@ -272,13 +285,16 @@ class Bias:
 
     @classmethod
     def from_ace(cls, path: str | os.PathLike[str]) -> Bias:
-        """Read an ACE settings file (``app.s``); settings without a meaning here are ignored, unknown ones warned about."""
+        """Read an ACE settings file (``app.s``).
+
+        Settings that steer ACE's own machinery are passed over; unknown ones are warned about by name.
+        """
         from crosscut.relational.ace_settings import read_settings
 
         return read_settings(path)
 
     def with_settings(self, **changes: Any) -> Bias:
-        """The same language with other settings.
+        """Return the same language with other settings.
 
         Examples
         --------
@@ -288,8 +304,8 @@ class Bias:
         return replace(self, settings=replace(self.settings, **changes))
 
     def resolve(self, database: Database) -> Language:
-        """The modes checked against a database, constants chosen and numbered, keys made explicit."""
-        from crosscut.relational.language import resolve
+        """Return the modes checked against a database, constants chosen and numbered, keys made explicit."""
+        from crosscut.relational.resolve import resolve
 
         return resolve(self, database)
 

@@ -121,13 +121,16 @@ class Bindings:
                 place[argument] = column
         return (facts if mask.all() else facts[:, mask]), place
 
-    def _matches(self, facts: NDArray[np.int32], place: dict[Variable, int]) -> tuple[Any, Any, list[Variable]]:
+    def _matches(
+        self, facts: NDArray[np.int32], place: dict[Variable, int]
+    ) -> tuple[Any, Any, list[Variable]]:
         shared = [variable for variable in place if variable in self.columns]
         if not shared:
             return None, None, shared
         left = np.stack([self.columns[variable] for variable in shared])
         right = facts[[place[variable] for variable in shared]]
-        return *fact_numbers([left, right]), shared
+        first, second = fact_numbers([left, right])
+        return first, second, shared
 
     def _join(self, args: tuple[Term, ...], facts: NDArray[np.int32]) -> None:
         facts, place = self._select(args, facts)
@@ -176,7 +179,9 @@ class Bindings:
             return self.constants.numbers[self.columns[term]]
         if isinstance(term, Compound):
             with np.errstate(all="ignore"):
-                return _FUNCTIONS[term.name, len(term.args)](*(self._value(argument) for argument in term.args))
+                return _FUNCTIONS[term.name, len(term.args)](
+                    *(self._value(argument) for argument in term.args)
+                )
         assert isinstance(term, (int, float))
         return np.float64(term)
 

@@ -1,7 +1,8 @@
 r"""Background clauses brought into the form that can be evaluated: conjunctions of simple parts.
 
-Disjunction and if-then-else become several conjunctions; ``\+`` of more than one literal becomes ``\+`` of a new
-predicate. What lies outside Datalog with arithmetic gets an error that names the clause and the construct.
+Disjunction and if-then-else become several conjunctions; ``\+`` of more than one literal becomes ``\+`` of a
+new predicate. What lies outside Datalog with arithmetic gets an error that names the clause and the
+construct.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ FUNCTIONS = {
 }
 _CONTROL = """
     ! findall bagof setof aggregate_all assert asserta assertz retract call length append nth0 nth1 sort msort
-    functor arg =.. copy_term atom_codes atom_chars atom_length atom_concat sub_atom number_codes write writeln nl format
-    print read var nonvar atom number integer float atomic compound is_list ground once ignore catch throw halt
-    nb_getval nb_setval b_getval b_setval concat_atom random member_of @< @> @=< @>= -->
+    functor arg =.. copy_term atom_codes atom_chars atom_length atom_concat sub_atom number_codes write
+    writeln nl format print read var nonvar atom number integer float atomic compound is_list ground once
+    ignore catch throw halt nb_getval nb_setval b_getval b_setval concat_atom random member_of @< @> @=< @>=
+    -->
 """
 UNSUPPORTED = frozenset(_CONTROL.split())
 
@@ -46,8 +48,8 @@ UNSUPPORTED = frozenset(_CONTROL.split())
 class Part:
     r"""One literal of a body.
 
-    ``kind`` is "relation" (`name` with constant or variable `args`), "compare" (`name` is one of `ORDERINGS`, `args` are
-    expressions), "unify" (``=`` and ``==``), "differ" (``\=`` and ``\==``) or "is".
+    ``kind`` is "relation" (`name` with constant or variable `args`), "compare" (`name` is one of `ORDERINGS`,
+    `args` are expressions), "unify" (``=`` and ``==``), "differ" (``\=`` and ``\==``) or "is".
     """
 
     kind: str
@@ -80,7 +82,7 @@ class Conjunction:
         return self.name, len(self.head)
 
     def error(self, message: str) -> PrologError:
-        """An error that names the clause."""
+        """Return an error that names the clause."""
         return PrologError(f"background clause '{self.clause}' (line {self.clause.line}): {message}")
 
 
@@ -94,7 +96,9 @@ class Normalizer:
     def add(self, clause: Clause) -> None:
         """Take in one clause."""
         assert clause.head is not None
-        name, head = (clause.head, ()) if isinstance(clause.head, str) else (clause.head.name, clause.head.args)
+        name, head = (
+            (clause.head, ()) if isinstance(clause.head, str) else (clause.head.name, clause.head.args)
+        )
         for argument in head:
             _check_argument(argument, clause, clause.head)
         bodies: list[list[Part]] = [[]]
@@ -138,9 +142,15 @@ class Normalizer:
         return [[part]]
 
     def _condition(self, condition: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
-        new = [variable.name for variable in variables(condition) if variable not in seen and variable.name != "_"]
+        new = [
+            variable.name
+            for variable in variables(condition)
+            if variable not in seen and variable.name != "_"
+        ]
         if new:
-            raise _error(clause, f"the condition of '->' binds {new[0]}, and only its first solution would count")
+            raise _error(
+                clause, f"the condition of '->' binds {new[0]}, and only its first solution would count"
+            )
         return self._bodies(condition, clause, seen)
 
     def _negation(self, inner: Term, clause: Clause, seen: set[Variable]) -> Part:
@@ -165,8 +175,14 @@ def _error(clause: Clause, message: str) -> PrologError:
 
 def _check_argument(argument: Term, clause: Clause, literal: Term) -> None:
     if not isinstance(argument, Variable) and not is_ground(argument):
-        what = "a list with variables" if isinstance(argument, tuple) else f"the function symbol {indicator(argument)}"
-        raise _error(clause, f"{what} in '{term_text(literal)}' is not supported; arguments are constants or variables")
+        what = (
+            "a list with variables"
+            if isinstance(argument, tuple)
+            else f"the function symbol {indicator(argument)}"
+        )
+        raise _error(
+            clause, f"{what} in '{term_text(literal)}' is not supported; arguments are constants or variables"
+        )
 
 
 def _part(term: Term, clause: Clause) -> Part:
@@ -187,13 +203,19 @@ def _part(term: Term, clause: Clause) -> Part:
             return Part("compare", term.name, term.args)
         if term.name == "is":
             if not isinstance(term.args[0], (Variable, int, float)):
-                raise _error(clause, f"the left side of '{term_text(term)}' is neither a variable nor a number")
+                raise _error(
+                    clause, f"the left side of '{term_text(term)}' is neither a variable nor a number"
+                )
             _check_expression(term.args[1], clause)
             return Part("is", "is", term.args)
         if term.name in {"=", "==", "\\=", "\\=="}:
             for side in term.args:
                 _check_argument(side, clause, term)
-            return Part("unify" if term.name in {"=", "=="} else "differ", term.name[0] + "=" * (term.name[0] != "="), term.args)
+            return Part(
+                "unify" if term.name in {"=", "=="} else "differ",
+                term.name[0] + "=" * (term.name[0] != "="),
+                term.args,
+            )
     for argument in term.args:
         _check_argument(argument, clause, term)
     return Part("relation", term.name, term.args)
@@ -214,8 +236,8 @@ def schedule(
 ) -> tuple[list[Part], list[Part], set[Variable]]:
     """Order parts so that each has its inputs bound when its turn comes.
 
-    Tests go as early as they can, since they only remove bindings; relations keep their order, those that share a
-    variable with what is bound first.
+    Tests go as early as they can, since they only remove bindings; relations keep their order, those that
+    share a variable with what is bound first.
 
     Parameters
     ----------

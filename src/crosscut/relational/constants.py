@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Constants:
     """Constants of a database, numbered in the order in which they were first seen.
 
-    Numbers that compare equal are one constant (``1`` and ``1.0``), written as it was first read; all other constants are
-    equal only to themselves.
+    Numbers that compare equal are one constant (``1`` and ``1.0``), written as it was first read; all other
+    constants are equal only to themselves.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Constants:
         return term in self._ids
 
     def intern(self, term: Constant) -> int:
-        """The constant's id, a new one if it was not known."""
+        """Return the constant's id, a new one if it was not known."""
         known = self._ids.get(term)
         if known is None:
             known = self._ids[term] = len(self.terms)
@@ -54,12 +54,12 @@ class Constants:
         return np.fromiter((intern(term) for term in terms), np.int32)
 
     def id(self, term: Constant) -> int | None:
-        """The constant's id, or None if the database does not know it."""
+        """Return the constant's id, or None if the database does not know it."""
         return self._ids.get(term)
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """Value of every constant as float64; NaN for those that are not numbers, so that comparing them fails."""
+        """Value of every constant; NaN for those that are not numbers, so that comparing them fails."""
         known, wanted = len(self._numbers), len(self.terms)
         if known < wanted:
             new = [_value(term) for term in self.terms[known:]]
@@ -67,7 +67,7 @@ class Constants:
         return self._numbers
 
     def text(self, constant: int) -> str:
-        """The constant as Prolog writes it."""
+        """Return the constant as Prolog writes it."""
         return term_text(self.terms[constant])
 
 

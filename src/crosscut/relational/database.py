@@ -47,7 +47,8 @@ class Database:
     key_types : tuple of (str or None)
         Type of each key argument.
     target : array of shape (n_examples,) or None
-        Class code (int32, an index into `classes`) or value (float64, regression); None if nothing is to be predicted.
+        Class code (int32, an index into `classes`) or value (float64, regression); None if nothing is to be
+        predicted.
     classes : tuple of constants
         Class names in the order of the codes; empty for regression.
     target_name : str
@@ -55,8 +56,8 @@ class Database:
     folds : int32 array of shape (n_examples,) or None
         Fold mark of each example, -1 where it has none.
     implicit_key : bool
-        Whether literals are written without the key, as in ACE's models format: ``worn(gear)`` for ``worn(7,gear)``. A
-        keyed relation still has the key as its first column.
+        Whether literals are written without the key, as in ACE's models format: ``worn(gear)`` for
+        ``worn(7,gear)``. A keyed relation still has the key as its first column.
     column_names : dict of (name, arity) to tuple of str
         Column names of relations that come from tables.
     links : tuple of Link
@@ -79,7 +80,7 @@ class Database:
     @property
     def n_examples(self) -> int:
         """Number of examples."""
-        return self.keys.shape[1]
+        return int(self.keys.shape[1])
 
     @property
     def examples(self) -> list[Any]:
@@ -103,7 +104,7 @@ class Database:
         )
 
     def relation(self, name: str, arity: int) -> Relation:
-        """The relation, without facts if the database has none of that name and arity.
+        """Return the relation, without facts if the database has none of that name and arity.
 
         A predicate that is defined nowhere is false, as in TILDE.
         """
@@ -116,11 +117,11 @@ class Database:
 
     def numbers_of(self, name: str, arity: int, column: int) -> NDArray[np.float64]:
         """Numeric values of one column, one per fact, those that are not numbers left out."""
-        values = self.constants.numbers[self.relation(name, arity).columns[column]]
+        values: NDArray[np.float64] = self.constants.numbers[self.relation(name, arity).columns[column]]
         return values[~np.isnan(values)]
 
     def with_folds(self, folds: ArrayLike) -> Database:
-        """The same database with other fold marks.
+        """Return the same database with other fold marks.
 
         Parameters
         ----------
@@ -135,7 +136,7 @@ class Database:
         return replace(self, folds=marks)
 
     def example_text(self, example: int) -> str:
-        """The example's key as Prolog writes it."""
+        """Return the example's key as Prolog writes it."""
         return ",".join(term_text(self.constants.terms[key]) for key in self.keys[:, example])
 
     @classmethod
@@ -149,8 +150,8 @@ class Database:
         prefix : path
             Path without ending, or of one of the files.
         folds : path, optional
-            A folder whose files ``test0.txt``, ``test1.txt``, ... each list the examples of one fold, one per line. Without
-            it fold marks are taken from ``testid`` and ``testnr`` facts.
+            A folder whose files ``test0.txt``, ``test1.txt``, ... each list the examples of one fold, one per
+            line. Without it fold marks are taken from ``testid`` and ``testnr`` facts.
         """
         from crosscut.relational.ace import read_ace
 
@@ -166,7 +167,7 @@ class Database:
         classes: Sequence[Constant] | None = None,
         regression: bool = False,
     ) -> Database:
-        """Facts and background clauses from Prolog text.
+        r"""Facts and background clauses from Prolog text.
 
         Parameters
         ----------

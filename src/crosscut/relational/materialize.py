@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.constants import Constants
+    from crosscut.relational.database import Database
     from crosscut.relational.prolog import Clause
 
 Predicate = tuple[str, int]
@@ -36,12 +37,22 @@ class Derivation:
     rules: dict[Predicate, Rule] = field(default_factory=dict)
     tests: dict[Predicate, list[Conjunction]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, database: Database) -> Derivation:
+        """Return a derivation that starts with what a database holds."""
+        facts = {predicate: relation.columns for predicate, relation in database.relations.items()}
+        tests = {predicate: list(rule.definition) for predicate, rule in database.rules.items()}
+        return cls(database.constants, facts, dict(database.rules), tests)
+
     def derive(self, clauses: Sequence[Clause]) -> None:
         """Add what the clauses derive."""
         normalizer = Normalizer()
         for clause in clauses:
             # lists are opaque constants here, so a program's own member/2 is replaced by the built-in one
-            if not (isinstance(clause.head, Compound) and (clause.head.name, len(clause.head.args)) == ("member", 2)):
+            if not (
+                isinstance(clause.head, Compound)
+                and (clause.head.name, len(clause.head.args)) == ("member", 2)
+            ):
                 normalizer.add(clause)
         conjunctions = normalizer.conjunctions
         if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
@@ -50,9 +61,13 @@ class Derivation:
         for each in conjunctions:
             by_predicate.setdefault(each.predicate, []).append(each)
         for component, recursive in components(by_predicate):
-            self._derive_component([each for predicate in component for each in by_predicate[predicate]], recursive)
+            self._derive_component(
+                [each for predicate in component for each in by_predicate[predicate]], recursive
+            )
         called = {goal.name for rule in self.rules.values() for body in rule.bodies for goal in body}
-        for predicate in [each for each in self.facts if each[0].startswith("$not") and each[0] not in called]:
+        for predicate in [
+            each for each in self.facts if each[0].startswith("$not") and each[0] not in called
+        ]:
             del self.facts[predicate]
 
     def add_member(self, lists: Sequence[tuple[Term, ...]] = ()) -> None:
@@ -60,13 +75,15 @@ class Derivation:
         if ("member", 2) in self.facts:
             return
         for each in lists:
-            self.constants.intern(each)  # type: ignore[arg-type]  # only ground lists are collected
+            self.constants.intern(each)
         pairs = []
         position = 0
         while position < len(self.constants):  # items may be lists themselves and are interned as we go
             term = self.constants.terms[position]
             if isinstance(term, tuple):
-                pairs += [(self.constants.intern(item), position) for item in term]
+                pairs += [
+                    (self.constants.intern(item), position) for item in term if not isinstance(item, Variable)
+                ]
             position += 1
         self.facts["member", 2] = distinct_facts(np.array(pairs, np.int32).reshape(-1, 2).T)
 
@@ -76,7 +93,8 @@ class Derivation:
         if recursive:
             for each in open_ones:
                 raise each.error(
-                    f"it is recursive and leaves {_unbound(each)} unbound; bind it with a literal that is not negated"
+                    f"it is recursive and leaves {_unbound(each)} unbound; "
+                    "bind it with a literal that is not negated"
                 )
             self._fixpoint(unfolded)
         elif open_ones:
@@ -86,7 +104,7 @@ class Derivation:
                 self._add(each.predicate, self.evaluate(each))
 
     def _unfolded(self, conjunction: Conjunction) -> list[Conjunction]:
-        """The conjunction with calls of rules replaced by their bodies."""
+        """Return the conjunction with calls of rules replaced by their bodies."""
         options: list[list[tuple[Part, ...]]] = []
         for part in conjunction.parts:
             bodies = self.tests.get(part.predicate) if part.kind == "relation" else None
@@ -99,7 +117,8 @@ class Derivation:
             else:
                 options.append(called)
         return [
-            replace(conjunction, parts=tuple(part for parts in chosen for part in parts)) for chosen in product(*options)
+            replace(conjunction, parts=tuple(part for parts in chosen for part in parts))
+            for chosen in product(*options)
         ]
 
     def _add_rule(self, conjunctions: list[Conjunction]) -> None:
@@ -107,7 +126,9 @@ class Derivation:
         first = conjunctions[0]
         name, arity = first.predicate
         if first.predicate in self.facts:
-            raise first.error(f"{name}/{arity} also has facts; give the clause's variables a domain with a literal")
+            raise first.error(
+                f"{name}/{arity} also has facts; give the clause's variables a domain with a literal"
+            )
         head = tuple(Variable(f"A{number}") for number in range(arity))
         bodies = []
         inputs: set[int] = set()
@@ -131,10 +152,11 @@ class Derivation:
             tuple(each for each in goals if each is not None) if None not in goals else (),
             frozenset(inputs),
             str(first.clause),
+            tuple(bodies),
         )
 
     def _goals(self, body: Conjunction, head: tuple[Variable, ...]) -> tuple[Goal, ...] | None:
-        """The body over numbered variables, None if it needs more than relations and comparisons."""
+        """Return the body over numbered variables, None if it needs more than relations and comparisons."""
         numbers = {variable: number for number, variable in enumerate(head)}
         goals = []
         for part in body.parts:
@@ -201,7 +223,8 @@ class Derivation:
             if any(part.kind == "is" for part in each.parts):
                 raise each.error("'is' in a recursive predicate might make new numbers for ever")
         deltas: Facts = {
-            predicate: self.facts.setdefault(predicate, np.empty((predicate[1], 0), np.int32)) for predicate in recursive
+            predicate: self.facts.setdefault(predicate, np.empty((predicate[1], 0), np.int32))
+            for predicate in recursive
         }
         for each in conjunctions:
             new = self._add(each.predicate, self.evaluate(each))
@@ -226,13 +249,15 @@ def _is_range_restricted(conjunction: Conjunction) -> bool:
 def _unbound(conjunction: Conjunction, given: Sequence[Variable] = ()) -> str:
     head = {variable for argument in conjunction.head for variable in variables(argument)}
     _, left, bound = schedule(conjunction.parts, given, head)
-    names = sorted(variable.name for variable in (head | {v for part in left for v in part.variables()}) - bound)
+    names = sorted(
+        variable.name for variable in (head | {v for part in left for v in part.variables()}) - bound
+    )
     return ", ".join(names)
 
 
 def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
-    """The body's parts with the call's arguments in place of the head's variables, other variables renamed."""
-    substitution: dict[Variable, Term] = dict(zip(body.head, call.args, strict=True))  # type: ignore[arg-type]
+    """Return the body's parts for a call: its arguments for the head's variables, the others renamed."""
+    substitution: dict[Term, Term] = dict(zip(body.head, call.args, strict=True))
 
     def place(term: Term) -> Term:
         if isinstance(term, Variable):
@@ -246,7 +271,7 @@ def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
 
 def _negated(parts: tuple[Part, ...], call: Part, conjunction: Conjunction) -> Part:
     if len(parts) != 1:
-        raise conjunction.error(f"\\+ {call.name}/{len(call.args)} is not supported: its definition is a conjunction")
+        raise conjunction.error(f"\\+ {call.name}/{len(call.args)}: its definition is more than one test")
     return replace(parts[0], negated=not parts[0].negated)
 
 
@@ -269,5 +294,6 @@ def _simplified(parts: tuple[Part, ...], head: tuple[Variable, ...]) -> tuple[Pa
         return term
 
     return tuple(
-        replace(part, args=tuple(place(argument) for argument in part.args)) for part in (*kept, *parts[len(head) :])
+        replace(part, args=tuple(place(argument) for argument in part.args))
+        for part in (*kept, *parts[len(head) :])
     )

@@ -11,6 +11,7 @@ from crosscut.relational.bias import (
     AutoLookahead,
     Bias,
     Const,
+    Discretization,
     Generator,
     In,
     InOut,
@@ -31,26 +32,33 @@ if TYPE_CHECKING:
 
     from crosscut.relational.bias import TypeNames
     from crosscut.relational.settings import Settings
+    from crosscut.relational.terms import Constant
 
-_VARIABLES = {"+": In, "-": Out, "+-": InOut}
+_VARIABLES: dict[str, type[In | Out | InOut]] = {"+": In, "-": Out, "+-": InOut}
 
 
 def mode_from_term(term: Term) -> Mode:
-    """The mode in ``rmode(term)``.
+    """Return the mode in ``rmode(term)``.
 
     Examples
     --------
     >>> mode_from_term(read_term("#(C: member(C,[1,2]), (h(+S,+-X,-H), H<C))")).literals[1]
     Literal(name='<', args=(Shared(name='H'), Shared(name='C')), negated=False)
     """
-    max_uses = None
-    if isinstance(term, Compound) and term.name == ":" and isinstance(term.args[0], int):
-        max_uses, term = term.args
+    max_uses, term = _uses(term)
     generator = None
     if isinstance(term, Compound) and term.name == "#" and len(term.args) == 2:
         head, term = term.args
         generator = _generator(head)
     return Mode(literals_from_term(term), max_uses, generator)
+
+
+def _uses(term: Term) -> tuple[int | None, Term]:
+    """Split ``5: literal`` into the number of uses and the rest."""
+    match term:
+        case Compound(":", (int() as number, rest)):
+            return number, rest
+    return None, term
 
 
 def _generator(head: Term) -> Generator:
@@ -76,7 +84,7 @@ def _generator(head: Term) -> Generator:
 
 
 def literals_from_term(term: Term) -> tuple[Literal, ...]:
-    """The literals of a conjunction with moded arguments."""
+    """Return the literals of a conjunction with moded arguments."""
     fresh = count(1)
     return tuple(_literal(goal, fresh) for goal in conjuncts(term))
 
@@ -105,14 +113,21 @@ def _argument(term: Term, goal: Compound, fresh: Iterator[int]) -> Argument:
             if isinstance(inner, Variable):
                 return _VARIABLES[term.name](f"_{next(fresh)}" if inner.name == "_" else inner.name)
             if is_ground(inner) and term.name == "+":
-                return Const(inner)  # type: ignore[arg-type]  # ground, so no variable
+                return Const(inner)
         if term.name == "#":
-            return ListConst(inner) if isinstance(inner, tuple) else AnyConst()  # type: ignore[arg-type]
+            return ListConst(_constants(inner, goal)) if isinstance(inner, tuple) else AnyConst()
     if is_ground(term):
-        return Const(term)  # type: ignore[arg-type]
+        return Const(term)
     raise PrologError(
         f"argument {term_text(term)} of {term_text(goal)} is none of +X, -X, +-X, X, #, #[...] or a constant"
     )
+
+
+def _constants(items: tuple[Term, ...], goal: Compound) -> tuple[Constant, ...]:
+    found = tuple(item for item in items if not isinstance(item, Variable))
+    if len(found) != len(items):
+        raise PrologError(f"#{term_text(items)} in {term_text(goal)} may list constants only")
+    return found
 
 
 def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:
@@ -132,9 +147,7 @@ def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:
 
 def warmode_from_term(term: Term) -> tuple[Mode, tuple[str, int], TypeNames]:
     """Mode and types of ``warmode(term)``, where ``+name`` is an input of type ``name``."""
-    max_uses = None
-    if isinstance(term, Compound) and term.name == ":" and isinstance(term.args[0], int):
-        max_uses, term = term.args
+    max_uses, term = _uses(term)
     inner = term.args[0] if isinstance(term, Compound) and term.name == "\\+" else term
     if isinstance(inner, str):
         return Mode((Literal(inner, (), inner is not term),), max_uses), (inner, 0), ()
@@ -167,7 +180,7 @@ def predict_from_term(term: Term) -> tuple[Literal, TypeNames]:
 
 
 def lookahead_from_terms(first: Term, then: Term) -> Lookahead:
-    """The template in ``lookahead(first, then)``."""
+    """Return the template in ``lookahead(first, then)``."""
     return Lookahead(literals_from_term(first)[0], _renamed(literals_from_term(then)))
 
 
@@ -185,7 +198,7 @@ def _renamed(literals: tuple[Literal, ...]) -> tuple[Literal, ...]:
 
 
 def auto_lookahead_from_terms(first: Term, names: Term) -> AutoLookahead:
-    """The template in ``auto_lookahead(first, [X,Y])``."""
+    """Return the template in ``auto_lookahead(first, [X,Y])``."""
     return AutoLookahead(literals_from_term(first)[0], tuple(variable.name for variable in variables(names)))
 
 
@@ -219,11 +232,12 @@ def bias_from_text(
     types: Sequence[str],
     lookahead: Sequence[tuple[str, str]],
     auto_lookahead: Sequence[tuple[str, Sequence[str]]],
+    thresholds: Sequence[tuple[str, str, int]],
     root: str | None,
     implicit_key: bool,
     settings: Settings,
 ) -> Bias:
-    """What `Bias.of` returns."""
+    """Return what `Bias.of` returns."""
     root_literals: tuple[Literal, ...] = ()
     if root is not None:
         term = read_term(root)
@@ -238,6 +252,10 @@ def bias_from_text(
         auto_lookahead=tuple(
             AutoLookahead(literals_from_term(read_term(text))[0], tuple(names))
             for text, names in auto_lookahead
+        ),
+        discretizations=tuple(
+            Discretization(literals_from_term(read_term(text))[0], number, (name,))
+            for text, name, number in thresholds
         ),
         implicit_key=implicit_key,
         settings=settings,

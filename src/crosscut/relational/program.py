@@ -23,8 +23,8 @@ _MAY_HOLD_VARIABLES = frozenset({Variable, Compound, tuple})
 class Program:
     """Facts and clauses read from files of one application.
 
-    In ACE's models format the facts of ``begin(model(7)) ... end(model(7))`` get the key 7 in front, and so do the
-    background predicates that are defined through such facts.
+    In ACE's models format the facts of ``begin(model(7)) ... end(model(7))`` get the key 7 in front, and so
+    do the background predicates that are defined through such facts.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,12 @@ class Program:
                     self.clauses.append(clause)
                 continue
             name, args = (head, ()) if isinstance(head, str) else (head.name, head.args)
-            if len(args) == 1 and name in {"begin", "end"} and isinstance(args[0], Compound) and args[0].name == "model":
+            if (
+                len(args) == 1
+                and name in {"begin", "end"}
+                and isinstance(args[0], Compound)
+                and args[0].name == "model"
+            ):
                 model = self._switch(clause, name, args[0].args[0], model)
                 continue
             if any(type(argument) in _MAY_HOLD_VARIABLES and not is_ground(argument) for argument in args):
@@ -81,7 +86,7 @@ class Program:
         return PrologError(f"{self.source}, line {clause.line}: {message}: '{clause}'")
 
     def derive(self) -> Derivation:
-        """Stored and derived facts, and the predicates that need bound arguments."""
+        """Return stored and derived facts, and the predicates that need bound arguments."""
         if self.models:
             self._add_keys()
         facts = {
@@ -117,7 +122,7 @@ class Program:
             for key in self.models:
                 rows = np.column_stack([np.full(max(len(shared), int(arity == 0)), key, np.int32), shared])
                 self.facts.setdefault((name, arity + 1), []).extend(rows.ravel().tolist())
-        self.clauses = [_with_key(clause, keyed) for clause in self.clauses]
+        self.clauses = [with_key(clause, keyed) for clause in self.clauses]
 
 
 def _predicate(term: Term) -> Predicate:
@@ -133,15 +138,17 @@ def _calls(body: Term) -> set[Predicate]:
     return {_predicate(body)}
 
 
-def _with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
-    """The clause with a variable for the example's key in its keyed literals."""
+def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
+    """Return the clause with a variable for the example's key in its keyed literals."""
     key = Variable("Key")
 
     def place(term: Term) -> Term:
         if isinstance(term, Compound) and _predicate(term) in _CONTROL:
             return Compound(term.name, tuple(place(argument) for argument in term.args))
         if _predicate(term) in keyed:
-            return Compound(*((term.name, (key, *term.args)) if isinstance(term, Compound) else (str(term), (key,))))
+            return Compound(
+                *((term.name, (key, *term.args)) if isinstance(term, Compound) else (str(term), (key,)))
+            )
         return term
 
     if clause.head is None or _predicate(clause.head) not in keyed:

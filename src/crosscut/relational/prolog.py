@@ -1,8 +1,8 @@
 """A reader for Prolog programs: facts, clauses and directives, with ACE's extra notation.
 
-ACE settings use prefix operators of their own (``+X``, ``-X``, ``+-X``, ``#``, ``#[a,b]``) and ``5: literal``. Files are
-mostly flat facts, so those are matched by one regular expression; everything else goes through an operator-precedence
-parser.
+ACE settings use prefix operators of their own (``+X``, ``-X``, ``+-X``, ``#``, ``#[a,b]``) and ``5:
+literal``. Files are mostly flat facts, so those are matched by one regular expression; everything else goes
+through an operator-precedence parser.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class _Reader:
 
     def ends_operand(self) -> bool:
         """Whether the token after a prefix operator shows that the operator stands for itself."""
-        if self.kind in {"solo"}:
+        if self.kind == "solo":
             return self.value in {",", ")", "]", "|", "}", ";"}
         return self.kind == "end" or (
             self.kind == "symbol" and self.value in INFIX and self.value not in PREFIX

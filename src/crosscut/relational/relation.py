@@ -35,8 +35,8 @@ class Relation:
     types : tuple
         Per argument: the name of its type, a `TypeVariable`, or None where none was declared.
     keyed : bool
-        Whether the first argument is an example's key, so that an example sees only the facts that carry its key. The
-        other relations are shared by all examples.
+        Whether the first argument is an example's key, so that a literal whose first argument is the key only
+        meets the facts of its example. Queries mean the same without it: facts are one set for all examples.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Relation:
     @property
     def n_facts(self) -> int:
         """Number of different facts."""
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     @property
     def indicator(self) -> str:
@@ -69,7 +69,7 @@ class Relation:
 
 
 def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The facts without repetitions, first occurrences in their order."""
+    """Return the facts without repetitions, first occurrences in their order."""
     if columns.shape[0] == 0:
         return np.ascontiguousarray(columns[:, :1])
     if columns.shape[1] < 2:

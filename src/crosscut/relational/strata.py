@@ -1,4 +1,4 @@
-"""The order in which predicates can be derived: strongly connected components, and negation between them only."""
+"""The order in which predicates can be derived: what depends on itself together, negation only downwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Predicate = tuple[str, int]
 def components(
     definitions: Mapping[Predicate, Sequence[Conjunction]],
 ) -> Iterator[tuple[list[Predicate], bool]]:
-    """Groups of predicates that depend on each other, each after all it depends on, and whether it is recursive.
+    """Yield groups of predicates that depend on each other, callees first, and whether they are recursive.
 
     Raises
     ------
@@ -34,8 +34,14 @@ def components(
             for each in definitions[predicate]:
                 for part in each.parts:
                     if part.kind == "relation" and part.negated and part.predicate in members:
-                        through = "" if part.name.startswith("$") else f" (through \\+ {part.name}/{len(part.args)})"
-                        raise each.error(f"it cannot be stratified: the predicate depends on its own negation{through}")
+                        through = (
+                            ""
+                            if part.name.startswith("$")
+                            else f" (through \\+ {part.name}/{len(part.args)})"
+                        )
+                        raise each.error(
+                            f"it cannot be stratified: the predicate depends on its own negation{through}"
+                        )
         yield sorted(component, key=list(definitions).index), recursive
 
 

@@ -1,7 +1,8 @@
 """Prolog terms as light Python values.
 
-An atom is a ``str``, a number an ``int`` or ``float``, a proper list a ``tuple``; only variables and compound terms have
-classes of their own. All but variables can be compared and hashed, so ground terms serve as constants of a database.
+An atom is a ``str``, a number an ``int`` or ``float``, a proper list a ``tuple``; only variables and compound
+terms have classes of their own. All but variables can be compared and hashed, so ground terms serve as
+constants of a database.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Compound:
 
 
 Term: TypeAlias = "str | int | float | tuple[Term, ...] | Variable | Compound"
-Constant: TypeAlias = "str | int | float | tuple[Constant, ...] | Compound"
+# A constant is a ground term; that its parts are ground is not expressed in the type.
+Constant: TypeAlias = "str | int | float | tuple[Term, ...] | Compound"
 
 INFIX = {
     **dict.fromkeys([":-", "-->"], (1200, 1199, 1199)),
@@ -100,7 +102,7 @@ def indicator(term: Term) -> str:
 
 
 def atom_text(atom: str) -> str:
-    """The atom, quoted where Prolog needs quotes."""
+    """Return the atom, quoted where Prolog needs quotes."""
     if _PLAIN.fullmatch(atom):
         return atom
     escaped = atom.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
@@ -108,7 +110,7 @@ def atom_text(atom: str) -> str:
 
 
 def term_text(term: Term, limit: int = 1200) -> str:
-    """The term as Prolog text that reads back as the same term.
+    """Return the term as Prolog text that reads back as the same term.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def is_ground(term: Term) -> bool:
 
 
 def conjuncts(term: Term) -> list[Term]:
-    """The goals of a conjunction ``a, b, c``."""
+    """Return the goals of a conjunction ``a, b, c``."""
     goals: list[Term] = []
     while isinstance(term, Compound) and term.name == "," and len(term.args) == 2:
         goals.extend(conjuncts(term.args[0]))
