@@ -55,3 +55,19 @@ def cut_losses(
     weight: NDArray[np.float64] | None,
     squared: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def rank_columns(
+    matrix: NDArray[np.float32 | np.float64 | np.int64 | np.uint8 | np.bool_],
+    max_intervals: int,
+    bins: bool,
+    n_threads: int,
+    row: NDArray[np.int32],
+    ranks: NDArray[np.uint32],
+    coarse: NDArray[np.uint8],
+    values: NDArray[np.float32],
+    coarse_first: NDArray[np.uint32],
+    n_values: NDArray[np.int32],
+    n_coarse: NDArray[np.int32],
+    has_missing: NDArray[np.bool_],
+    close: NDArray[np.bool_],
+) -> tuple[int, int] | None: ...
+def intervals(end: NDArray[np.uint32], max_intervals: int, first: NDArray[np.uint32]) -> int: ...

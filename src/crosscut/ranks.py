@@ -1,128 +1,114 @@
-"""Dense ranks, coarse ranks and bins of columns."""
+"""Dense ranks, coarse ranks and bins of columns: the arrays the core in C++ fills."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.columns import infinite_error
+from crosscut import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 MAX_COARSE = 255  # intervals of a column, so that the number after the last, for missing values, fits a byte
+_READ_AS_IS = {np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.uint8, np.bool_)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Ranks:
-    """What ranking columns gives; the fields are those of :class:`crosscut.table.Table`."""
+    """Arrays for the ranks of all columns, filled column by column; see :class:`crosscut.table.Table`.
+
+    Rows of ``values`` and ``coarse_first`` are as long as they can become; what is not used is never touched,
+    so it takes no memory.
+    """
 
     ranks: NDArray[np.uint32]
-    n_values: NDArray[np.int32]
-    values: list[NDArray[np.float32]]
     coarse: NDArray[np.uint8]
-    coarse_first: list[NDArray[np.uint32]]
+    values: NDArray[np.float32]
+    coarse_first: NDArray[np.uint32]
+    n_values: NDArray[np.int32]
+    n_coarse: NDArray[np.int32]
     has_missing: NDArray[np.bool_]
     close: NDArray[np.bool_]
+    max_bins: int | None
+
+    @classmethod
+    def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
+        """Return arrays of the right shape, not filled yet."""
+        shape = (n_columns, n_rows)
+        return cls(
+            np.empty(shape, np.uint32),
+            np.empty(shape, np.uint8),
+            np.empty(shape, np.float32),
+            np.empty((n_columns, MAX_COARSE + 1), np.uint32),
+            np.zeros(n_columns, np.int32),
+            np.empty(n_columns, np.int32),
+            np.empty(n_columns, np.bool_),
+            np.zeros(n_columns, np.bool_),
+            max_bins,
+        )
+
+    def fill_numbers(
+        self, matrix: NDArray[Any], row: NDArray[np.int32], n_jobs: int | None
+    ) -> tuple[int, int] | None:
+        """Rank the columns of a matrix; return (column, row) of the first infinite value, if there is one."""
+        if matrix.dtype not in _READ_AS_IS:
+            with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+                matrix = matrix.astype(np.float32)
+        limit = MAX_COARSE if self.max_bins is None else self.max_bins
+        first = (
+            self.coarse_first if limit == MAX_COARSE else np.empty((len(self.ranks), limit + 1), np.uint32)
+        )
+        infinite = _core.rank_columns(
+            matrix,
+            limit,
+            self.max_bins is not None,
+            n_threads(n_jobs),
+            row,
+            self.ranks,
+            self.coarse,
+            self.values,
+            first,
+            self.n_values,
+            self.n_coarse,
+            self.has_missing,
+            self.close,
+        )
+        if limit < MAX_COARSE:
+            self.coarse_first[row, : limit + 1] = first[row]
+        return infinite
+
+    def fill_codes(self, row: int, codes: NDArray[np.integer[Any]], n_categories: int) -> None:
+        """Take the codes of a nominal column, -1 being missing, for its ranks."""
+        missing = codes < 0
+        ranks = np.where(missing, n_categories, codes)
+        self.ranks[row] = ranks
+        counts = np.bincount(ranks, minlength=n_categories)[:n_categories]
+        first = self.coarse_first[row]
+        n_coarse = _core.intervals(np.cumsum(counts, dtype=np.uint32), MAX_COARSE, first)
+        number = np.repeat(np.arange(n_coarse), first[1 : n_coarse + 1] - first[:n_coarse])
+        self.coarse[row] = np.append(number, n_coarse)[ranks]
+        self.n_values[row], self.n_coarse[row] = n_categories, n_coarse
+        self.has_missing[row] = missing.any()
+
+    def edges_of(self, row: int) -> NDArray[np.float64]:
+        """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""
+        first = self.coarse_first[row, 1 : self.n_coarse[row]]
+        low, high = (self.values[row, at].astype(np.float64) for at in (first - 1, first))
+        middle: NDArray[np.float64] = low / 2 + high / 2
+        return middle
 
 
-def intervals(counts: NDArray[np.int64], limit: int) -> NDArray[np.uint32]:
-    """Join neighbouring ranks to at most ``limit`` intervals of about equal row count; a heavy rank stands alone.
-
-    Returns the first rank of each interval, and the number of ranks at the end. Walking up, an interval ends where it is
-    nearest to an equal share of the rows that are left, and before a rank that alone is worth a share.
-    """
-    n = len(counts)
-    if n <= limit:
-        return np.arange(n + 1, dtype=np.uint32)
-    first, held, left, end = [0], 0, int(counts.sum()), limit
-    for rank, count in enumerate(counts.tolist()):
-        rows = left + held  # that the interval being filled and those after it have to share
-        heavy, nearer = count * end >= rows, (2 * held + count) * end > 2 * rows
-        if held and end > 1 and (heavy or nearer):
-            first.append(rank)
-            held, end = 0, end - 1
-        held += count
-        left -= count
-    return np.array([*first, n], np.uint32)
-
-
-def _coarse(
-    ranks: NDArray[np.uint32], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    first = intervals(counts, MAX_COARSE)
-    number = np.repeat(np.arange(len(first) - 1, dtype=np.uint8), first[1:] - first[:-1])
-    return np.append(number, np.uint8(len(first) - 1))[ranks], first
-
-
-def rank_codes(codes: NDArray[Any], n_categories: int) -> Ranks:
-    """Return the ranks of a nominal column: its codes, with ``n_categories`` in place of -1 (missing)."""
-    ranks = np.where(codes < 0, n_categories, codes).astype(np.uint32)
-    coarse, first = _coarse(ranks, np.bincount(ranks, minlength=n_categories + 1)[:n_categories])
-    return Ranks(
-        ranks[None],
-        np.array([n_categories], np.int32),
-        [np.empty(0, np.float32)],
-        coarse[None],
-        [first],
-        np.array([(codes < 0).any()]),
-        np.zeros(1, bool),
-    )
-
-
-def rank_columns(columns: Sequence[NDArray[np.float32]], names: Sequence[str]) -> Ranks:
-    """Return the ranks of numeric columns, one by one."""
-    if len(columns) != 1:
-        raise ValueError("one column at a time")
-    column = columns[0]
-    infinite = np.flatnonzero(np.isinf(column))
-    if len(infinite):
-        raise infinite_error(names[0], int(infinite[0]), column[infinite[0]])
-    gone = np.isnan(column)
-    values, where, counts = np.unique(column[~gone] + np.float32(0), return_inverse=True, return_counts=True)
-    ranks = np.full(len(column), len(values), np.uint32)
-    ranks[~gone] = where
-    coarse, first = _coarse(ranks, counts)
-    close = bool((values[:-1] + np.float32(1e-7) >= values[1:]).any())
-    return Ranks(
-        ranks[None],
-        np.array([len(values)], np.int32),
-        [values],
-        coarse[None],
-        [first],
-        np.array([gone.any()]),
-        np.array([close]),
-    )
-
-
-def to_bins(ranked: Ranks, max_bins: int, nominal: Sequence[bool]) -> tuple[Ranks, list[NDArray[np.float64]]]:
-    """Replace ranks of numeric columns by bin numbers; also return the edges.
-
-    An edge is the midpoint between the highest value of a bin and the lowest of the next, over all rows.
-    """
-    ranks = ranked.ranks.copy()
-    coarse = ranked.coarse.copy()
-    n_values, values, coarse_first, edges = ranked.n_values.copy(), [], [], []
-    for f, own in enumerate(ranked.values):
-        if nominal[f]:
-            values.append(own)
-            coarse_first.append(ranked.coarse_first[f])
-            edges.append(np.empty(0))
-            continue
-        counts = np.bincount(ranks[f], minlength=len(own) + 1)[: len(own)]
-        first = intervals(counts, max_bins).astype(np.int64)
-        n_bins = len(first) - 1
-        bins = np.append(np.repeat(np.arange(n_bins, dtype=np.uint32), np.diff(first)), np.uint32(n_bins))
-        ranks[f] = bins[ranks[f]]
-        coarse[f] = ranks[f]
-        n_values[f] = n_bins
-        low, high = own[first[1:-1] - 1].astype(np.float64), own[first[1:-1]].astype(np.float64)
-        edges.append(low / 2 + high / 2)
-        values.append(own[first[:-1]])
-        coarse_first.append(np.arange(n_bins + 1, dtype=np.uint32))
-    close = np.zeros_like(ranked.close)
-    return Ranks(ranks, n_values, values, coarse, coarse_first, ranked.has_missing, close), edges
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads for ``n_jobs``: all cores if None or -1, all but one if -2, and so on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs must be None, a positive number of threads, or negative (-1: all cores); 0 was given"
+        )
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

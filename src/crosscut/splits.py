@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
-    """Return each row's fold: scikit-learn's ``KFold``, or its ``StratifiedKFold`` if classes ``y`` are given.
+    """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
 
-    Written out here because it is all an integer ``cv`` needs, and importing scikit-learn takes longer than growing the trees.
+    It is all an integer ``cv`` needs, and importing scikit-learn takes longer than growing the trees.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
         raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {counts.max()} rows")
     if n_folds > counts.min():
         warnings.warn(
-            f"The least populated class in y has only {counts.min()} rows, fewer than the {n_folds} folds of cv: "
-            "some folds do without it",
+            f"The least populated class in y has only {counts.min()} rows, fewer than the {n_folds} folds "
+            "of cv: some folds do without it",
             UserWarning,
             stacklevel=3,
         )
@@ -56,14 +56,14 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
 
 def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
     """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
-    if hasattr(cv, "split"):
-        pairs: Iterable[tuple[Any, Any]] = cv.split(np.empty(n_rows) if X is None else X, y, groups)
-        return pairs
-    if isinstance(cv, str) or not hasattr(cv, "__iter__"):
+    pairs: Iterable[tuple[Any, Any]] = cv
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        pairs = cv.split(np.empty(n_rows) if X is None else X, y, groups)
+    elif isinstance(cv, str) or not hasattr(cv, "__iter__"):
         raise ValueError(
-            f"cv must be a number of folds, a scikit-learn splitter or an iterable of (train, test) rows, but {cv!r} was given"
+            "cv must be a number of folds, a scikit-learn splitter or an iterable of (train, test) rows, "
+            f"but {cv!r} was given"
         )
-    pairs = cv
     return pairs
 
 
@@ -71,7 +71,8 @@ def warn_groups(groups: Any, n_folds: int) -> None:
     """Say that plain folds do not keep groups together."""
     if groups is not None:
         warnings.warn(
-            f"The groups parameter is ignored by cv={n_folds}; use cv=GroupKFold({n_folds}) to keep groups together",
+            f"The groups parameter is ignored by cv={n_folds}; "
+            f"use cv=GroupKFold({n_folds}) to keep groups together",
             UserWarning,
             stacklevel=3,
         )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.columns import Column, columns_of
-from crosscut.ranks import Ranks, rank_codes, rank_columns, to_bins
-from crosscut.schema import Kind, Schema
+from crosscut.columns import Column, Kind, chosen, columns_of, infinite_error, plain_matrix
+from crosscut.ranks import MAX_COARSE, Ranks
+from crosscut.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
 
     from numpy.typing import NDArray
 
@@ -27,12 +28,13 @@ class Table:
     schema : Schema
         Names, kinds and categories of the columns; encodes new data for prediction.
     ranks : uint32 array (columns, rows)
-        Dense rank of a value in its column, the code of a category, or the number of a bin (``max_bins``). Missing
-        values have the rank ``n_values``.
+        Dense rank of a value in its column, the code of a category, or the number of a bin (``max_bins``).
+        Missing values have the rank ``n_values``.
     n_values : int32 array (columns,)
         Number of distinct values, categories or bins.
     values : list of float32 arrays
-        The distinct values in ascending order; with ``max_bins`` the lowest value of each bin; empty if nominal.
+        The distinct values in ascending order; with ``max_bins`` the lowest value of each bin; empty if
+        nominal.
     coarse : uint8 array (columns, rows)
         Interval of neighbouring ranks, at most 255 per column; missing values have the number ``n_coarse``.
     coarse_first : list of uint32 arrays
@@ -64,66 +66,91 @@ class Table:
     has_missing: NDArray[np.bool_]
     close: NDArray[np.bool_]
     edges: list[NDArray[np.float64]] | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_data(cls, X: Any, *, max_bins: int | None = None, names: Sequence[str] | None = None) -> Table:
+    def from_data(
+        cls,
+        X: Any,
+        *,
+        max_bins: int | None = None,
+        names: Sequence[str] | None = None,
+        n_jobs: int | None = None,
+    ) -> Table:
         """Build a table from a NumPy array or a pandas, polars or Arrow frame.
 
         Parameters
         ----------
         X : array or frame (rows, columns)
-            Text and categorical columns are nominal: in the order the categorical type gives, else sorted. Dates are
-            numeric, in days since 1970-01-01. NaN, None and null are missing; infinite values are refused.
+            Text and categorical columns are nominal: in the order the categorical type gives, else sorted.
+            Dates are numeric, in days since 1970-01-01. NaN, None and null are missing; infinite values are
+            refused.
         max_bins : int, optional
             Put numeric columns in at most this many (2 to 255) bins of about equal row count.
         names : sequence of str, optional
             Names of the columns of an array; of a frame, the columns to use, in this order.
+        n_jobs : int, optional
+            Number of threads; all cores if None.
         """
-        columns = _named(columns_of(X), names)
-        schema = Schema(
-            tuple(column.name for column in columns),
-            tuple(column.kind for column in columns),
-            tuple(column.categories for column in columns),
-            named=columns[0].named,
+        if max_bins is not None and not (
+            isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
+        ):
+            raise ValueError(
+                f"max_bins must be an integer from 2 to {MAX_COARSE} or None, but {max_bins!r} was given"
+            )
+        plain = plain_matrix(X)
+        if plain is not None:
+            schema = Schema.of_matrix(plain, names)
+            ranked = Ranks.empty(plain.shape[1], plain.shape[0], max_bins)
+            infinite = ranked.fill_numbers(plain, np.arange(plain.shape[1], dtype=np.int32), n_jobs)
+            if infinite:
+                f, row = infinite
+                raise infinite_error(schema.names[f], row, plain[row, f])
+            return cls._from_ranks(schema, ranked, ())
+        columns = chosen(columns_of(X), names)
+        schema = Schema.of(columns)
+        return cls._from_ranks(
+            schema, _rank(columns, max_bins, n_jobs), tuple(c.note for c in columns if c.note)
         )
-        ranked = _rank(columns)
-        notes = tuple(column.note for column in columns if column.note)
-        table = cls(
+
+    @classmethod
+    def from_file(
+        cls, path: str | PathLike[str], *, max_bins: int | None = None, names: Sequence[str] | None = None
+    ) -> Table:
+        """Build a table from a file; :func:`crosscut.read_file` says which kinds are read."""
+        from crosscut.files import read_file
+
+        return cls.from_data(read_file(path), max_bins=max_bins, names=names)
+
+    @classmethod
+    def _from_ranks(cls, schema: Schema, ranked: Ranks, notes: tuple[str, ...]) -> Table:
+        n_values, n_coarse = ranked.n_values.tolist(), ranked.n_coarse.tolist()
+        sizes = [0 if kind == "nominal" else n for kind, n in zip(schema.kinds, n_values, strict=True)]
+        values = [row[:n] for row, n in zip(ranked.values, sizes, strict=True)]
+        first = [row[: n + 1] for row, n in zip(ranked.coarse_first, n_coarse, strict=True)]
+        edges = None
+        if ranked.max_bins is not None:
+            numeric = [kind != "nominal" for kind in schema.kinds]
+            edges = [ranked.edges_of(f) if numeric[f] else np.empty(0) for f in range(len(schema))]
+            ranked.n_values[numeric] = ranked.n_coarse[numeric]
+            values = [own[begin[:-1]] if own.size else own for own, begin in zip(values, first, strict=True)]
+            first = [
+                np.arange(n + 1, dtype=np.uint32) if number else begin
+                for n, number, begin in zip(n_coarse, numeric, first, strict=True)
+            ]
+            ranked.close[:] = False
+        return cls(
             schema,
             ranked.ranks,
             ranked.n_values,
-            ranked.values,
+            values,
             ranked.coarse,
-            ranked.coarse_first,
+            first,
             ranked.has_missing,
             ranked.close,
-            notes=notes,
+            edges,
+            notes,
         )
-        return table if max_bins is None else table.binned(max_bins)
-
-    def binned(self, max_bins: int) -> Table:
-        """Return the table with every numeric column put in at most ``max_bins`` bins of about equal row count."""
-        if (
-            isinstance(max_bins, bool)
-            or not isinstance(max_bins, (int, np.integer))
-            or not 2 <= max_bins <= 255
-        ):
-            raise ValueError(f"max_bins must be an integer from 2 to 255 or None, but {max_bins!r} was given")
-        ranked, edges = to_bins(
-            Ranks(
-                self.ranks,
-                self.n_values,
-                self.values,
-                self.coarse,
-                self.coarse_first,
-                self.has_missing,
-                self.close,
-            ),
-            int(max_bins),
-            [kind == "nominal" for kind in self.kinds],
-        )
-        return replace(self, **vars(ranked), edges=edges)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -156,40 +183,23 @@ class Table:
         return np.array([len(first) - 1 for first in self.coarse_first], np.int32)
 
     def __repr__(self) -> str:
-        return f"Table({self.n_rows} rows, {self.n_columns} columns: {', '.join(self.names[:6])}{', ...' * (self.n_columns > 6)})"
+        shown = ", ".join(self.names[:6]) + ", ..." * (self.n_columns > 6)
+        return f"Table({self.n_rows} rows, {self.n_columns} columns: {shown})"
 
 
-def _named(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
-    if names is None:
-        return columns
-    names = [str(name) for name in names]
-    if not columns[0].named:
-        if len(names) != len(columns):
-            raise ValueError(f"names has {len(names)} entries, but X has {len(columns)} columns")
-        columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
-    if len(set(names)) != len(names):
-        raise ValueError(f"names must differ from each other, but {names} was given")
-    found = {column.name: column for column in columns}
-    unknown = [name for name in names if name not in found]
-    if unknown:
-        raise ValueError(f"names asks for the column(s) {unknown}, but X has {list(found)}")
-    return [found[name] for name in names]
-
-
-def _rank(columns: list[Column]) -> Ranks:
-    names = [column.name for column in columns]
-    parts = [
-        rank_codes(column.values, len(column.categories))
-        if column.kind == "nominal"
-        else rank_columns([column.values], names[f : f + 1])
-        for f, column in enumerate(columns)
-    ]
-    return Ranks(
-        np.concatenate([part.ranks for part in parts]),
-        np.concatenate([part.n_values for part in parts]),
-        [values for part in parts for values in part.values],
-        np.concatenate([part.coarse for part in parts]),
-        [first for part in parts for first in part.coarse_first],
-        np.concatenate([part.has_missing for part in parts]),
-        np.concatenate([part.close for part in parts]),
-    )
+def _rank(columns: list[Column], max_bins: int | None, n_jobs: int | None) -> Ranks:
+    ranked = Ranks.empty(len(columns), len(columns[0].values), max_bins)
+    numeric = np.array([f for f, column in enumerate(columns) if column.kind != "nominal"], np.int32)
+    numbers = np.empty((len(numeric), ranked.ranks.shape[1]), np.float32)
+    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+        for line, f in zip(numbers, numeric.tolist(), strict=True):
+            line[:] = columns[f].values
+    if len(numeric):
+        infinite = ranked.fill_numbers(numbers.T, numeric, n_jobs)
+        if infinite:
+            column, row = columns[numeric[infinite[0]]], infinite[1]
+            raise infinite_error(column.name, row, column.values[row])
+    for f, column in enumerate(columns):
+        if column.kind == "nominal":
+            ranked.fill_codes(f, column.values, len(column.categories))
+    return ranked

@@ -1,0 +1,274 @@
+// Ranks by least-significant-digit radix sort of (key, row) pairs; columns are shared out over threads, or the rows of one
+// column when there are fewer columns than threads.
+//
+// A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets the highest key, so
+// missing values end up behind all others. -0.0 becomes 0.0 first.
+#include "rank.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace crosscut {
+namespace {
+
+std::size_t own_thread() {
+#ifdef _OPENMP
+  return static_cast<std::size_t>(omp_get_thread_num());
+#else
+  return 0;
+#endif
+}
+
+constexpr std::uint32_t missing_key = 0xFFFFFFFFu;
+constexpr std::uint32_t plus_infinity_key = 0xFF800000u, minus_infinity_key = 0x007FFFFFu;
+constexpr std::size_t few_rows = 1u << 14;     // narrower digits pay below this
+constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
+constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix, so that a tile stays in the cache
+
+std::uint32_t key_of(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x + 0.0f);
+  const std::uint32_t key = bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
+  return x == x ? key : missing_key;
+}
+
+float value_of(std::uint32_t key) {
+  return std::bit_cast<float>(key & 0x80000000u ? key ^ 0x80000000u : ~key);
+}
+
+// Writes the keys of a block of rows, column by column; true if one of them is infinite.
+template <class T>
+bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin, std::size_t end) {
+  bool infinite = false;
+  for (std::size_t f0 = 0; f0 < m.n_columns; f0 += tile_columns)
+    for (std::size_t r0 = begin; r0 < end; r0 += tile_rows)
+      for (std::size_t f = f0; f < std::min(f0 + tile_columns, m.n_columns); f++) {
+        std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * m.n_rows;
+        const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
+        for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
+          const std::uint32_t key = key_of(static_cast<float>(column[static_cast<std::ptrdiff_t>(r) * m.row_stride]));
+          infinite |= (key == plus_infinity_key) | (key == minus_infinity_key);
+          keys[r] = key;
+        }
+      }
+  return infinite;
+}
+
+Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_columns) {
+  for (std::size_t f = 0; f < n_columns; f++) {
+    const std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * n_rows;
+    for (std::size_t r = 0; r < n_rows; r++)
+      if (keys[r] == plus_infinity_key || keys[r] == minus_infinity_key)
+        return {static_cast<std::ptrdiff_t>(f), static_cast<std::ptrdiff_t>(r)};
+  }
+  return {};
+}
+
+struct Scratch {
+  explicit Scratch(std::size_t n)
+      : a(std::make_unique_for_overwrite<std::uint64_t[]>(n)), b(std::make_unique_for_overwrite<std::uint64_t[]>(n)),
+        end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {}
+  std::unique_ptr<std::uint64_t[]> a, b;   // (key, row) pairs, key in the upper half
+  std::unique_ptr<std::uint32_t[]> end;    // rows up to and with each rank
+};
+
+std::uint64_t pair_of(std::uint32_t key, std::size_t row) { return static_cast<std::uint64_t>(key) << 32 | row; }
+
+// Sorts with `Passes` digits of `Bits` bits; the digits' counts do not change between passes, so they are taken at once.
+template <unsigned Bits, unsigned Passes>
+const std::uint64_t* sort_alone(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
+  constexpr std::uint32_t digit = (1u << Bits) - 1;
+  std::array<std::array<std::uint32_t, digit + 1>, Passes> at{};
+  for (std::size_t i = 0; i < n; i++)
+    for (unsigned p = 0; p < Passes; p++) at[p][keys[i] >> (p * Bits) & digit]++;
+  std::uint64_t *from = scratch.a.get(), *to = scratch.b.get();
+  bool paired = false;
+  for (unsigned p = 0; p < Passes; p++) {
+    if (at[p][keys[0] >> (p * Bits) & digit] == n) continue;  // all keys share this digit
+    std::uint32_t sum = 0;
+    for (std::uint32_t& count : at[p]) sum += std::exchange(count, sum);
+    if (paired) {
+      for (std::size_t i = 0; i < n; i++) to[at[p][from[i] >> (32 + p * Bits) & digit]++] = from[i];
+    } else {
+      for (std::size_t i = 0; i < n; i++) to[at[p][keys[i] >> (p * Bits) & digit]++] = pair_of(keys[i], i);
+    }
+    paired = true;
+    std::swap(from, to);
+  }
+  if (!paired)
+    for (std::size_t i = 0; i < n; i++) from[i] = pair_of(keys[i], i);
+  return from;
+}
+
+#ifdef _OPENMP
+// The same with the rows shared out over a team: each thread counts and then moves its own stretch.
+const std::uint64_t* sort_together(const std::uint32_t* keys, std::size_t n, Scratch& scratch, int team) {
+  constexpr unsigned bits = 11, passes = 3;
+  constexpr std::uint32_t digit = (1u << bits) - 1;
+  std::vector<std::array<std::uint32_t, digit + 1>> at(static_cast<std::size_t>(team));
+  std::uint64_t *from = scratch.a.get(), *to = scratch.b.get();
+#pragma omp parallel num_threads(team)
+  {
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const auto own = static_cast<std::size_t>(omp_get_thread_num());
+    const std::size_t begin = n * own / threads, stop = n * (own + 1) / threads;
+    for (std::size_t i = begin; i < stop; i++) from[i] = pair_of(keys[i], i);
+    for (unsigned p = 0; p < passes; p++) {
+      at[own].fill(0);
+      for (std::size_t i = begin; i < stop; i++) at[own][from[i] >> (32 + p * bits) & digit]++;
+#pragma omp barrier
+#pragma omp single
+      {
+        std::uint32_t sum = 0;
+        for (std::uint32_t d = 0; d <= digit; d++)
+          for (std::size_t t = 0; t < threads; t++) sum += std::exchange(at[t][d], sum);
+      }
+      for (std::size_t i = begin; i < stop; i++) to[at[own][from[i] >> (32 + p * bits) & digit]++] = from[i];
+#pragma omp barrier
+#pragma omp single
+      std::swap(from, to);
+    }
+  }
+  return from;
+}
+#endif
+
+const std::uint64_t* sort_pairs(const std::uint32_t* keys, std::size_t n, Scratch& scratch, int team) {
+#ifdef _OPENMP
+  if (team > 1) return sort_together(keys, n, scratch, team);
+#else
+  static_cast<void>(team);
+#endif
+  return n < few_rows ? sort_alone<8, 4>(keys, n, scratch) : sort_alone<11, 3>(keys, n, scratch);
+}
+
+void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
+                 Scratch& scratch, int team) {
+  const auto row = static_cast<std::size_t>(out.row[f]);
+  std::uint32_t* ranks = out.ranks + row * n;
+  std::uint8_t* coarse = out.coarse + row * n;
+  float* values = out.values + row * n;
+  std::uint32_t* first = out.coarse_first + row * (max_intervals + 1);
+  std::uint32_t* end = scratch.end.get();
+
+  const std::uint64_t* sorted = sort_pairs(ranks, n, scratch, team);
+  const auto present = static_cast<std::size_t>(
+      std::lower_bound(sorted, sorted + n, static_cast<std::uint64_t>(missing_key) << 32) - sorted);
+  // written for every row and kept for the last row of each value: no branch to guess
+  std::size_t n_values = 0;
+  for (std::size_t i = 0; i < present; i++) {
+    const auto key = static_cast<std::uint32_t>(sorted[i] >> 32);
+    values[n_values] = value_of(key);
+    end[n_values] = static_cast<std::uint32_t>(i + 1);
+    n_values += i + 1 == present || static_cast<std::uint32_t>(sorted[i + 1] >> 32) != key;
+  }
+  const std::size_t n_coarse = intervals(end, n_values, max_intervals, first);
+
+#pragma omp parallel for num_threads(team) schedule(dynamic, 8) if (team > 1)
+  for (std::size_t c = 0; c < n_coarse; c++) {
+    std::size_t i = first[c] ? end[first[c] - 1] : 0;
+    for (std::uint32_t r = first[c]; r < first[c + 1]; r++)
+      for (; i < end[r]; i++) {
+        const auto at = static_cast<std::uint32_t>(sorted[i]);
+        ranks[at] = bins ? static_cast<std::uint32_t>(c) : r;
+        coarse[at] = static_cast<std::uint8_t>(c);
+      }
+  }
+  for (std::size_t i = present; i < n; i++) {
+    const auto at = static_cast<std::uint32_t>(sorted[i]);
+    ranks[at] = static_cast<std::uint32_t>(bins ? n_coarse : n_values);
+    coarse[at] = static_cast<std::uint8_t>(n_coarse);
+  }
+  bool close = false;
+  for (std::size_t r = 1; r < n_values; r++) close |= values[r - 1] + 1e-7f >= values[r];
+  out.close[row] = close;
+  out.has_missing[row] = present < n;
+  out.n_values[row] = static_cast<std::int32_t>(n_values);
+  out.n_coarse[row] = static_cast<std::int32_t>(n_coarse);
+}
+
+}  // namespace
+
+// A rank with more than two equal shares of the rows is heavy and stands alone: fewer than half of the intervals, so that
+// each run of ranks between heavy ones can have an interval too. Walking up a run, an interval ends where its row count is
+// nearest to an equal share of the light rows that are left.
+std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals, std::uint32_t* first) {
+  if (n <= max_intervals) {
+    for (std::size_t r = 0; r <= n; r++) first[r] = static_cast<std::uint32_t>(r);
+    return n;
+  }
+  const auto below = [end](std::size_t r) { return static_cast<std::uint64_t>(r ? end[r - 1] : 0); };
+  const std::uint64_t all = end[n - 1];
+  const auto heavy = [&](std::size_t r) { return (end[r] - below(r)) * max_intervals > 2 * all; };
+  std::size_t n_heavy = 0, runs = 0;
+  std::uint64_t left = all;
+  bool in_run = false;
+  for (std::size_t r = 0; r < n; r++) {
+    const bool stands_alone = heavy(r);
+    n_heavy += stands_alone;
+    left -= stands_alone ? end[r] - below(r) : 0;
+    runs += !stands_alone && !in_run;
+    in_run = !stands_alone;
+  }
+
+  std::size_t count = 0, begin = 0, shares = max_intervals - n_heavy;
+  while (begin < n) {
+    if (heavy(begin)) {
+      first[count++] = static_cast<std::uint32_t>(begin++);
+      continue;
+    }
+    std::size_t run_end = n_heavy ? begin + 1 : n;
+    while (run_end < n && !heavy(run_end)) run_end++;
+    runs--;
+    while (begin < run_end) {
+      first[count++] = static_cast<std::uint32_t>(begin);
+      std::size_t low = begin + 1, high = run_end;  // low: the first rank that is better left to the next interval
+      if (shares == runs + 1) low = run_end;        // the runs that follow need what is left
+      while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if ((below(middle) + end[middle] - 2 * below(begin)) * shares > 2 * left) high = middle;
+        else low = middle + 1;
+      }
+      left -= below(low) - below(begin);
+      shares--;
+      begin = low;
+    }
+  }
+  first[count] = static_cast<std::uint32_t>(n);
+  return count;
+}
+
+template <class T>
+Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads) {
+  const std::size_t n = m.n_rows, n_columns = m.n_columns;
+  if (n * n_columns < few_cells) n_threads = 1;
+  constexpr std::size_t chunk = 16 * tile_rows;
+  const std::size_t n_chunks = (n + chunk - 1) / chunk;
+  bool infinite = false;
+#pragma omp parallel for num_threads(n_threads) reduction(|| : infinite) if (n_threads > 1)
+  for (std::size_t c = 0; c < n_chunks; c++)
+    infinite = write_keys(m, out, c * chunk, std::min((c + 1) * chunk, n)) || infinite;
+  if (infinite) return first_infinite(out, n, n_columns);
+
+  const bool by_column = n_columns >= static_cast<std::size_t>(n_threads);
+  std::vector<Scratch> scratch;  // here, because an exception must not leave a parallel region
+  for (int t = 0; t < (by_column ? n_threads : 1); t++) scratch.emplace_back(n);
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (by_column && n_threads > 1)
+  for (std::size_t f = 0; f < n_columns; f++)
+    rank_column(n, f, max_intervals, bins, out, scratch[by_column ? own_thread() : 0], by_column ? 1 : n_threads);
+  return {};
+}
+
+template Cell rank_columns(const Strided<float>&, std::size_t, bool, const RankedColumns&, int);
+template Cell rank_columns(const Strided<double>&, std::size_t, bool, const RankedColumns&, int);
+template Cell rank_columns(const Strided<std::int64_t>&, std::size_t, bool, const RankedColumns&, int);
+template Cell rank_columns(const Strided<std::uint8_t>&, std::size_t, bool, const RankedColumns&, int);
+
+}  // namespace crosscut

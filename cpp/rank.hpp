@@ -1,0 +1,42 @@
+// Turns columns of numbers into dense ranks, coarse ranks and sorted distinct values.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace crosscut {
+
+// A matrix of numbers with any strides, counted in elements.
+template <class T>
+struct Strided {
+  const T* data;
+  std::size_t n_rows, n_columns;
+  std::ptrdiff_t row_stride, column_stride;
+};
+
+// Where the ranks of column f go: arrays of n_rows entries unless said otherwise.
+struct RankedColumns {
+  const std::int32_t* row;    // column f fills row[f] of ranks, coarse, values and coarse_first
+  std::uint32_t* ranks;
+  std::uint8_t* coarse;
+  float* values;              // n_values of them are filled, ascending
+  std::uint32_t* coarse_first;  // max_intervals + 1 entries: first rank of each interval, then n_values
+  std::int32_t* n_values;
+  std::int32_t* n_coarse;
+  bool* has_missing;
+  bool* close;                // some neighbouring values are within scikit-learn's gap of 1e-7
+};
+
+struct Cell {
+  std::ptrdiff_t column = -1, row = -1;
+};
+
+// Ranks every column; returns the first infinite cell, if there is one, and then fills nothing that can be used.
+// At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
+template <class T>
+Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads);
+
+// Joins n neighbouring ranks to at most max_intervals intervals of about equal row count. end[r] counts the rows of ranks
+// 0..r. Fills first (the first rank of each interval, then n) and returns the number of intervals.
+std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals, std::uint32_t* first);
+
+}  // namespace crosscut
