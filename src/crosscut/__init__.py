@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crosscut.files import read_file as read_file
     from crosscut.growth import Growth as Growth
     from crosscut.growth import Limits as Limits
     from crosscut.table import Table as Table
@@ -24,6 +25,7 @@ _WHERE = {
     "Growth": "growth",
     "Limits": "growth",
     "Tree": "tree",
+    "read_file": "files",
 }
 
 __all__ = ["__version__", *_WHERE]  # noqa: PLE0604, type checkers see the imports above
