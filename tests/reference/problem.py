@@ -93,3 +93,19 @@ def draw_tasks(draw, rng, table):
         for _ in range(tasks.n_tasks)
     )
     return replace(tasks, limits=limits if draw(st.booleans()) else limits[:1])
+
+
+@st.composite
+def cross_validations(draw, min_rows=12, max_rows=60):
+    """Plain n-fold cross-validations in which every tree has a test at its root."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n_folds = draw(st.integers(2, 6))
+    n_rows = draw(st.integers(min_rows, max_rows))
+    kinds = draw(st.lists(st.sampled_from(["continuous", "integer", "nominal"]), min_size=1, max_size=4))
+    table = Table.from_data(frame(rng, n_rows, [*kinds, "continuous"], missing=draw(st.booleans())))
+    y = rng.integers(0, 2, n_rows).astype(np.int32)
+    folds = np.arange(n_rows) % n_folds
+    for fold in range(n_folds):  # both classes in every fold, so that no training set is pure
+        y[np.flatnonzero(folds == fold)[:2]] = [0, 1]
+    limits = Limits(max_depth=draw(st.sampled_from([None, 3])))
+    return Problem(table, Target(y, 2), Tasks.from_folds(folds, limits=limits), Growth("gini"))

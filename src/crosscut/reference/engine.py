@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crosscut.forest import Forest
 from crosscut.reference.examples import Examples
 from crosscut.reference.node import flatten
 from crosscut.reference.task import tasks_of
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from crosscut.growth import Growth, Target
     from crosscut.table import Table
     from crosscut.tasks import Tasks
-    from crosscut.tree import Tree
-
-
-@dataclass(frozen=True)
-class Forest:
-    """One tree per task."""
-
-    trees: tuple[Tree, ...]
-    levels: None = None
 
 
 def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:

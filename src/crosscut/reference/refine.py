@@ -13,7 +13,7 @@ import numpy as np
 
 from crosscut.reference.quality import compute_quality
 from crosscut.reference.task import trained_by
-from crosscut.reference.test import tests
+from crosscut.reference.test import column_tests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,12 +134,12 @@ def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, tim
 def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Test | None:
     """Return argmax Q[t], looking only at statistics (phase two); None if no test may be taken.
 
-    Of equal tests the one of the lowest column wins, then the first in the order of ``tests``.
+    Of equal tests the one of the lowest column wins, then the first in the order of ``column_tests``.
     """
     quality = compute_quality[examples.growth.criterion]
     best, best_Q, best_branches = None, -np.inf, None
     for t in sorted(S):
-        branches, make = tests(examples, t, S[t])
+        branches, make = column_tests(examples, t, S[t])
         admissible = (branches[..., 0] >= task.limits.min_samples_leaf).all(axis=-1)
         Q = np.where(admissible, quality(branches[..., 1:].astype(np.float64)), -np.inf)
         if len(Q) and Q.max() > best_Q:

@@ -50,7 +50,7 @@ class Test:
         return sorted(set(self.outcomes) - {-1})
 
 
-def tests(examples: Examples, column: int, S: Integers) -> Candidates:
+def column_tests(examples: Examples, column: int, S: Integers) -> Candidates:
     """All tests of a column, from the statistics ``S[rank]`` of its values (the last rank is missing)."""
     if not examples.is_nominal(column):
         return thresholds(examples, column, S)
