@@ -16,6 +16,7 @@ from crosscut.relational.program import Program
 from crosscut.relational.prolog import PrologError, read_term
 from crosscut.relational.relation import Relation
 from crosscut.relational.settings import Settings
+from crosscut.relational.target import TargetError, check_all_or_none, check_one_target, class_codes
 from crosscut.relational.terms import term_text
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
     """Class of each model: the 0-ary fact among `classes` that it states."""
     classes = bias.settings.classes
     if classes is None:
-        raise PrologError("models have no target: name the classes in the settings, classes([pos,neg])")
+        raise TargetError("models have no target: name the classes in the settings, classes([pos,neg])")
     keys = np.array(models, np.int32)
     codes = np.full(len(keys), -1, np.int32)
     for code, name in enumerate(classes):
@@ -111,35 +112,20 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
         both = np.flatnonzero(members & (codes >= 0))
         if len(both):
             first = int(both[0])
-            raise PrologError(
+            raise TargetError(
                 f"model {database.constants.text(int(keys[first]))} states two classes, "
                 f"{term_text(classes[codes[first]])} and {term_text(name)}"
             )
         codes[members] = code
     database.keys, database.key_types, database.classes = keys[None, :], ("$example",), classes
-    _set_classes(database, codes)
-
-
-def _set_classes(database: Database, codes: NDArray[np.int32]) -> None:
-    """Check that all examples have a class, or none."""
-    missing = np.flatnonzero(codes < 0)
-    if len(missing) == len(codes):
-        database.classes, database.target = (), None
-        return
-    if len(missing):
-        names = ", ".join(database.example_text(int(example)) for example in missing[:5])
-        raise PrologError(
-            f"{len(missing)} of {len(codes)} examples have no class (the first: {names}); state one of "
-            f"{term_text(database.classes)} for each, or for none if they are to be predicted"
-        )
-    database.target = codes
+    check_all_or_none(database, codes)
 
 
 def _take_target(database: Database, facts: Facts, predict: Literal, bias: Bias, models: list[int]) -> None:
     predicate = (predict.name, predict.arity)
     rows = facts.pop(predicate, None)
     if rows is None or rows.shape[1] == 0:
-        raise PrologError(
+        raise TargetError(
             f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, "
             "which predict names"
         )
@@ -153,49 +139,18 @@ def _take_target(database: Database, facts: Facts, predict: Literal, bias: Bias,
     database.key_types = tuple(name if isinstance(name, str) else None for name in names)
     if models:
         database.key_types = ("$example",)
-    _check_one_target(database, rows[value])
+    check_one_target(database, rows[value])
     if bias.settings.regression:
         numbers = database.constants.numbers[rows[value]]
         wrong = np.flatnonzero(np.isnan(numbers))
         if len(wrong):
-            raise PrologError(
+            raise TargetError(
                 f"regression needs numbers, but example {database.example_text(int(wrong[0]))} has "
                 f"{database.constants.text(int(rows[value][wrong[0]]))}"
             )
         database.target = numbers
         return
-    database.classes, database.target = _class_codes(database, rows[value], bias.settings.classes)
-
-
-def _class_codes(
-    database: Database, values: NDArray[np.int32], classes: tuple[Constant, ...] | None
-) -> tuple[tuple[Constant, ...], NDArray[np.int32]]:
-    """Classes in TILDE's order (as listed, or sorted) and each example's code."""
-    terms = database.constants.terms
-    if classes is None:
-        classes = tuple(sorted((terms[each] for each in np.unique(values)), key=_class_order))
-    codes = {database.constants.id(name): code for code, name in enumerate(classes)}
-    unknown = [example for example, value in enumerate(values.tolist()) if value not in codes]
-    if unknown:
-        first = unknown[0]
-        raise PrologError(
-            f"example {database.example_text(first)} has class "
-            f"{database.constants.text(int(values[first]))}, which is not among classes({term_text(classes)})"
-        )
-    return classes, np.array([codes[value] for value in values.tolist()], np.int32)
-
-
-def _class_order(term: Constant) -> tuple[int, float, str]:
-    return (0, float(term), "") if isinstance(term, (int, float)) else (1, 0.0, term_text(term))
-
-
-def _check_one_target(database: Database, values: NDArray[np.int32]) -> None:
-    keys, first, counts = np.unique(database.keys, axis=1, return_index=True, return_counts=True)
-    if keys.shape[1] < database.n_examples:
-        example = int(first[np.flatnonzero(counts > 1)[0]])
-        same = np.flatnonzero((database.keys == database.keys[:, example : example + 1]).all(axis=0))
-        given = " and ".join(database.constants.text(int(values[each])) for each in same[:2])
-        raise PrologError(f"example {database.example_text(example)} has two target values, {given}")
+    database.classes, database.target = class_codes(database, rows[value], bias.settings.classes)
 
 
 def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:

@@ -293,6 +293,61 @@ class Bias:
 
         return read_settings(path)
 
+    @classmethod
+    def from_schema(
+        cls,
+        database: Database,
+        *,
+        max_constants: int = 20,
+        max_thresholds: int = 8,
+        max_fanout: float = 30.0,
+        **settings: Any,
+    ) -> Bias:
+        """Make modes from the tables' keys, so that linked tables need no logic to be learnt from.
+
+        Every link can be followed in both directions; a nominal column is tested against its constants, a
+        numeric one against thresholds.
+
+        Parameters
+        ----------
+        database : Database
+            Made from tables, or from facts whose types were declared.
+        max_constants : int
+            A nominal column is tested against this many of its constants, the most frequent ones. A column
+            with more, most of which occur once, is a name and not tested.
+        max_thresholds : int
+            Thresholds of a numeric column. They come from its values alone, never from the target.
+        max_fanout : float
+            A link is followed backwards, from the row it names to the rows that name it, only if these are on
+            average at most so many. (A loan's account leads to its district, but not on to all its
+            inhabitants.)
+        **settings
+            Fields of `Settings`.
+
+        Examples
+        --------
+        >>> from crosscut.relational.database import Database
+        >>> db = Database.from_tables(
+        ...     {
+        ...         "machine": {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"]},
+        ...         "part": {
+        ...             "part_id": [10, 11, 12],
+        ...             "machine_id": [1, 1, 3],
+        ...             "kind": ["gear", "chain", "gear"],
+        ...         },
+        ...     },
+        ...     target="machine.state",
+        ... )
+        >>> print(Bias.from_schema(db))
+        part(+Machine,-Part,_Kind)
+        part(+Machine,-Part,#[gear,chain])
+        part(_Machine,+Part,#[gear,chain])
+        """
+        from crosscut.relational.schema_bias import Reach, bias_from_schema
+
+        reach = Reach(max_constants, max_thresholds, max_fanout)
+        return bias_from_schema(database, reach, Settings(**settings))
+
     def with_settings(self, **changes: Any) -> Bias:
         """Return the same language with other settings.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,21 +13,26 @@ from crosscut.relational.terms import Constant, term_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.relational.rule import Rule
 
 
-@dataclass(frozen=True)
-class Link:
-    """A column of one table that holds keys of another."""
+ColumnKind = Literal["key", "link", "numeric", "nominal"]
 
-    table: str
-    column: str
-    other: str
-    other_column: str
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation that comes from a table.
+
+    ``kind`` is "key" for the table's own key, "link" for a key of another table, "numeric" or "nominal". The
+    relation's type of a key or link is the name of the table it belongs to.
+    """
+
+    name: str
+    kind: ColumnKind
 
 
 @dataclass(eq=False)
@@ -58,10 +63,8 @@ class Database:
     implicit_key : bool
         Whether literals are written without the key, as in ACE's models format: ``worn(gear)`` for
         ``worn(7,gear)``. A keyed relation still has the key as its first column.
-    column_names : dict of (name, arity) to tuple of str
-        Column names of relations that come from tables.
-    links : tuple of Link
-        Foreign keys between tables.
+    columns : dict of (name, arity) to tuple of Column
+        Columns of relations that come from tables.
     """
 
     constants: Constants = field(default_factory=Constants)
@@ -74,8 +77,7 @@ class Database:
     target_name: str = "class"
     folds: NDArray[np.int32] | None = None
     implicit_key: bool = False
-    column_names: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    links: tuple[Link, ...] = ()
+    columns: dict[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)
 
     @property
     def n_examples(self) -> int:
@@ -189,7 +191,7 @@ class Database:
         ...     machine(2, ok).
         ...     machine(3, fix). worn(3, gear).
         ...     replaceable(gear).
-        ...     lost(M) :- worn(M, P), \\\\+ replaceable(P).
+        ...     lost(M) :- worn(M, P), \\+ replaceable(P).
         ... ''', predict="machine(+machine,-action)")
         >>> db
         <Database: 3 examples, 3 classes, 3 relations, 5 facts>
@@ -201,3 +203,96 @@ class Database:
         from crosscut.relational.ace import read_prolog
 
         return read_prolog(text, predict=predict, types=types, classes=classes, regression=regression)
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Any],
+        *,
+        target: str,
+        keys: Mapping[str, str] | None = None,
+        links: Mapping[str, str] | None = None,
+        classes: Sequence[Constant] | None = None,
+        regression: bool | None = None,
+    ) -> Database:
+        """Linked tables, one fact per row.
+
+        Parameters
+        ----------
+        tables : mapping of str to frame
+            pandas, polars or Arrow frames, or mappings of column names to sequences.
+        target : str
+            ``"table.column"``: what is to be predicted. The rows of that table are the examples; the column
+            is not part of the facts.
+        keys : mapping of str to str, optional
+            Primary key of tables: ``{"account": "account_id"}``. Without it, a column named ``id``,
+            ``account_id`` or ``accountid`` (for a table ``account``) whose values are all different; a table
+            that has none gets row numbers.
+        links : mapping of str to str, optional
+            Foreign keys: ``{"loan.account_id": "account.account_id"}``; added to those that are found by name
+            (a column named like another table's key, or like that table and ``_id``).
+        classes : sequence, optional
+            The classes in their order; sorted by default.
+        regression : bool, optional
+            Whether the target is a number to be estimated; by default if its column holds floating point
+            numbers.
+
+        Notes
+        -----
+        A missing link joins nothing. Any other missing value is the constant ``missing``, which is not a
+        number: a threshold test on it fails. Dates become numbers such as 20240131. A table that links to the
+        target's table has that column first, then its own key.
+
+        Examples
+        --------
+        >>> db = Database.from_tables(
+        ...     {
+        ...         "machine": {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"]},
+        ...         "part": {"part_id": [10, 11, 12], "machine_id": [1, 1, 3], "wear": [0.9, 0.1, 0.7]},
+        ...     },
+        ...     target="machine.state",
+        ... )
+        >>> db
+        <Database: 3 examples, 2 classes, 2 relations, 6 facts>
+        >>> db.relations["part", 3].types
+        ('machine', 'part', 'part.wear')
+        """
+        from crosscut.relational.tables import build
+
+        return build(tables, target=target, keys=keys, links=links, classes=classes, regression=regression)
+
+    @classmethod
+    def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
+        """Tables from the CSV and Parquet files of a folder; a file's name is its table's.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        target : str
+            ``"table.column"``.
+        **options
+            As in `from_tables`.
+        """
+        from crosscut.relational.table_files import read_folder
+        from crosscut.relational.tables import build
+
+        return build(read_folder(path), target=target, **options)
+
+    @classmethod
+    def from_duckdb(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
+        """Tables of a DuckDB file, linked by the keys it declares; see `from_tables` for the options."""
+        from crosscut.relational.table_files import read_duckdb
+        from crosscut.relational.tables import build
+
+        tables, found = read_duckdb(path)
+        return build(tables, target=target, **found.updated(options))
+
+    @classmethod
+    def from_sqlite(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
+        """Tables of an SQLite file, linked by the keys it declares; see `from_tables` for the options."""
+        from crosscut.relational.table_files import read_sqlite
+        from crosscut.relational.tables import build
+
+        tables, found = read_sqlite(path)
+        return build(tables, target=target, **found.updated(options))
