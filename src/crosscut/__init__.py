@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from crosscut.files import read_file as read_file
     from crosscut.growth import Growth as Growth
     from crosscut.growth import Limits as Limits
+    from crosscut.relational.bias import Bias as Bias
+    from crosscut.relational.database import Database as Database
     from crosscut.table import Table as Table
     from crosscut.tasks import Tasks as Tasks
     from crosscut.tree import Tree as Tree
@@ -26,6 +28,8 @@ _WHERE = {
     "Limits": "growth",
     "Tree": "tree",
     "read_file": "files",
+    "Database": "relational.database",
+    "Bias": "relational.bias",
 }
 
 __all__ = ["__version__", *_WHERE]  # noqa: PLE0604, type checkers see the imports above
