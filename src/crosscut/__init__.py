@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crosscut.estimators import TreeClassifier as TreeClassifier
+    from crosscut.estimators import TreeRegressor as TreeRegressor
     from crosscut.files import read_file as read_file
+    from crosscut.forest import Forest as Forest
     from crosscut.growth import Growth as Growth
     from crosscut.growth import Limits as Limits
     from crosscut.relational.bias import Bias as Bias
@@ -22,6 +25,9 @@ __version__ = "0.1.0"
 
 # public name -> module that defines it ("" if the name is itself a module), in the order of the documentation
 _WHERE = {
+    "TreeClassifier": "estimators",
+    "TreeRegressor": "estimators",
+    "Forest": "forest",
     "Table": "table",
     "Tasks": "tasks",
     "Growth": "growth",

@@ -136,7 +136,7 @@ def _columns_of_frame(X: Any) -> list[Column]:
         frame = frame.collect()
     if 0 in frame.shape:
         raise _empty_error(frame.shape)
-    return [_column_of_series(str(name), frame[name]) for name in frame.columns]
+    return [_column_of_series(str(name), frame.get_column(name)) for name in frame.columns]
 
 
 def _column_of_series(name: str, series: Any) -> Column:

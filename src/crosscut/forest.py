@@ -114,6 +114,15 @@ class Packed:
             **arrays,
         )
 
+    def only(self, t: int) -> Packed:
+        """Return tree ``t`` by itself; its arrays are views."""
+        tree = self.tree(t)
+        return Packed(
+            node_start=self.node_start[t : t + 2] - self.node_start[t],
+            branch_start=self.branch_start[t : t + 2] - self.branch_start[t],
+            **vars(tree),
+        )
+
     def select(self, trees: Sequence[int]) -> Packed:
         """Only these trees, in this order."""
         return Packed.of([self.tree(t) for t in trees])

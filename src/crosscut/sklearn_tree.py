@@ -38,7 +38,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
         column = int(tree.feature[node])
         n_branches = int(tree.first_child[node + 1] - tree.first_child[node])
         raise ValueError(
-            f"to_sklearn: node {node} tests the nominal column {column if names is None else names[column]!r} "
+            f"to_sklearn: node {node} tests the nominal column {names[column] if names else column!r} "
             f"({n_branches} branches), which scikit-learn's trees cannot express; encode nominal columns as "
             "numbers (for example with OneHotEncoder) before fitting"
         )

@@ -1,0 +1,6 @@
+"""Estimators with scikit-learn's interface: a final tree and its cross-validation in one fit."""
+
+from crosscut.estimators.tree_classifier import TreeClassifier
+from crosscut.estimators.tree_regressor import TreeRegressor
+
+__all__ = ["TreeClassifier", "TreeRegressor"]

@@ -1,0 +1,245 @@
+"""What the classifier and the regressor have in common: fit, prune, predict, and the out-of-fold results."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from crosscut.error_pruning import pessimistic
+from crosscut.estimators.cross_validation import CrossValidation
+from crosscut.estimators.data import read_table, read_weights
+from crosscut.estimators.engine import grow
+from crosscut.estimators.fitted_tree import FittedTree
+from crosscut.forest import Forest
+from crosscut.growth import Criterion, Growth, Limits, Target
+from crosscut.predict import apply_held_out
+from crosscut.pruning import prune, pruning_paths
+from crosscut.splits import folds_of
+from crosscut.table import Table
+from crosscut.tasks import Tasks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.pruning_table import PruningTable
+    from crosscut.tree import Tree
+
+
+class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # untyped
+    """A decision tree that is grown together with the trees of its cross-validation."""
+
+    _criteria: tuple[str, ...] = ()
+    _prunings: tuple[str | None, ...] = (None, "best", "1se")
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        self._check_parameters()
+        given = X
+        X = read_table(self, X, reset=True)
+        table = Table.from_data(X, max_bins=self.max_bins)
+        target, n_classes, labels = self._read_y(y, table.n_rows)
+        weights = read_weights(sample_weight, getattr(self, "class_weight", None), labels)
+        tasks = self._tasks(given, labels, target, groups)
+        growth = Growth(self._criterion(), self.splits)
+        forest = grow(table, Target(target, n_classes, weights), tasks, growth, n_jobs=self.n_jobs)
+        self._schema = table.schema
+        self._cv: CrossValidation | None = None
+        self._held_out_scores: NDArray[np.float64] | None = None
+        self._pruned_by: PruningTable | None = None
+        self.ccp_alpha_ = float(self.ccp_alpha)
+        if self.ccp_alpha > 0:
+            forest = prune(forest, ccp_alpha=self.ccp_alpha)
+        if self.prune == "pessimistic":
+            forest = pessimistic(forest)
+        self.forest_ = forest
+        if tasks.n_tasks == 1:
+            return self
+        x = table.schema.matrix(X)
+        classes = self.classes_ if n_classes else None
+        held_out = apply_held_out(forest, x, tasks, n_jobs=self.n_jobs)
+        self._cv = CrossValidation(forest, held_out, target, classes, weights)
+        if self.prune in {"best", "1se"}:
+            forest = self._prune(forest)
+            held_out = apply_held_out(forest, x, tasks, n_jobs=self.n_jobs)
+            self._cv = CrossValidation(forest, held_out, target, classes, weights)
+        if self.scoring is not None:
+            self._held_out_scores = self._score_folds(given, y, tasks)
+        return self
+
+    def _criterion(self) -> Criterion:
+        return cast("Criterion", self.criterion)
+
+    def _read_y(self, y: Any, n_rows: int) -> tuple[NDArray[Any], int, NDArray[Any]]:
+        """Targets for growing, number of classes (0: regression), and the labels as the user gave them."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        choices = {
+            "criterion": self._criteria,
+            "splits": ("binary", "multiway"),
+            "prune": self._prunings,
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, but {getattr(self, name)!r} was given")
+        if self.max_depth is not None and not _is_integer(self.max_depth, 1):
+            raise ValueError(f"max_depth must be None or an integer from 1, but {self.max_depth!r} was given")
+        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
+            value = getattr(self, name)
+            if not _is_integer(value, least) and not (isinstance(value, float) and 0 < value < 1):
+                raise ValueError(
+                    f"{name} must be an integer from {least} or a share of the rows, but {value!r} was given"
+                )
+        for name in ("min_impurity_decrease", "ccp_alpha"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float, np.number)) or not value >= 0:
+                raise ValueError(f"{name} must be a number from 0, but {value!r} was given")
+        if self.prune in {"best", "1se"} and self.cv is None:
+            raise ValueError(f"prune={self.prune!r} chooses by cross-validation; give cv, for example cv=10")
+
+    def _limits(self, n_rows: int) -> Limits:
+        leaf, split = self.min_samples_leaf, self.min_samples_split
+        if isinstance(leaf, float):
+            leaf = math.ceil(leaf * n_rows)
+        if isinstance(split, float):
+            split = max(2, math.ceil(split * n_rows))
+        return Limits(
+            None if self.max_depth is None else int(self.max_depth),
+            int(split),
+            int(leaf),
+            float(self.min_impurity_decrease),
+        )
+
+    def _tasks(self, X: Any, labels: NDArray[Any], target: NDArray[Any], groups: Any) -> Tasks:
+        """Return the final tree's task, and one per split of ``cv``."""
+        n_rows = len(labels)
+        limits = self._limits(n_rows)
+        if self.cv is None:
+            return Tasks.from_folds(np.full(n_rows, -1), limits=limits)
+        if _is_integer(self.cv, 2):
+            tasks = self._tasks_of_folds(target, groups, limits)
+        else:
+            tasks = Tasks.from_cv(self.cv, labels, groups, X=X, limits=limits)
+        if isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float):
+            sizes = [len(tasks.train_rows(t)) for t in range(tasks.n_tasks)]
+            tasks = Tasks(**{**vars(tasks), "limits": tuple(self._limits(size) for size in sizes)})
+        return tasks
+
+    def _tasks_of_folds(self, target: NDArray[Any], groups: Any, limits: Limits) -> Tasks:
+        """Folds of an integer ``cv``; as many as the rows allow, since a final tree needs none at all."""
+        if groups is not None:
+            warnings.warn(
+                f"groups is ignored by cv={self.cv}; use cv=GroupKFold({self.cv}) to keep groups together",
+                UserWarning,
+                stacklevel=4,
+            )
+        classifier = target.dtype.kind == "i"
+        most = int(np.bincount(target).max()) if classifier else len(target)
+        n_folds = min(int(self.cv), most)
+        if n_folds < self.cv:
+            warnings.warn(
+                f"cv={self.cv} folds are more than "
+                f"{'the largest class has rows' if classifier else 'there are rows'} ({most}); "
+                + (f"{n_folds} folds are used" if n_folds > 1 else "there is no cross-validation"),
+                UserWarning,
+                stacklevel=4,
+            )
+        if n_folds < 2:
+            return Tasks.from_folds(np.full(len(target), -1), limits=limits)
+        if self.random_state is not None:
+            from sklearn.model_selection import KFold, StratifiedKFold
+
+            splitter = StratifiedKFold if classifier else KFold
+            cv = splitter(n_folds, shuffle=True, random_state=self.random_state)
+            return Tasks.from_cv(cv, target, X=np.empty((len(target), 1)), limits=limits)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # a class with fewer rows than folds is no news for the final tree
+            folds = folds_of(n_folds, len(target), target if classifier else None)
+        return Tasks.from_folds(folds, limits=limits)
+
+    def _prune(self, forest: Forest) -> Forest:
+        """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
+        assert self._cv is not None
+        table = self._cv.pruning_table
+        row = table.choose(self.prune)
+        alpha = float(table.alpha[row])
+        following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
+        node_alpha = pruning_paths(forest).node_alpha
+        of_folds = math.sqrt(alpha * following) if alpha else 0.0
+        at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
+        forest = Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels)
+        self._pruned_by = table
+        self.ccp_alpha_ = max(self.ccp_alpha_, alpha)
+        self.forest_ = forest
+        return forest
+
+    def _score_folds(self, X: Any, y: Any, tasks: Tasks) -> NDArray[np.float64]:
+        from sklearn.metrics import check_scoring
+
+        scorer = check_scoring(self, self.scoring)
+        scores = []
+        for task in range(1, tasks.n_tasks):
+            rows = tasks.test_rows(task)
+            model = self._fold_estimator(task)
+            scores.append(scorer(model, _safe_indexing(X, rows), _safe_indexing(y, rows)))
+        return np.array(scores, dtype=np.float64)
+
+    def _fold_estimator(self, task: int) -> Self:
+        """Return a fitted copy of this estimator whose tree is that of a task."""
+        model = object.__new__(type(self))
+        model.__dict__.update(self.__dict__)
+        model._cv = model._held_out_scores = model._pruned_by = None
+        model.forest_ = Forest(self.forest_.packed.only(task))
+        return model
+
+    # out-of-fold results
+
+    def _cross_validation(self, name: str) -> CrossValidation:
+        check_is_fitted(self)
+        if self._cv is None:
+            raise AttributeError(f"{name} needs cross-validation, but this tree was fitted without (cv=None)")
+        return self._cv
+
+    @property
+    def cv_trees_(self) -> tuple[Tree, ...]:
+        """The trees of the folds."""
+        return self._cross_validation("cv_trees_").forest.trees[1:]
+
+    @property
+    def cv_predictions_(self) -> NDArray[Any]:
+        """Prediction of every row by the tree that holds it out."""
+        return self._cross_validation("cv_predictions_").predictions
+
+    @property
+    def cv_scores_(self) -> NDArray[np.float64]:
+        """Score of each fold's tree on the rows it holds out."""
+        cv = self._cross_validation("cv_scores_")
+        return cv.scores if self._held_out_scores is None else self._held_out_scores
+
+    @property
+    def cv_score_(self) -> float:
+        """Mean of ``cv_scores_``."""
+        return float(np.mean(self.cv_scores_))
+
+    @property
+    def cv_standard_error_(self) -> float:
+        """Standard error of ``cv_score_`` over the folds."""
+        scores = self.cv_scores_
+        return float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
+
+    @property
+    def pruning_table_(self) -> PruningTable:
+        """Every pruning of the final tree, with its cross-validated error (rpart's cp table)."""
+        cv = self._cross_validation("pruning_table_")
+        return cv.pruning_table if self._pruned_by is None else self._pruned_by
+
+
+def _is_integer(value: Any, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least

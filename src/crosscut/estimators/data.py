@@ -1,0 +1,132 @@
+"""What estimators accept: quick checks for plain arrays, scikit-learn's own for everything else.
+
+scikit-learn's validation takes longer than growing a small table's trees. Where the input is a plain NumPy
+array of numbers, the checks here accept exactly what it would accept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MANY_CODES = 1 << 16  # integer labels in a range up to this size are counted, not sorted
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is a non-empty NumPy matrix of numbers."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size > 0
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named, typed columns."""
+    return hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect_schema")
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check X and remember, or compare, its columns; returns what ``Table`` and ``Schema`` read."""
+    if is_plain(X):
+        if reset:
+            estimator.__dict__.pop("feature_names_in_", None)
+        elif hasattr(estimator, "feature_names_in_"):
+            _check_feature_names(estimator, X, reset=False)
+    else:
+        _check_feature_names(estimator, X, reset=reset)
+        if not is_frame(X):
+            X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
+            if X.dtype.kind == "O":
+                X = _numbers_if_possible(X)
+    n_features = X.shape[1] if hasattr(X, "shape") else len(X.collect_schema())
+    if reset:
+        estimator.n_features_in_ = n_features
+    elif n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    return X
+
+
+def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
+    """Objects that are numbers as numbers; what holds text stays as it is."""
+    if any(isinstance(value, str) or value is None for value in X.ravel().tolist()):
+        return X
+    return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite=False))
+
+
+def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Classes in sorted order, and each row's code among them."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub" or len(y) == 0:
+        y = _column(y, "classifier")
+        check_classification_targets(y)
+    _check_length(y, n_rows)
+    if y.dtype.kind in "iu":
+        low = int(y.min())
+        span = int(y.max()) - low + 1
+        if span <= MANY_CODES:
+            counts = np.bincount(y - low, minlength=span)
+            present = np.flatnonzero(counts)
+            code = np.zeros(span, np.int32)
+            code[present] = np.arange(len(present), dtype=np.int32)
+            return (present + low).astype(y.dtype), code[y - low]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.int32)
+
+
+def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the targets of a regression as doubles."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
+        y = _column(y, "regressor")
+        if y.dtype.kind not in "fiub":
+            y = y.astype(np.float64)
+    _check_length(y, n_rows)
+    numbers: NDArray[np.float64] = np.ascontiguousarray(y, dtype=np.float64)
+    if not np.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
+        raise ValueError("Input y contains NaN or infinity; leave out the rows whose target is not known")
+    return numbers
+
+
+def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Sample weight times class weight, or None if all rows count the same."""
+    weights = None
+    if sample_weight is not None:
+        weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, copy=True)
+        if weights.min() < 0:
+            raise ValueError(f"sample_weight must not be negative, but {weights.min()} was given")
+    if class_weight is not None:
+        by_class = compute_sample_weight(class_weight, y)
+        weights = by_class if weights is None else weights * by_class
+    if weights is None or np.all(weights == 1):
+        return None
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row, which leaves no row to train on")
+    return np.ascontiguousarray(weights, dtype=np.float64)
+
+
+def _column(y: Any, what: str) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(f"This {what} requires y to be passed, but the target y is None")
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    y = check_array(
+        y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True, ensure_min_samples=0
+    )
+    if y.ndim == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f"y must be one column, but one of shape {y.shape} was given; fit one model per output"
+        )
+    return np.asarray(column_or_1d(y, warn=True))
+
+
+def _check_length(y: NDArray[Any], n_rows: int) -> None:
+    if len(y) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(y)}"
+        )

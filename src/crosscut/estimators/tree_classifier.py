@@ -1,0 +1,199 @@
+"""A classification tree and its cross-validation in one fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+from crosscut.estimators.data import read_classes
+from crosscut.predict import probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+    """Decision tree classifier that is cross-validated while it is grown.
+
+    ``fit`` grows the final tree together with the trees of the folds, for little more than the price of one.
+    On data without ties the trees are scikit-learn's.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "gain_ratio"}
+        What makes a test good.
+    splits : {"binary", "multiway"}
+        How nominal columns are split: into two sets of categories, or one branch per category.
+    max_depth : int, optional
+        Depth at which growing stops.
+    min_samples_split, min_samples_leaf : int or float
+        Least number (or share) of rows in a node that is split, and in a leaf.
+    min_impurity_decrease : float
+        Least decrease of impurity by a split, weighted by the share of the rows.
+    ccp_alpha : float
+        Minimal cost-complexity pruning of all trees.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    max_bins : int, optional
+        Test only quantiles of numeric columns, at most this many: faster and approximate. The quantiles are
+        those of all rows, so they have seen the values (never the labels) of held-out rows.
+    cv : int, splitter, iterable of (train, test), or None
+        An integer is that many stratified folds, in order, or shuffled by ``random_state`` if that is given.
+        None grows the final tree only.
+    prune : {"best", "1se", "pessimistic"}, optional
+        Prune the final tree by cross-validation: to the least error, or to the smallest tree within one
+        standard error of it (``pruning_table_``). The score of the folds has then been used to choose, so it
+        is slightly optimistic: ``nested_cross_validate`` is not. "pessimistic" is C4.5's pruning, of each
+        tree by itself.
+    scoring : str or callable, optional
+        What ``cv_scores_`` measure, by default accuracy.
+    n_jobs : int, optional
+        Threads, by default as many as there are cores. The result does not depend on it.
+    random_state : int, optional
+        Shuffles the folds of an integer ``cv``. Growing is deterministic.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    tree_ : Tree
+        The final tree, grown on all rows.
+    forest_ : Forest
+        All trees; ``forest_.sharing`` says what they have in common.
+    cv_trees_ : tuple of Tree
+        The trees of the folds.
+    cv_predictions_, cv_probabilities_ : arrays
+        What the tree that holds a row out says of it.
+    cv_scores_, cv_score_, cv_standard_error_
+        Score of each fold, their mean and its standard error.
+    pruning_table_ : PruningTable
+        Cross-validated error of every pruning.
+    ccp_alpha_ : float
+        The cost-complexity at which ``tree_`` is pruned.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier
+    >>> model = TreeClassifier(prune="1se").fit(*load_iris(return_X_y=True))
+    >>> print(f"{model.cv_score_:.2f}, {model.get_n_leaves()} leaves")
+    0.95, 3 leaves
+    """
+
+    _criteria = ("gini", "entropy", "gain_ratio")
+    _prunings = (None, "best", "1se", "pessimistic")
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splits: str = "binary",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        class_weight: dict[Any, float] | str | None = None,
+        max_bins: int | None = None,
+        cv: Any = 10,
+        prune: str | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splits = splits
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.class_weight = class_weight
+        self.max_bins = max_bins
+        self.cv = cv
+        self.prune = prune
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Grow the final tree and the trees of the folds.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
+            missing.
+        y : array (rows,)
+            Class labels.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+        groups : array (rows,), optional
+            Given to the splitter ``cv``.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row of X.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        leaf = self._leaves(X)
+        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaf]])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of each row of X: the shares of the classes in its leaf.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        leaf = self._leaves(X)
+        return probabilities(self.tree_.value)[leaf]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def cv_probabilities_(self) -> NDArray[np.float64]:
+        """Class probabilities of every row from the tree that holds it out."""
+        return self._cross_validation("cv_probabilities_").values
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
+    def _read_y(self, y: Any, n_rows: int) -> tuple[NDArray[Any], int, NDArray[Any]]:
+        self.classes_, codes = read_classes(y, n_rows)
+        return codes, len(self.classes_), self.classes_[codes]
+
+    def _sklearn_model(self) -> Any:
+        from sklearn.tree import DecisionTreeClassifier
+
+        criterion = "gini" if self.criterion == "gini" else "entropy"
+        return DecisionTreeClassifier(
+            criterion=criterion, class_weight=self.class_weight, **self._sklearn_limits()
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,160 @@
+"""A regression tree and its cross-validation in one fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+from crosscut.estimators.data import read_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.growth import Criterion
+
+
+class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+    """Decision tree regressor that is cross-validated while it is grown.
+
+    ``fit`` grows the final tree together with the trees of the folds, for little more than the price of one.
+    On data without ties the trees are scikit-learn's.
+
+    Parameters
+    ----------
+    criterion : {"squared_error"}
+        What makes a test good.
+    splits : {"binary", "multiway"}
+        How nominal columns are split: into two sets of categories, or one branch per category.
+    max_depth : int, optional
+        Depth at which growing stops.
+    min_samples_split, min_samples_leaf : int or float
+        Least number (or share) of rows in a node that is split, and in a leaf.
+    min_impurity_decrease : float
+        Least decrease of variance by a split, weighted by the share of the rows.
+    ccp_alpha : float
+        Minimal cost-complexity pruning of all trees.
+    max_bins : int, optional
+        Test only quantiles of numeric columns, at most this many: faster and approximate. The quantiles are
+        those of all rows, so they have seen the values (never the targets) of held-out rows.
+    cv : int, splitter, iterable of (train, test), or None
+        An integer is that many folds, in order, or shuffled by ``random_state`` if that is given. None grows
+        the final tree only.
+    prune : {"best", "1se"}, optional
+        Prune the final tree by cross-validation: to the least error, or to the smallest tree within one
+        standard error of it (``pruning_table_``).
+    scoring : str or callable, optional
+        What ``cv_scores_`` measure, by default R².
+    n_jobs : int, optional
+        Threads, by default as many as there are cores. The result does not depend on it.
+    random_state : int, optional
+        Shuffles the folds of an integer ``cv``. Growing is deterministic.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The final tree, grown on all rows.
+    forest_ : Forest
+        All trees; ``forest_.sharing`` says what they have in common.
+    cv_trees_ : tuple of Tree
+        The trees of the folds.
+    cv_predictions_ : array
+        What the tree that holds a row out predicts for it.
+    cv_scores_, cv_score_, cv_standard_error_
+        Score of each fold, their mean and its standard error.
+    pruning_table_ : PruningTable
+        Cross-validated error of every pruning.
+    ccp_alpha_ : float
+        The cost-complexity at which ``tree_`` is pruned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crosscut import TreeRegressor
+    >>> X = np.arange(40.0).reshape(-1, 1)
+    >>> model = TreeRegressor(cv=4, random_state=0).fit(X, X[:, 0] // 10)
+    >>> model.predict([[5.0], [25.0]]), len(model.cv_scores_)
+    (array([0., 2.]), 4)
+    """
+
+    _criteria = ("squared_error",)
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splits: str = "binary",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        max_bins: int | None = None,
+        cv: Any = 10,
+        prune: str | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splits = splits
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.max_bins = max_bins
+        self.cv = cv
+        self.prune = prune
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Grow the final tree and the trees of the folds.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
+            missing.
+        y : array (rows,)
+            Numbers to predict.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+        groups : array (rows,), optional
+            Given to the splitter ``cv``.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean target of each row's leaf.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to predict.
+        """
+        leaf = self._leaves(X)
+        return np.asarray(self.tree_.value[leaf, 0])
+
+    def _criterion(self) -> Criterion:
+        return "variance"
+
+    def _read_y(self, y: Any, n_rows: int) -> tuple[NDArray[Any], int, NDArray[Any]]:
+        target = read_numbers(y, n_rows)
+        return target, 0, target
+
+    def _sklearn_model(self) -> Any:
+        from sklearn.tree import DecisionTreeRegressor
+
+        return DecisionTreeRegressor(**self._sklearn_limits())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
