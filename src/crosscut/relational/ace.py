@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from crosscut.relational.terms import term_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,7 +56,13 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
     return database if folds is None else database.with_folds(read_folds(folds, database))
 
 
-def read_prolog(
+def read_prolog(text: str, **options: Any) -> Database:
+    """Read facts and clauses from text; see `Database.from_prolog`."""
+    return read_facts({}, text, **options)
+
+
+def read_facts(
+    facts: Mapping[str, Iterable[tuple[Constant, ...]]],
     text: str,
     *,
     predict: str,
@@ -64,8 +70,10 @@ def read_prolog(
     classes: Sequence[Constant] | None,
     regression: bool,
 ) -> Database:
-    """Facts and clauses from text; see `Database.from_prolog`."""
+    """Take facts as tuples and clauses as text; see `Database.from_facts`."""
     program = Program()
+    for name, rows in facts.items():
+        program.add(name, rows)
     program.read(text)
     target, target_types = predict_from_term(read_term(predict))
     declared = dict(types_from_term(read_term(each)) for each in types)

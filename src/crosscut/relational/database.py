@@ -13,7 +13,7 @@ from crosscut.relational.terms import Constant, term_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -203,6 +203,40 @@ class Database:
         from crosscut.relational.ace import read_prolog
 
         return read_prolog(text, predict=predict, types=types, classes=classes, regression=regression)
+
+    @classmethod
+    def from_facts(
+        cls,
+        facts: Mapping[str, Iterable[tuple[Constant, ...]]],
+        *,
+        predict: str,
+        types: Sequence[str] = (),
+        classes: Sequence[Constant] | None = None,
+        regression: bool = False,
+        background: str = "",
+    ) -> Database:
+        """Facts given as tuples, by the name of their predicate.
+
+        Parameters
+        ----------
+        facts : mapping of str to iterable of tuples
+            The facts, those of the target among them.
+        predict, types, classes, regression
+            As in `from_prolog`.
+        background : str
+            Further facts and clauses as Prolog text.
+
+        Examples
+        --------
+        >>> facts = {"machine": [(1, "fix"), (2, "ok")], "worn": [(1, "gear")]}
+        >>> Database.from_facts(facts, predict="machine(+machine,-action)")
+        <Database: 2 examples, 2 classes, 1 relations, 1 facts>
+        """
+        from crosscut.relational.ace import read_facts
+
+        return read_facts(
+            facts, background, predict=predict, types=types, classes=classes, regression=regression
+        )
 
     @classmethod
     def from_tables(

@@ -14,7 +14,10 @@ from crosscut.relational.relation import distinct_facts
 from crosscut.relational.terms import Compound, Term, Variable, is_ground, term_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crosscut.relational.materialize import Predicate
+    from crosscut.relational.terms import Constant
 
 EXAMPLE = "$example"
 _MAY_HOLD_VARIABLES = frozenset({Variable, Compound, tuple})
@@ -70,6 +73,12 @@ class Program:
                 self.facts[name, 0] = []
         if model is not None:
             raise PrologError(f"{source}: model {self.constants.text(model)} is not ended")
+
+    def add(self, name: str, rows: Iterable[tuple[Constant, ...]]) -> None:
+        """Take in facts of one predicate."""
+        intern = self.constants.intern
+        for row in rows:
+            self.facts.setdefault((name, len(row)), []).extend(map(intern, row))
 
     def _switch(self, clause: Clause, name: str, key: Term, model: int | None) -> int | None:
         if (model is None) != (name == "begin"):
