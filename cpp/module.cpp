@@ -4,12 +4,14 @@
 namespace nb = nanobind;
 
 void bind_dispatch(nb::module_&);
+void bind_grow(nb::module_&);
 void bind_predict(nb::module_&);
 void bind_rank(nb::module_&);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
   bind_dispatch(m);
+  bind_grow(m);
   bind_predict(m);
   bind_rank(m);
 }

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -71,3 +74,33 @@ def rank_columns(
     close: NDArray[np.bool_],
 ) -> tuple[int, int] | None: ...
 def intervals(end: NDArray[np.uint32], max_intervals: int, first: NDArray[np.uint32]) -> int: ...
+def grow(
+    ranks: NDArray[np.uint32],
+    coarse: NDArray[np.uint8],
+    n_values: NDArray[np.int32],
+    values: list[NDArray[np.float32]],
+    coarse_first: list[NDArray[np.uint32]],
+    nominal: NDArray[np.bool_],
+    has_missing: NDArray[np.bool_],
+    close: NDArray[np.bool_],
+    edges: list[NDArray[np.float64]] | None,
+    classes: NDArray[np.int32] | None,
+    n_classes: int,
+    weight: NDArray[np.float64] | None,
+    product: NDArray[np.float64] | None,
+    target: NDArray[np.float64] | None,
+    exact: list[tuple[NDArray[np.int64], int, int]],
+    decrease_scale: float,
+    masks: NDArray[np.uint16],
+    multiplicity: NDArray[np.uint8] | None,
+    features: NDArray[np.bool_] | None,
+    limits: NDArray[np.int64],
+    min_decrease: NDArray[np.float64],
+    criterion: str,
+    multiway: bool,
+    bundling: bool,
+    two_resolutions: bool,
+    local_rows: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...

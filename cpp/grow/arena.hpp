@@ -1,0 +1,76 @@
+// Memory of one thread: a stack of chunks. What a bundle takes it gives back by returning to its mark; nodes are never given back.
+#pragma once
+#include <cstdlib>
+#include <new>
+
+#include "lanes.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+class Arena {
+  struct Chunk {
+    Chunk *previous, *next;
+    std::size_t size;
+    alignas(64) char data[1];
+  };
+  Chunk* chunk_ = nullptr;
+  std::size_t used_ = 0;
+
+ public:
+  struct Mark {
+    Chunk* chunk;
+    std::size_t used;
+  };
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() {
+    if (!chunk_) return;
+    while (chunk_->next) chunk_ = chunk_->next;
+    while (chunk_) {
+      Chunk* p = chunk_->previous;
+      std::free(chunk_);
+      chunk_ = p;
+    }
+  }
+  Mark mark() const { return {chunk_, used_}; }
+  void release(Mark m) {
+    if (!m.chunk) {  // back to the very start: keep the first chunk
+      while (chunk_ && chunk_->previous) chunk_ = chunk_->previous;
+      used_ = 0;
+      return;
+    }
+    chunk_ = m.chunk, used_ = m.used;
+  }
+  template <class T>
+  T* take(std::size_t n) {  // uninitialised, 64-byte aligned
+    const std::size_t bytes = (n * sizeof(T) + 63) & ~std::size_t{63};
+    while (!chunk_ || used_ + bytes > chunk_->size) {
+      if (chunk_ && chunk_->next && chunk_->next->size >= bytes) {
+        chunk_ = chunk_->next, used_ = 0;
+        continue;
+      }
+      if (chunk_)  // what follows is too small: drop it
+        for (Chunk* c = chunk_->next; c;) {
+          Chunk* n2 = c->next;
+          std::free(c);
+          c = n2;
+        }
+      const std::size_t size = bytes > (std::size_t{1} << 20) ? bytes : std::size_t{1} << 20;
+      void* raw = std::aligned_alloc(64, (sizeof(Chunk) + size + 127) & ~std::size_t{63});
+      if (!raw) {
+        if (chunk_) chunk_->next = nullptr;
+        throw std::bad_alloc();
+      }
+      Chunk* c = static_cast<Chunk*>(raw);
+      c->previous = chunk_, c->next = nullptr, c->size = size;
+      if (chunk_) chunk_->next = c;
+      chunk_ = c, used_ = 0;
+    }
+    char* p = chunk_->data + used_;
+    used_ += bytes;
+    return reinterpret_cast<T*>(p);
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,97 @@
+// Which child sets are refined together: greedy merging while it lowers Σ |union| · cost(tasks), on a sample of the rows
+// (DESIGN.md 3.2). It decides only what is computed together, never a tree.
+#pragma once
+#include "settle.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr u32 kSample = 512;
+constexpr u32 kTinyBundle = 48;  // below this many rows clustering costs more than it saves
+
+inline double lane_cost(u32 lanes) {  // measured cost of a row with this many lanes, relative to one
+  const int n = __builtin_popcount(lanes);
+  return n <= 1 ? 1.0 : n <= 8 ? 1.25 : 1.5;
+}
+
+inline int popcount(const u64* words) {
+  int n = 0;
+  for (int i = 0; i < 8; i++) n += __builtin_popcountll(words[i]);
+  return n;
+}
+
+template <class Rows>
+int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, Cluster*& clusters) {
+  int n = 0;
+  for (int j = 0; j < n_tests; j++)
+    for (int b = 0; b < tests[j].n_branches; b++) n += tests[j].open[b] != 0;
+  clusters = w.scratch.take<Cluster>(static_cast<std::size_t>(n ? n : 1));
+  n = 0;
+  for (int j = 0; j < n_tests; j++)
+    for (int b = 0; b < tests[j].n_branches; b++)
+      if (tests[j].open[b]) {
+        Cluster& c = clusters[n++];
+        c.lanes = tests[j].open[b], c.n_items = 1, c.items[0] = {j, b};
+      }
+  if (n_tests < 2 || n < 2 || !w.run.p.bundling || rows.n < kTinyBundle) return n;
+
+  const u32 sample = rows.n < kSample ? rows.n : kSample, step = rows.n / sample;
+  for (int i = 0; i < n; i++) {
+    Cluster& c = clusters[i];
+    const Test& t = tests[c.items[0].test];
+    for (u64& word : c.rows) word = 0;
+    for (u32 q = 0; q < sample; q++)
+      if (rows.mask(q * step) & c.lanes && t.branch(rows.rank(t.feature, q * step)) == c.items[0].branch)
+        c.rows[q >> 6] |= u64{1} << (q & 63);
+    c.cost = popcount(c.rows) * lane_cost(c.lanes);
+  }
+  while (n > 1) {
+    double most = 0;
+    int first = -1, second = -1;
+    for (int a = 0; a < n; a++)
+      for (int b = a + 1; b < n; b++) {
+        if (clusters[a].lanes & clusters[b].lanes) continue;
+        int joint = 0;
+        for (int i = 0; i < 8; i++) joint += __builtin_popcountll(clusters[a].rows[i] | clusters[b].rows[i]);
+        const double gain = clusters[a].cost + clusters[b].cost - joint * lane_cost(clusters[a].lanes | clusters[b].lanes);
+        if (gain > most) most = gain, first = a, second = b;
+      }
+    if (first < 0) break;
+    Cluster &a = clusters[first], &b = clusters[second];
+    for (int i = 0; i < b.n_items; i++) a.items[a.n_items++] = b.items[i];
+    for (int i = 0; i < 8; i++) a.rows[i] |= b.rows[i];
+    a.lanes |= b.lanes;
+    a.cost = popcount(a.rows) * lane_cost(a.lanes);
+    clusters[second] = clusters[--n];
+  }
+  return n;
+}
+
+// The team of a child bundle: lanes are packed together unless multiplicities tie them to their places.
+inline Team child_team(const Worker& w, const Team& team, const Test* tests, const Cluster& c) {
+  Team next;
+  next.depth = team.depth + 1;
+  const bool pack = !w.run.p.multiplicity;
+  each_bit(c.lanes, [&](int k) {
+    const int to = pack ? next.n++ : k;
+    for (int i = 0; i < c.n_items; i++)
+      if (tests[c.items[i].test].open[c.items[i].branch] >> k & 1)
+        next.node[to] = tests[c.items[i].test].child[c.items[i].branch * kLanes + k];
+    next.task[to] = team.task[k], next.min_leaf[to] = team.min_leaf[k];
+    next.lanes |= 1u << to;
+  });
+  if (!pack) next.n = kLanes;
+  return next;
+}
+
+// The tasks for which a row belongs to the child bundle, as lanes of the parent.
+template <class Rows>
+CC_INLINE u32 lanes_in(const Rows& rows, const Test* tests, const Cluster& c, u32 i) {
+  u32 m = 0;
+  for (int j = 0; j < c.n_items; j++) {
+    const Test& t = tests[c.items[j].test];
+    if (t.branch(rows.rank(t.feature, i)) == c.items[j].branch) m |= t.open[c.items[j].branch];
+  }
+  return m & rows.mask(i);
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,132 @@
+// Tasks as SIMD lanes: fixed-size vectors of float, double or counts, one lane per task, selected by a row's bit mask.
+// Arithmetic is the compiler's vector extension; only masks need the instruction set's own words.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define CC_INLINE inline __attribute__((always_inline))
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+template <class T, int W>
+struct VecOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * W)));
+};
+template <class T>
+struct VecOf<T, 1> {
+  typedef T type;
+};
+template <class T, int W>
+using Vec = typename VecOf<T, W>::type;
+
+template <class T, int W>
+CC_INLINE Vec<T, W> all(T x) {
+  if constexpr (W == 1) return x;
+  else return Vec<T, W>{} + x;
+}
+template <class T, int W>
+CC_INLINE T lane(const Vec<T, W>& v, int k) {
+  if constexpr (W == 1) return (void)k, v;
+  else return v[k];
+}
+template <class T, int W>
+CC_INLINE void set_lane(Vec<T, W>& v, int k, T x) {
+  if constexpr (W == 1) (void)k, v = x;
+  else v[k] = x;
+}
+
+// 1 in the lanes of the mask, 0 elsewhere
+template <class T, int W>
+CC_INLINE Vec<T, W> ones(u32 mask) {
+  if constexpr (W == 1) {
+    return static_cast<T>(mask & 1);
+  } else {
+#if defined(__AVX512VL__)
+    if constexpr (std::is_same_v<T, float> && W == 16) return (Vec<T, W>)_mm512_maskz_mov_ps(static_cast<__mmask16>(mask), _mm512_set1_ps(1));
+    else if constexpr (std::is_same_v<T, float> && W == 8) return (Vec<T, W>)_mm256_maskz_mov_ps(static_cast<__mmask8>(mask), _mm256_set1_ps(1));
+    else if constexpr (std::is_same_v<T, u32> && W == 16) return (Vec<T, W>)_mm512_maskz_set1_epi32(static_cast<__mmask16>(mask), 1);
+    else if constexpr (std::is_same_v<T, u32> && W == 8) return (Vec<T, W>)_mm256_maskz_set1_epi32(static_cast<__mmask8>(mask), 1);
+    else if constexpr (std::is_same_v<T, double> && W == 8) return (Vec<T, W>)_mm512_maskz_mov_pd(static_cast<__mmask8>(mask), _mm512_set1_pd(1));
+    else if constexpr (std::is_same_v<T, double> && W == 16) {
+      union { Vec<T, W> v; __m512d h[2]; } u;
+      u.h[0] = _mm512_maskz_mov_pd(static_cast<__mmask8>(mask), _mm512_set1_pd(1));
+      u.h[1] = _mm512_maskz_mov_pd(static_cast<__mmask8>(mask >> 8), _mm512_set1_pd(1));
+      return u.v;
+    } else
+#endif
+    {
+      using I = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+      Vec<I, W> bits;
+      for (int k = 0; k < W; k++) bits[k] = I{1} << k;
+      const Vec<I, W> on = (all<I, W>(static_cast<I>(mask)) & bits) == bits;  // −1 or 0
+      if constexpr (std::is_same_v<T, u32>) return (Vec<T, W>)(-on);
+      else return (Vec<T, W>)(on & (Vec<I, W>)all<T, W>(T{1}));
+    }
+  }
+}
+
+// bit k: a[k] > b[k]
+template <class T, int W>
+CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
+  if constexpr (W == 1) {
+    return a > b;
+  } else {
+#if defined(__AVX512VL__)
+    if constexpr (std::is_same_v<T, float> && W == 16) return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);
+    else if constexpr (std::is_same_v<T, float> && W == 8) return _mm256_cmp_ps_mask((__m256)a, (__m256)b, _CMP_GT_OQ);
+    else if constexpr (std::is_same_v<T, double> && W == 8) return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+    else {
+      union { Vec<T, W> v; __m512d h[2]; } x, y;
+      x.v = a, y.v = b;
+      return static_cast<u32>(_mm512_cmp_pd_mask(x.h[0], y.h[0], _CMP_GT_OQ)) |
+             static_cast<u32>(_mm512_cmp_pd_mask(x.h[1], y.h[1], _CMP_GT_OQ)) << 8;
+    }
+#elif defined(__SSE2__)
+    constexpr int step = 16 / sizeof(T);
+    union { Vec<T, W> v; __m128 f[sizeof(T) * W / 16]; __m128d d[sizeof(T) * W / 16]; } x, y;
+    x.v = a, y.v = b;
+    u32 bits = 0;
+    for (int i = 0; i < W / step; i++)
+      if constexpr (sizeof(T) == 4) bits |= static_cast<u32>(_mm_movemask_ps(_mm_cmpgt_ps(x.f[i], y.f[i]))) << (i * step);
+      else bits |= static_cast<u32>(_mm_movemask_pd(_mm_cmpgt_pd(x.d[i], y.d[i]))) << (i * step);
+    return bits;
+#else
+    u32 bits = 0;
+    for (int k = 0; k < W; k++) bits |= static_cast<u32>(a[k] > b[k]) << k;
+    return bits;
+#endif
+  }
+}
+
+// counts as floats or doubles
+template <class T, int W>
+CC_INLINE Vec<T, W> from_counts(const Vec<u32, W>& v) {
+  if constexpr (W == 1) return static_cast<T>(v);
+  else return __builtin_convertvector((Vec<std::int32_t, W>)v, Vec<T, W>);
+}
+
+// keeps the bits of `mask` that `live` names, packed together
+CC_INLINE u32 pack_bits(u32 mask, u32 live) {
+#if defined(__BMI2__)
+  return _pext_u32(mask, live);
+#else
+  u32 out = 0;
+  for (int k = 0; live; live &= live - 1, k++) out |= (mask >> __builtin_ctz(live) & 1u) << k;
+  return out;
+#endif
+}
+
+template <class F>
+CC_INLINE void each_bit(u32 bits, F f) {
+  for (; bits; bits &= bits - 1) f(__builtin_ctz(bits));
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

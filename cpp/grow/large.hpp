@@ -1,0 +1,351 @@
+// Large bundles in two resolutions (DESIGN.md 3.4). First every column's histogram over coarse intervals gives the exact quality at
+// the intervals' borders; then only intervals whose bound beats the best test found so far over all columns are opened: their
+// rows are sorted by full rank and scanned. Threads share the columns; the best test does not depend on who found it.
+#pragma once
+#include "histogram.hpp"
+#include "sorting.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <class P>
+struct LargeSearch {
+  static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
+  using V = typename P::V;
+  Worker& w;  // owner of the scratch this thread uses
+  const Team& team;
+  const LargeRows& rows;
+  const SortedRows& sorted;
+  const LocalRows& all_rows;  // by position in the bundle
+  Best& best;
+  P p, fine;
+  double* stats;
+  V* cell;
+
+  static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
+  LargeSearch(Worker& worker, const Team& t, const LargeRows& r, const SortedRows& s, const LocalRows& a, Best& b)
+      : w(worker), team(t), rows(r), sorted(s), all_rows(a), best(b), p(w.run, t, b, space(w)), fine(w.run, t, b, space(w)),
+        stats(w.scratch.take<double>(static_cast<std::size_t>(w.run.K()))),
+        cell(w.scratch.take<V>(static_cast<std::size_t>(w.run.K() + 3))) {
+    if constexpr (requires { p.running; }) p.running = fine.running = false;
+  }
+
+  void refresh() {  // limits from the best tests known now
+    each_bit(team.lanes, [&](int k) { p.lower(best, k), fine.lower(best, k); });
+  }
+  u32 allowed(int f) const {
+    const Problem& problem = w.run.p;
+    if (!problem.features) return team.lanes;
+    u32 bits = 0;
+    each_bit(team.lanes, [&](int k) {
+      bits |= static_cast<u32>(problem.features[static_cast<std::size_t>(w.block * kBlockTasks + team.task[k]) * static_cast<std::size_t>(problem.n_features) + static_cast<std::size_t>(f)] != 0) << k;
+    });
+    return bits;
+  }
+  __attribute__((noinline)) void judge(P& state, u32 lanes, int f, u64 key) {
+    each_bit(lanes, [&](int k) {
+      state.left(k, stats);
+      if (best.offer_left(w.run.judge, team, k, f, key, state.rows_left(k), stats)) p.lower(best, k), fine.lower(best, k);
+    });
+  }
+
+  // One column's histogram: counts or values per bin.
+  struct Histogram {
+    u32 bins = 0;  // without missing
+    bool missing = false;
+    Vec<u32, W>* counts = nullptr;
+    Vec<double, W>* values = nullptr;
+    double* squares = nullptr;
+  };
+  int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
+
+  static std::size_t bytes(const Run& run, int f) {
+    const Column& c = run.p.columns[f];
+    const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
+    return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
+                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
+  }
+  Histogram fill(int f) {
+    const Column& c = w.run.p.columns[f];
+    Histogram h;
+    h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing;
+    const u32 total = h.bins + 1;
+    if (w.run.counted) {
+      h.counts = w.scratch.take<Vec<u32, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(w.run.K()));
+      if (c.nominal) fill_counts<W>(sorted, c.ranks, w.run.K(), total, h.counts);
+      else fill_counts<W>(sorted, c.coarse, w.run.K(), total, h.counts);
+    } else {
+      h.values = w.scratch.take<Vec<double, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(parts()));
+      double* sums = w.scratch.take<double>(2 * total);
+      h.squares = w.scratch.take<double>(total);
+      if (c.nominal) fill_values<W>(w.run, sorted, c.ranks, total, h.values, h.squares, sums);
+      else fill_values<W>(w.run, sorted, c.coarse, total, h.values, h.squares, sums);
+    }
+    return h;
+  }
+  CC_INLINE const V* bin(const Histogram& h, u32 b) {
+    if constexpr (sizeof(typename P::T) == sizeof(double)) {
+      if (h.values) return reinterpret_cast<const V*>(h.values + b * static_cast<u32>(parts()));
+    }
+    P::cell_of(h.counts + b * static_cast<u32>(w.run.K()), w.run.K(), cell);
+    return cell;
+  }
+  bool empty_bin(const Histogram& h, u32 b, int k) {
+    return p.cell_stats(bin(h, b), k, stats) == 0;
+  }
+
+  // Cuts between single values that are too close for some lanes' own neighbours (only columns with one value per interval).
+  u32 parted(u32 lanes, int f, const Histogram& h, u32 b) {
+    const Column& c = w.run.p.columns[f];
+    const auto value = [&](u32 x) { return c.values[c.coarse_first[x]]; };
+    if (apart(c.values[c.coarse_first[b + 1] - 1], value(b + 1))) return lanes;
+    u32 ok = 0;
+    each_bit(lanes, [&](int k) {
+      u32 a = b, e = b + 1;
+      while (a > 0 && empty_bin(h, a, k)) a--;
+      while (e + 1 < h.bins && empty_bin(h, e, k)) e++;
+      ok |= static_cast<u32>(apart(c.values[c.coarse_first[a + 1] - 1], value(e))) << k;
+    });
+    return ok;
+  }
+
+  void search_borders(int f, const Histogram& h) {
+    const Column& c = w.run.p.columns[f];
+    const u32 lanes = allowed(f);
+    if (!lanes) return;
+    if (c.nominal) return search_nominal(f, h, lanes);
+    const bool close = c.close && !c.edges;
+    for (u64 phase : {kMissingRight, kMissingLeft}) {
+      if (phase == kMissingLeft && !h.missing) break;
+      p.clear();
+      if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
+      for (u32 b = 0; b + 1 < h.bins; b++) {
+        p.add_cell(bin(h, b));
+        u32 m = p.promising() & lanes;
+        if (m && close) m = parted(m, f, h, b);
+        if (m) judge(p, m, f, numeric_key(phase, c.coarse_first[b + 1] - 1));
+      }
+      if (phase == kMissingRight && h.missing && h.bins) {
+        p.add_cell(bin(h, h.bins - 1));
+        judge(p, p.promising() & lanes, f, numeric_key(kPresence, 0));
+      }
+    }
+  }
+
+  void search_nominal(int f, const Histogram& h, u32 lanes) {
+    const auto mark = w.scratch.mark();
+    const std::size_t K = static_cast<std::size_t>(w.run.K());
+    const u32 total = h.bins + 1;
+    double* table = w.scratch.take<double>(K * total);
+    i64* n = w.scratch.take<i64>(total);
+    each_bit(lanes, [&](int k) {
+      for (u32 v = 0; v < total; v++) n[v] = p.cell_stats(bin(h, v), k, table + K * v);
+      const NominalChoice choice = choose_nominal(w.run, table, n, static_cast<int>(total), *team.node[k], team.min_leaf[k], w.scratch, nullptr);
+      if (best.beats(k, choice.q, f, choice.key))
+        best.q[k] = choice.q, best.feature[k] = f, best.key[k] = choice.key, p.lower(best, k), fine.lower(best, k);
+    });
+    w.scratch.release(mark);
+  }
+
+  void open_intervals(int f, const Histogram& h) {
+    const Column& c = w.run.p.columns[f];
+    if (c.nominal || c.n_coarse == c.n_values) return;
+    const u32 lanes = allowed(f);
+    if (!lanes) return;
+    for (u64 phase : {kMissingRight, kMissingLeft}) {
+      if (phase == kMissingLeft && !h.missing) break;
+      u8 alive[256] = {};
+      u32 opened = 0;
+      p.clear();
+      if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
+      for (u32 b = 0; b < h.bins; b++) {
+        const V* x = bin(h, b);
+        if (c.coarse_first[b + 1] - c.coarse_first[b] > 1)
+          alive[b] = !w.run.p.two_resolutions || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0, opened += alive[b];
+        p.add_cell(x);
+      }
+      w.intervals += h.bins, w.opened += opened;
+      if (opened) scan_opened(f, h, alive, lanes, phase);
+    }
+  }
+
+  void scan_opened(int f, const Histogram& h, const u8* alive, u32 lanes, u64 phase) {
+    const Column& c = w.run.p.columns[f];
+    const auto mark = w.scratch.mark();
+    SortKey* keys = w.scratch.take<SortKey>(static_cast<std::size_t>(rows.n) + 1);
+    u32 n = 0;
+    for (u32 i = 0; i < rows.n; i++) {
+      const u32 id = rows.ids[i];
+      keys[n].v = static_cast<u64>(c.ranks[id]) << 32 | i;
+      n += alive[c.coarse[id]];
+    }
+    std::sort(keys, keys + n);
+    const bool close = c.close && !c.edges;
+    u32 i = 0;
+    p.clear();
+    if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
+    for (u32 b = 0; b < h.bins && i < n; b++) {
+      if (alive[b]) {
+        const u32 end_rank = c.coarse_first[b + 1];
+        fine.copy(p);
+        u32 end = i;
+        while (end < n && keys[end].v >> 32 < end_rank) end++;
+        for (; i < end; i++) {
+          fine.add(all_rows, static_cast<u32>(keys[i].v));
+          if (i + 1 == end || keys[i].v >> 32 == keys[i + 1].v >> 32) continue;
+          u32 m = fine.promising() & lanes;
+          if (m && close) m = parted_rows(m, c, keys, i, end);
+          if (m) judge(fine, m, f, numeric_key(phase, static_cast<u32>(keys[i].v >> 32)));
+        }
+      }
+      p.add_cell(bin(h, b));
+    }
+    w.scratch.release(mark);
+  }
+
+  // Gap rule inside an opened interval; its borders are wide enough by construction.
+  u32 parted_rows(u32 lanes, const Column& c, const SortKey* keys, u32 i, u32 end) const {
+    const auto value = [&](u32 j) { return c.values[keys[j].v >> 32]; };
+    if (apart(value(i), value(i + 1))) return lanes;
+    u32 ok = 0;
+    each_bit(lanes, [&](int k) {
+      const auto own = [&](u32 j) { return all_rows.info[static_cast<u32>(keys[j].v)] >> k & 1; };
+      const u64 first = c.coarse_first[c.coarse[rows.ids[static_cast<u32>(keys[i].v)]]];
+      u32 a = i + 1, b = i + 1;
+      while (a > 0 && keys[a - 1].v >> 32 >= first && !own(a - 1)) a--;
+      while (b < end && !own(b)) b++;
+      const bool none_left = a == 0 || keys[a - 1].v >> 32 < first;
+      ok |= static_cast<u32>(none_left || b == end || apart(value(a - 1), value(b))) << k;
+    });
+    return ok;
+  }
+};
+
+inline void merge_best(Best& into, const Best& from) {
+  for (int k = 0; k < kLanes; k++)
+    if (from.feature[k] >= 0 && into.beats(k, from.q[k], from.feature[k], from.key[k])) {
+      into.q[k] = from.q[k], into.feature[k] = from.feature[k], into.key[k] = from.key[k], into.n_left[k] = from.n_left[k];
+      for (int c = 0; c < into.K; c++) into.left[k * into.K + c] = from.left[k * into.K + c];
+    }
+}
+
+constexpr std::size_t kHistogramBytes = std::size_t{128} << 20;  // columns are done in batches whose histograms fit into this
+
+// All columns by all helpers (one worker per thread; helpers[0] is the caller).
+template <class P>
+void search_large_with(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
+                       const LocalRows& all_rows, Best& best) {
+  using Search = LargeSearch<P>;
+  Run& run = helpers[0]->run;
+  const int F = run.p.n_features;
+  std::atomic<int> failed{0};
+  for (int begin = 0; begin < F;) {
+    std::size_t bytes = 0;
+    int end = begin;
+    while (end < F && (end == begin || bytes + Search::bytes(run, end) <= kHistogramBytes)) bytes += Search::bytes(run, end++);
+    std::atomic<int> next{begin};
+#ifdef _OPENMP
+#pragma omp parallel num_threads(n_helpers) if (n_helpers > 1)
+#endif
+    {
+#ifdef _OPENMP
+      const int me = n_helpers > 1 ? omp_get_thread_num() : 0;
+#else
+      const int me = 0;
+#endif
+      Worker& w = *helpers[me];
+      const auto mark = w.scratch.mark();
+      using Histogram = typename Search::Histogram;
+      Histogram* histograms = nullptr;
+      Best mine;
+      Search* search = nullptr;
+      int* columns = nullptr;
+      int n_mine = 0;
+      const auto guarded = [&](auto&& work) {
+        if (failed.load(std::memory_order_relaxed)) return;
+        try {
+          work();
+        } catch (const Stopped&) {
+          failed.store(1);
+        } catch (...) {
+          failed.store(2);
+        }
+      };
+      guarded([&] {
+        mine.start(run.K(), w.scratch.take<double>(static_cast<std::size_t>(kLanes * run.K())));
+        merge_best(mine, best);
+        search = new (w.scratch.take<char>(sizeof(Search))) Search(w, team, rows, sorted, all_rows, mine);
+        histograms = w.scratch.take<Histogram>(static_cast<std::size_t>(end - begin));
+        columns = w.scratch.take<int>(static_cast<std::size_t>(end - begin));
+        for (int f; (f = next.fetch_add(1)) < end;) {
+          w.poll();
+          histograms[n_mine] = search->fill(f), columns[n_mine] = f;
+          search->search_borders(f, histograms[n_mine++]);
+        }
+      });
+#ifdef _OPENMP
+#pragma omp critical(crosscut_merge)
+#endif
+      if (!failed.load()) merge_best(best, mine);
+#ifdef _OPENMP
+#pragma omp barrier  // bounds compare with the best border of all columns
+#endif
+      guarded([&] {
+        merge_best(mine, best);
+        search->refresh();
+        for (int j = 0; j < n_mine; j++) {
+          w.poll();
+          search->open_intervals(columns[j], histograms[j]);
+        }
+      });
+#ifdef _OPENMP
+#pragma omp barrier
+#pragma omp critical(crosscut_merge)
+#endif
+      if (!failed.load()) merge_best(best, mine);
+      w.scratch.release(mark);
+    }
+    if (failed.load() == 1) throw Stopped{};
+    if (failed.load()) throw std::bad_alloc();
+    begin = end;
+  }
+}
+
+template <template <int> class P>
+void search_large_as(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
+                     const LocalRows& all_rows, int W, Best& best) {
+  if (W == 1) search_large_with<P<1>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
+  else if (W == 8) search_large_with<P<8>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
+  else search_large_with<P<16>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
+}
+
+inline void search_large(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, Best& best) {
+  Worker& w = *helpers[0];
+  const auto mark = w.scratch.mark();
+  const Problem& p = w.run.p;
+  const int W = large_width(p.multiplicity ? kLanes : team.n);
+  const SortedRows sorted = SortedRows::of(w, team, rows, W);
+  u32* info = w.scratch.take<u32>(rows.n);
+  for (u32 i = 0; i < rows.n; i++) info[i] = w.run.describe(rows.masks[i], p.n_classes ? static_cast<u32>(p.classes[rows.ids[i]]) : 0);
+  LocalRows all_rows{info, nullptr, nullptr, nullptr};
+  const auto copy = [&](const double* from) -> const double* {
+    if (!from) return nullptr;
+    double* to = w.scratch.take<double>(rows.n);
+    for (u32 i = 0; i < rows.n; i++) to[i] = from[rows.ids[i]];
+    return to;
+  };
+  all_rows.weight = copy(p.weight), all_rows.product = copy(p.product);
+  all_rows.multiplicity = sorted.multiplicity;  // with multiplicities every row is mixed, so positions agree
+  switch (w.run.family) {
+    case Run::Family::binary_gini: search_large_as<BinaryGini>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
+    case Run::Family::many_gini: search_large_as<ManyGini>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
+    case Run::Family::any_classes: search_large_as<AnyClasses>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
+    case Run::Family::moments: search_large_as<Moments>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
+  }
+  w.scratch.release(mark);
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

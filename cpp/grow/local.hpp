@@ -1,0 +1,405 @@
+// Small bundles: the rows are copied into one contiguous block, every column is sorted once, and the whole subtree is finished
+// there by filtering the sorted lists. Columns with few values are counted into value × lane cells instead.
+#pragma once
+#include "cluster.hpp"
+#include "lane_statistics.hpp"
+#include "sorting.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+enum class Mode : u8 { constant, list, cells, nominal };
+
+struct LocalColumn {
+  Mode mode;
+  u16* rank;          // [n] local dense rank
+  u32* global;        // [n_ranks] the table's rank of a local rank
+  u32 n_ranks;        // distinct values, missing among them
+  u32 missing_rank;   // local rank of missing, ~0 if none
+  bool any_close;     // neighbouring values may be too close to part
+};
+
+struct Local {
+  u32 n;
+  const u32* ids;
+  LocalColumn* columns;
+  const u8* cls8;        // classes of the rows, if there are at most 256...
+  const u16* cls16;      // ...or more
+  const double *weight, *product, *target;
+  const u8* multiplicity;
+  u32 cls(u32 row) const { return cls8 ? cls8[row] : cls16 ? cls16[row] : 0; }
+};
+
+struct Twig {  // one bundle inside a local block
+  Team team;
+  u32 n;
+  u16* rows;      // local rows, ascending
+  u32* info;      // [local.n] by local row
+  u32** lists;    // per column: rank << 16 | row, sorted (list mode)
+  int* features;  // columns that are not constant here
+  int n_features;
+};
+
+struct TwigRows {
+  u32 n;
+  const u16* rows;
+  const u32* info;
+  const Local& local;
+  CC_INLINE u32 mask(u32 i) const { return info[rows[i]] & 0xffff; }
+  CC_INLINE u32 rank(int f, u32 i) const { return local.columns[f].rank[rows[i]]; }
+  CC_INLINE std::size_t row(u32 i) const { return local.ids[rows[i]]; }
+  u32 value_rank(int f, u32 r) const { return local.columns[f].global[r]; }
+  u32 missing_rank(int f) const { return local.columns[f].missing_rank; }
+  u32 n_ranks(int f) const { return local.columns[f].n_ranks; }
+};
+
+// Copies column f of the block: local ranks, and the sorted list where one is kept.
+inline void copy_column(Worker& w, Local& local, int f, u32** lists, SortKey* a, SortKey* b) {
+  const Column& column = w.run.p.columns[f];
+  LocalColumn& out = local.columns[f];
+  const u32 n = local.n;
+  u32 low = ~u32{0}, high = 0;
+  for (u32 i = 0; i < n; i++) {
+    const u32 r = column.ranks[local.ids[i]];
+    low = r < low ? r : low, high = r > high ? r : high;
+    a[i].v = static_cast<u64>(r) << 16 | i;
+  }
+  out.mode = Mode::constant, out.missing_rank = ~u32{0}, out.any_close = column.close && !column.edges;
+  lists[f] = nullptr;
+  if (low == high) return;
+  for (u32 i = 0; i < n; i++) a[i].v -= static_cast<u64>(low) << 16;
+  a = sort_keys(a, b, n, high - low);
+  out.rank = w.scratch.take<u16>(n), out.global = w.scratch.take<u32>(n);
+  u32 ranks = 0;
+  for (u32 i = 0; i < n; i++) {
+    if (i && a[i].v >> 16 != a[i - 1].v >> 16) ranks++;
+    out.global[ranks] = static_cast<u32>(a[i].v >> 16) + low;
+    out.rank[a[i].v & 0xffff] = static_cast<u16>(ranks);
+  }
+  out.n_ranks = ranks + 1;
+  if (column.has_missing && out.global[ranks] == column.n_values && !column.nominal) out.missing_rank = ranks;
+  out.mode = column.nominal ? Mode::nominal : out.n_ranks * 6 <= n || out.n_ranks <= 3 ? Mode::cells : Mode::list;
+  if (out.mode != Mode::list) return;
+  lists[f] = w.scratch.take<u32>(n + 1);
+  for (u32 i = 0; i < n; i++) lists[f][i] = static_cast<u32>(out.rank[a[i].v & 0xffff]) << 16 | static_cast<u32>(a[i].v & 0xffff);
+}
+
+// ---- the search for the best tests of a twig
+template <class P>
+struct TwigSearch {
+  static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
+  using V = typename P::V;
+  Worker& w;
+  const Local& local;
+  const Twig& twig;
+  const LocalRows rows;
+  Best& best;
+  P p;
+  double* stats;
+
+  TwigSearch(Worker& worker, const Local& l, const Twig& t, Best& b)
+      : w(worker), local(l), twig(t), rows{t.info, l.weight, l.product, l.multiplicity}, best(b),
+        p(worker.run, t.team, b, worker.scratch.take<double>(static_cast<std::size_t>(2 * worker.run.K() * W + 16))),
+        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))) {}
+
+  u32 allowed(int f) const {
+    const Problem& problem = w.run.p;
+    if (!problem.features) return ~u32{0};
+    u32 bits = 0;
+    each_bit(twig.team.lanes, [&](int k) {
+      bits |= static_cast<u32>(problem.features[static_cast<std::size_t>(w.block * kBlockTasks + twig.team.task[k]) * static_cast<std::size_t>(problem.n_features) + static_cast<std::size_t>(f)] != 0) << k;
+    });
+    return bits;
+  }
+
+  __attribute__((noinline)) void judge(u32 lanes, int f, u64 key) {
+    each_bit(lanes, [&](int k) {
+      p.left(k, stats);
+      if (best.offer_left(w.run.judge, twig.team, k, f, key, p.rows_left(k), stats)) p.lower(best, k);
+    });
+  }
+
+  // The lanes whose own neighbours around the cut after list[i] are far enough apart (gap rule).
+  u32 parted(u32 lanes, int f, const u32* list, u32 i, u32 n) const {
+    const float* values = w.run.p.columns[f].values;
+    const u32* global = local.columns[f].global;
+    if (apart(values[global[list[i] >> 16]], values[global[list[i + 1] >> 16]])) return lanes;
+    u32 ok = 0;
+    each_bit(lanes, [&](int k) {
+      u32 a = i, b = i + 1;
+      while (a > 0 && !(rows.info[list[a] & 0xffff] >> k & 1)) a--;
+      while (b + 1 < n && !(rows.info[list[b] & 0xffff] >> k & 1)) b++;
+      ok |= static_cast<u32>(apart(values[global[list[a] >> 16]], values[global[list[b] >> 16]])) << k;
+    });
+    return ok;
+  }
+
+  void scan(int f, const u32* list, u32 n, u32 lanes, u64 phase) {
+    const bool close = local.columns[f].any_close;
+    for (u32 i = 0; i + 1 < n; i++) {
+      const u32 e = list[i], next = list[i + 1];
+      p.add(rows, e & 0xffff);
+      if (e >> 16 == next >> 16) continue;
+      if constexpr (P::kRuns) {
+        // inside a run of one class the quality is strictly convex, so its best cut is at an end or where a lane becomes
+        // admissible; a run is seen only where values do not repeat
+        if (P::class_of(rows.info[e & 0xffff]) == P::class_of(rows.info[next & 0xffff]) && (i == 0 || list[i - 1] >> 16 != e >> 16) &&
+            i + 2 < n && list[i + 2] >> 16 != next >> 16 && !p.at_edge())
+          continue;
+      }
+      u32 m = p.promising() & lanes;
+      if (!m) continue;
+      if (close) m = parted(m, f, list, i, n);
+      judge(m, f, numeric_key(phase, e >> 16));
+    }
+    if (n) p.add(rows, list[n - 1] & 0xffff);
+  }
+
+  void search_list(int f, const u32* list, u32 n, u32 lanes) {
+    const u32 missing = local.columns[f].missing_rank;
+    u32 present = n;
+    while (present > 0 && list[present - 1] >> 16 == missing) present--;
+    p.clear();
+    scan(f, list, present, lanes, kMissingRight);
+    if (present == n || present == 0) return;
+    judge(p.promising() & lanes, f, numeric_key(kPresence, 0));
+    p.clear();
+    for (u32 i = present; i < n; i++) p.add(rows, list[i] & 0xffff);
+    scan(f, list, present, lanes, kMissingLeft);
+  }
+
+  V* fill_cells(int f, u32* count) {
+    const LocalColumn& column = local.columns[f];
+    const std::size_t parts = static_cast<std::size_t>(p.parts());
+    V* cells = w.scratch.take<V>(parts * column.n_ranks);
+    for (std::size_t i = 0; i < parts * column.n_ranks; i++) cells[i] = V{};
+    for (u32 v = 0; v < column.n_ranks; v++) count[v] = 0;
+    for (u32 i = 0; i < twig.n; i++) {
+      const u32 row = twig.rows[i], v = column.rank[row];
+      p.add_to(cells + parts * v, rows, row), count[v]++;
+    }
+    return cells;
+  }
+
+  // The same for cells: v and the next value present in the bundle.
+  u32 parted_cells(u32 lanes, int f, const V* cells, const u32* count, u32 v, u32 next) {
+    const float* values = w.run.p.columns[f].values;
+    const LocalColumn& column = local.columns[f];
+    if (apart(values[column.global[v]], values[column.global[next]])) return lanes;
+    const std::size_t parts = static_cast<std::size_t>(p.parts());
+    const u32 end = column.missing_rank == ~u32{0} ? column.n_ranks : column.missing_rank;
+    u32 ok = 0;
+    each_bit(lanes, [&](int k) {
+      u32 a = v, b = next;
+      const auto own = [&](u32 x) { return count[x] && p.cell_stats(cells + parts * x, k, stats) > 0; };
+      while (a > 0 && !own(a)) a--;
+      while (b + 1 < end && !own(b)) b++;
+      ok |= static_cast<u32>(apart(values[column.global[a]], values[column.global[b]])) << k;
+    });
+    return ok;
+  }
+
+  void search_cells(int f, u32 lanes) {
+    const LocalColumn& column = local.columns[f];
+    const auto mark = w.scratch.mark();
+    const std::size_t parts = static_cast<std::size_t>(p.parts());
+    u32* count = w.scratch.take<u32>(column.n_ranks);
+    const V* cells = fill_cells(f, count);
+    const bool missing = column.missing_rank != ~u32{0} && count[column.missing_rank];
+    const u32 end = column.missing_rank == ~u32{0} ? column.n_ranks : column.missing_rank;
+    for (u64 phase : {kMissingRight, kMissingLeft}) {
+      if (phase == kMissingLeft && !missing) break;
+      p.clear();
+      if (phase == kMissingLeft) p.add_cell(cells + parts * column.missing_rank);
+      u32 v = 0;
+      while (v < end && !count[v]) v++;
+      while (v < end) {
+        u32 next = v + 1;
+        while (next < end && !count[next]) next++;
+        p.add_cell(cells + parts * v);
+        if (next < end) {
+          u32 m = p.promising() & lanes;
+          if (m && column.any_close) m = parted_cells(m, f, cells, count, v, next);
+          if (m) judge(m, f, numeric_key(phase, v));
+        } else if (missing && phase == kMissingRight) {
+          judge(p.promising() & lanes, f, numeric_key(kPresence, 0));
+        }
+        v = next;
+      }
+    }
+    w.scratch.release(mark);
+  }
+
+  void search_nominal(int f, u32 lanes) {
+    const LocalColumn& column = local.columns[f];
+    const auto mark = w.scratch.mark();
+    const std::size_t parts = static_cast<std::size_t>(p.parts());
+    const std::size_t K = static_cast<std::size_t>(w.run.K());
+    u32* count = w.scratch.take<u32>(column.n_ranks);
+    const V* cells = fill_cells(f, count);
+    double* table = w.scratch.take<double>(K * column.n_ranks);
+    i64* n = w.scratch.take<i64>(column.n_ranks);
+    each_bit(twig.team.lanes & lanes, [&](int k) {
+      for (u32 v = 0; v < column.n_ranks; v++) n[v] = p.cell_stats(cells + parts * v, k, table + K * v);
+      const NominalChoice c = choose_nominal(w.run, table, n, static_cast<int>(column.n_ranks), *twig.team.node[k], twig.team.min_leaf[k], w.scratch, nullptr);
+      if (best.beats(k, c.q, f, c.key)) best.q[k] = c.q, best.feature[k] = f, best.key[k] = c.key, p.lower(best, k);
+    });
+    w.scratch.release(mark);
+  }
+
+  void search_sorting(int f, u32 lanes) {  // few rows of a column with many values: sort them here
+    const auto mark = w.scratch.mark();
+    ListKey* keys = w.scratch.take<ListKey>(twig.n + 1);
+    const u16* rank = local.columns[f].rank;
+    for (u32 i = 0; i < twig.n; i++) keys[i].v = static_cast<u32>(rank[twig.rows[i]]) << 16 | twig.rows[i];
+    if (twig.n <= 32) insertion_sort(keys, twig.n);
+    else std::sort(keys, keys + twig.n);
+    if (keys[0].v >> 16 != keys[twig.n - 1].v >> 16) search_list(f, &keys[0].v, twig.n, lanes);
+    w.scratch.release(mark);
+  }
+
+  void run() {
+    for (int j = 0; j < twig.n_features; j++) {
+      const int f = twig.features[j];
+      const u32 lanes = allowed(f) & twig.team.lanes;
+      if (!lanes) continue;
+      const LocalColumn& column = local.columns[f];
+      switch (column.mode) {
+        case Mode::list: search_list(f, twig.lists[f], twig.n, lanes); break;
+        case Mode::cells:
+          if (twig.n * 2 < column.n_ranks) search_sorting(f, lanes);
+          else search_cells(f, lanes);
+          break;
+        case Mode::nominal: search_nominal(f, lanes); break;
+        case Mode::constant: break;
+      }
+    }
+  }
+};
+
+template <template <int> class P>
+void search_twig_as(Worker& w, const Local& local, const Twig& twig, Best& best) {
+  const auto mark = w.scratch.mark();
+  if (twig.team.n == 1) TwigSearch<P<1>>(w, local, twig, best).run();
+  else if (twig.team.n <= 8) TwigSearch<P<8>>(w, local, twig, best).run();
+  else TwigSearch<P<16>>(w, local, twig, best).run();
+  w.scratch.release(mark);
+}
+
+inline void search_twig(Worker& w, const Local& local, const Twig& twig, Best& best) {
+  switch (w.run.family) {
+    case Run::Family::binary_gini: return search_twig_as<BinaryGini>(w, local, twig, best);
+    case Run::Family::many_gini: return search_twig_as<ManyGini>(w, local, twig, best);
+    case Run::Family::any_classes: return search_twig_as<AnyClasses>(w, local, twig, best);
+    case Run::Family::moments: return search_twig_as<Moments>(w, local, twig, best);
+  }
+}
+
+void grow_twig(Worker& w, const Local& local, Twig& twig);
+
+inline void grow_child(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test* tests, const Cluster& c) {
+  const auto mark = w.scratch.mark();
+  Twig next;
+  next.team = child_team(w, twig.team, tests, c);
+  next.rows = w.scratch.take<u16>(twig.n), next.info = w.scratch.take<u32>(local.n);
+  const bool pack = !w.run.p.multiplicity;
+  u32 n = 0;
+  for (u32 i = 0; i < twig.n; i++) {
+    const u32 m = lanes_in(rows, tests, c, i), row = twig.rows[i];
+    next.info[row] = w.run.describe(pack ? pack_bits(m, c.lanes) : m, local.cls(row));
+    next.rows[n] = static_cast<u16>(row), n += m != 0;
+  }
+  next.n = n;
+  if (!n) return w.scratch.release(mark);
+  next.features = w.scratch.take<int>(static_cast<std::size_t>(twig.n_features)), next.n_features = 0;
+  next.lists = w.scratch.take<u32*>(static_cast<std::size_t>(w.run.p.n_features));
+  for (int j = 0; j < twig.n_features; j++) {
+    const int f = twig.features[j];
+    if (local.columns[f].mode == Mode::list) {
+      const u32* from = twig.lists[f];
+      u32* to = w.scratch.take<u32>(n + 1);
+      u32 at = 0;
+      for (u32 i = 0; at < n; i++) to[at] = from[i], at += (next.info[from[i] & 0xffff] & 0xffff) != 0;
+      next.lists[f] = to;
+      if (to[0] >> 16 == to[n - 1] >> 16) continue;
+    }
+    next.features[next.n_features++] = f;
+  }
+  grow_twig(w, local, next);
+  w.scratch.release(mark);
+}
+
+inline void grow_twig(Worker& w, const Local& local, Twig& twig) {
+  const double started = seconds_now();
+  const auto mark = w.scratch.mark();
+  LevelCounts& level = w.levels[twig.team.depth < kLevels ? twig.team.depth : kLevels - 1];
+  level.bundles++, level.rows += twig.n;
+  const TwigRows rows{twig.n, twig.rows, twig.info, local};
+  if (!w.run.p.n_classes) {
+    const u32 pure = pure_lanes(w, twig.team, rows);
+    mark_pure(twig.team, pure), close_lanes(w, twig.team, rows, pure);
+    twig.team.lanes &= ~pure;
+  }
+  if (twig.team.lanes) {
+    Best best;
+    best.start(w.run.K(), w.scratch.take<double>(static_cast<std::size_t>(kLanes * w.run.K())));
+    search_twig(w, local, twig, best);
+    Settler<TwigRows> settler(w, twig.team, rows, best);
+    settler.take_tests();
+    settler.open_children();
+    Cluster* clusters;
+    const int n = make_clusters(w, rows, settler.tests, settler.n_tests, clusters);
+    level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
+    level.seconds += seconds_now() - started;
+    for (int i = 0; i < n; i++) grow_child(w, local, twig, rows, settler.tests, clusters[i]);
+  }
+  w.scratch.release(mark);
+}
+
+// A bundle of the table becomes a local block and is grown to the end.
+inline void grow_local(Worker& w, const Team& team, u32 n, const u32* ids, const u16* masks) {
+  const auto mark = w.scratch.mark();
+  const Problem& p = w.run.p;
+  Local local{};
+  local.n = n, local.ids = ids;
+  local.columns = w.scratch.take<LocalColumn>(static_cast<std::size_t>(p.n_features));
+  Twig twig;
+  twig.team = team, twig.n = n;
+  twig.rows = w.scratch.take<u16>(n), twig.info = w.scratch.take<u32>(n);
+  twig.lists = w.scratch.take<u32*>(static_cast<std::size_t>(p.n_features));
+  twig.features = w.scratch.take<int>(static_cast<std::size_t>(p.n_features)), twig.n_features = 0;
+  if (p.n_classes > 256) {
+    u16* c = w.scratch.take<u16>(n);
+    for (u32 i = 0; i < n; i++) c[i] = static_cast<u16>(p.classes[ids[i]]);
+    local.cls16 = c;
+  } else if (p.n_classes) {
+    u8* c = w.scratch.take<u8>(n);
+    for (u32 i = 0; i < n; i++) c[i] = static_cast<u8>(p.classes[ids[i]]);
+    local.cls8 = c;
+  }
+  const auto copy = [&](const double* from) -> const double* {
+    if (!from) return nullptr;
+    double* to = w.scratch.take<double>(n);
+    for (u32 i = 0; i < n; i++) to[i] = from[ids[i]];
+    return to;
+  };
+  local.weight = copy(p.weight), local.product = copy(p.product);
+  if (p.multiplicity) {
+    u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
+    for (u32 i = 0; i < n; i++)
+      for (u32 k = 0; k < kLanes; k++) {
+        const std::size_t task = static_cast<std::size_t>(w.block * kBlockTasks) + k;
+        m[i * kLanes + k] = k < kBlockTasks && task < static_cast<std::size_t>(p.n_tasks) ? p.multiplicity[task * p.n_rows + ids[i]] : 0;
+      }
+    local.multiplicity = m;
+  }
+  for (u32 i = 0; i < n; i++) twig.rows[i] = static_cast<u16>(i), twig.info[i] = w.run.describe(masks[i], local.cls(i));
+  SortKey *a = w.scratch.take<SortKey>(n), *b = w.scratch.take<SortKey>(n);
+  for (int f = 0; f < p.n_features; f++) {
+    copy_column(w, local, f, twig.lists, a, b);
+    if (local.columns[f].mode != Mode::constant) twig.features[twig.n_features++] = f;
+  }
+  grow_twig(w, local, twig);
+  w.scratch.release(mark);
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,95 @@
+// Tests of a nominal column for one task: multiway, or the best subset (docs/semantics.md gives the order of candidates).
+// Two classes and regression: the best subset is a prefix of the categories sorted by mean (Breiman et al. 1984, theorem 4.5),
+// so k categories need k − 1 looks instead of 2^(k−1) − 1. Several classes: all subsets of up to kExactCategories, above that
+// the prefixes of one ordering per class.
+#pragma once
+#include <algorithm>
+
+#include "run.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr int kExactCategories = 8;
+
+struct Category {
+  double mean;
+  int code;
+  bool operator<(const Category& o) const { return mean < o.mean || (mean == o.mean && code < o.code); }
+};
+
+struct NominalChoice {
+  double q = kNever;
+  u64 key = 0;
+};
+
+// table: [V][K] statistics and n: [V] rows of one task per category. Writes the branch of every category into `map` (−1: not
+// present) if map is given.
+inline NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf,
+                                    Arena& arena, std::int32_t* map) {
+  const auto mark = arena.mark();
+  const int K = run.K();
+  int m = 0;
+  int* codes = arena.take<int>(static_cast<std::size_t>(V));
+  for (int v = 0; v < V; v++) {
+    if (n[v] > 0) codes[m++] = v;
+    if (map) map[v] = -1;
+  }
+  NominalChoice best;
+  if (m < 2) return arena.release(mark), best;
+  if (run.p.multiway) {
+    double* parts = arena.take<double>(static_cast<std::size_t>(m) * static_cast<std::size_t>(K));
+    bool enough = true;
+    for (int j = 0; j < m; j++) {
+      enough &= n[codes[j]] >= min_leaf;
+      std::copy_n(table + codes[j] * K, K, parts + j * K);
+      if (map) map[codes[j]] = j;
+    }
+    if (enough) best.q = run.judge.several(parts, m, node.stats);
+    return arena.release(mark), best;
+  }
+  double* sum = arena.take<double>(static_cast<std::size_t>(K));
+  Category* order = arena.take<Category>(static_cast<std::size_t>(m));
+  const auto look = [&](i64 rows, u64 key) {
+    if (rows < min_leaf || node.n_rows - rows < min_leaf) return false;
+    const double q = run.judge.binary(sum, node.stats);
+    if (!(q > best.q)) return false;
+    best.q = q, best.key = key;
+    return true;
+  };
+  const auto prefixes = [&](u64 first_key, auto mean) {
+    for (int j = 0; j < m; j++) order[j] = {mean(table + codes[j] * K), codes[j]};
+    std::sort(order, order + m);
+    std::fill_n(sum, K, 0.0);
+    i64 rows = 0;
+    for (int j = 0; j + 1 < m; j++) {
+      const double* s = table + order[j].code * K;
+      for (int c = 0; c < K; c++) sum[c] += s[c];
+      rows += n[order[j].code];
+      if (look(rows, first_key + static_cast<u64>(j)) && map) {
+        for (int i = 0; i < m; i++) map[order[i].code] = i > j;
+      }
+    }
+  };
+  if (run.p.n_classes == 0) {
+    prefixes(0, [](const double* s) { return s[1] > 0 ? s[0] / s[1] : 0; });
+  } else if (K == 2) {
+    prefixes(0, [](const double* s) { return s[0] + s[1] > 0 ? s[1] / (s[0] + s[1]) : 0; });
+  } else if (m <= kExactCategories) {
+    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
+      std::fill_n(sum, K, 0.0);
+      i64 rows = 0;
+      each_bit(subset, [&](int j) {
+        for (int c = 0; c < K; c++) sum[c] += table[codes[j] * K + c];
+        rows += n[codes[j]];
+      });
+      if (look(rows, subset) && map)
+        for (int j = 0; j < m; j++) map[codes[j]] = !(subset >> j & 1);
+    }
+  } else {
+    for (int c = 0; c < K; c++)
+      prefixes(static_cast<u64>(c) * static_cast<u64>(m), [&](const double* s) { return run.judge.total(s) > 0 ? s[c] / run.judge.total(s) : 0; });
+  }
+  return arena.release(mark), best;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,100 @@
+// What goes into growing and what comes out: plain data, shared by the binding and by every build of the kernels.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace crosscut {
+
+enum class Criterion : int { gini, entropy, gain_ratio, variance };
+
+constexpr int kLanes = 16;        // tasks of a block travel in at most this many lanes...
+constexpr int kBlockTasks = 15;   // ...and the last lane's cell is kept for rows that every task trains on
+
+struct Column {
+  bool nominal, has_missing;
+  bool close;                     // some neighbouring values differ by no more than the gap rule's 1e-7
+  std::uint32_t n_values;         // ranks are 0..n_values-1; a missing value has rank n_values
+  std::uint32_t n_coarse;         // coarse codes are 0..n_coarse-1; missing is n_coarse
+  const std::uint32_t* ranks;     // [n_rows]
+  const std::uint8_t* coarse;     // [n_rows], null for nominal columns
+  const std::uint32_t* coarse_first;  // [n_coarse + 1] first rank of every coarse interval
+  const float* values;            // [n_values] ascending, null for nominal columns
+  const double* edges;            // binned mode: threshold after each bin; null otherwise
+};
+
+struct TaskLimits {
+  std::int64_t max_depth, min_split, min_leaf;
+  double min_decrease;
+};
+
+// A sum that does not depend on order: v = hi·2^shift + lo·2^(shift - bits), both parts summed as integers.
+struct Exact {
+  std::int64_t hi, lo;
+};
+struct ExactGrid {
+  int shift, bits;
+};
+
+struct Problem {
+  std::size_t n_rows;
+  int n_features, n_tasks, n_classes;  // n_classes == 0: regression
+  const Column* columns;
+  const std::int32_t* classes;         // [n_rows], classification
+  const double* weight;                // [n_rows] on the grid, null when every row counts once
+  const double* product;               // [n_rows] on the grid, regression
+  const double* target;                // [n_rows] regression targets, to tell pure nodes
+  int n_exact;                         // exact quantities per row: 0 (counts), 1 (w) or 3 (w, w·y, w·y·y)
+  const Exact* exact[3];
+  ExactGrid exact_grid[3];
+  double decrease_scale;               // turns a difference of qualities into the target's units
+  const std::uint16_t* masks;          // [n_blocks][n_rows], bit t: the row trains task block·15 + t
+  const std::uint8_t* multiplicity;    // [n_tasks][n_rows] or null
+  const std::uint8_t* features;        // [n_tasks][n_features] or null
+  const TaskLimits* limits;            // [n_tasks]
+  Criterion criterion;
+  bool multiway;
+  bool bundling, two_resolutions;      // off only to compare: paper's identical tests; full scans
+  std::size_t local_rows;              // bundles up to this size finish in a local copy
+  int n_threads;
+  bool (*poll)(void*, double);         // called by the calling thread now and then; true means stop
+  void* poll_argument;
+};
+
+// All grown trees end to end, as crosscut.forest.Packed describes them. Freed by free_grown.
+struct GrownTrees {
+  std::int64_t n_nodes, n_branches, width;  // width: columns of value
+  std::int64_t *node_start, *branch_start, *first_child, *first_branch, *n_rows;
+  std::int32_t *feature, *missing, *children, *branches, *depth;
+  double *threshold, *weight, *value, *impurity;
+  float *low, *high;
+};
+
+constexpr int kLevels = 64;  // deeper levels are counted with the last
+struct LevelCounts {
+  std::uint64_t bundles, rows, nodes, tests;  // nodes: (bundle) nodes of the forest; tests: different tests among them
+  double seconds;
+};
+
+enum class Outcome : int { done, stopped, no_memory };
+struct Grown {
+  Outcome outcome;
+  GrownTrees trees;
+  LevelCounts levels[kLevels];
+  std::uint64_t intervals, opened;  // coarse intervals looked at, and opened
+};
+void free_trees(GrownTrees&);
+
+// The quality of a test, a pure function of its integer statistics (docs/semantics.md). Statistics of a branch are K doubles:
+// class sums, or (P, W). Compiled once, so every level and engine decides alike. Not allowed: −infinity.
+struct Judge {
+  Criterion criterion;
+  int K;
+  double branch(const double* s) const;                                        // one branch's part of Q
+  double total(const double* s) const;                                         // its weight
+  double binary(const double* left, const double* node) const;                 // Q of left | node − left
+  double several(const double* branches, int n, const double* node) const;     // Q of n branches, K doubles each
+  double improvement(const double* node, double q, double q_gain) const;       // q_gain: Σ of branch(); Q − Q_node, gain for gain ratio
+};
+double xlog(double v);  // v·log2(v)
+
+}  // namespace crosscut

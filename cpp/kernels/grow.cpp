@@ -1,0 +1,264 @@
+// Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first. Large bundles share their columns among
+// the threads; small ones wait in a queue and are then finished by whichever thread is free. With many blocks a thread takes
+// whole blocks instead. Nothing of this shows in the trees.
+#include "../grow/forest.hpp"
+#include "../grow/large.hpp"
+#include "../grow/local.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+namespace {
+
+struct Pending {  // a small bundle that waits for a thread
+  Pending* next;
+  Team team;
+  u32 n;
+  u32* ids;
+  u16* masks;
+};
+
+struct Block {
+  Worker** helpers;
+  int n_helpers;
+  Arena held;  // rows of pending bundles
+  Pending* queue = nullptr;
+
+  Worker& w() { return *helpers[0]; }
+
+  void refine(Team team, u32 n, u32* ids, u16* masks) {
+    Worker& me = w();
+    me.poll();
+    if (n <= me.run.p.local_rows) {
+      if (n_helpers == 1) {
+        grow_local(me, team, n, ids, masks);
+        me.run.rows_done.fetch_add(n, std::memory_order_relaxed);
+        return;
+      }
+      Pending* p = held.take<Pending>(1);
+      *p = {queue, team, n, held.take<u32>(n), held.take<u16>(n)};
+      std::copy_n(ids, n, p->ids), std::copy_n(masks, n, p->masks);
+      queue = p;
+      return;
+    }
+    const double started = seconds_now();
+    const auto mark = me.scratch.mark();
+    LevelCounts& level = me.levels[team.depth < kLevels ? team.depth : kLevels - 1];
+    level.bundles++, level.rows += n;
+    const LargeRows rows{n, ids, masks, me.run.p.columns};
+    if (!me.run.p.n_classes) {
+      const u32 pure = pure_lanes(me, team, rows);
+      mark_pure(team, pure), close_lanes(me, team, rows, pure);
+      team.lanes &= ~pure;
+    }
+    if (team.lanes) {
+      Best best;
+      best.start(me.run.K(), me.scratch.take<double>(static_cast<std::size_t>(kLanes * me.run.K())));
+      search_large(helpers, n_helpers, team, rows, best);
+      Settler<LargeRows> settler(me, team, rows, best);
+      settler.take_tests();
+      settler.open_children();
+      Cluster* clusters;
+      const int n_clusters = make_clusters(me, rows, settler.tests, settler.n_tests, clusters);
+      level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
+      level.seconds += seconds_now() - started;
+      for (int i = 0; i < n_clusters; i++) refine_child(team, rows, settler.tests, clusters[i]);
+    }
+    me.scratch.release(mark);
+  }
+
+  void refine_child(const Team& team, const LargeRows& rows, const Test* tests, const Cluster& c) {
+    Worker& me = w();
+    const auto mark = me.scratch.mark();
+    const Team next = child_team(me, team, tests, c);
+    u32* ids = me.scratch.take<u32>(static_cast<std::size_t>(rows.n) + 1);
+    u16* masks = me.scratch.take<u16>(static_cast<std::size_t>(rows.n) + 1);
+    const bool pack = !me.run.p.multiplicity;
+    u32 n = 0;
+    for (u32 i = 0; i < rows.n; i++) {
+      const u32 m = lanes_in(rows, tests, c, i);
+      ids[n] = rows.ids[i], masks[n] = static_cast<u16>(pack ? pack_bits(m, c.lanes) : m), n += m != 0;
+    }
+    if (n) refine(next, n, ids, masks);
+    me.scratch.release(mark);
+  }
+
+  void finish_queue() {
+    Run& run = w().run;
+    std::atomic<int> failed{0};
+    std::atomic<Pending*> next{queue};
+#ifdef _OPENMP
+#pragma omp parallel num_threads(n_helpers) if (n_helpers > 1)
+#endif
+    {
+#ifdef _OPENMP
+      Worker& me = *helpers[n_helpers > 1 ? omp_get_thread_num() : 0];
+#else
+      Worker& me = *helpers[0];
+#endif
+      me.block = w().block;
+      std::copy_n(w().root_total, kLanes, me.root_total);
+      try {
+        while (Pending* p = next.load()) {
+          if (!next.compare_exchange_weak(p, p->next)) continue;
+          if (failed.load()) break;
+          me.poll();
+          grow_local(me, p->team, p->n, p->ids, p->masks);
+          run.rows_done.fetch_add(p->n, std::memory_order_relaxed);
+        }
+      } catch (const Stopped&) {
+        failed.store(1);
+      } catch (...) {
+        failed.store(2);
+      }
+    }
+    if (failed.load() == 1) throw Stopped{};
+    if (failed.load()) throw std::bad_alloc();
+  }
+
+  // The root bundle: every row that trains some task of the block.
+  void grow(int block, Node** roots) {
+    Worker& me = w();
+    const Problem& p = me.run.p;
+    me.block = block;
+    const auto mark = me.scratch.mark();
+    const int first = block * kBlockTasks, tasks = p.n_tasks - first < kBlockTasks ? p.n_tasks - first : kBlockTasks;
+    const u16* masks_in = p.masks + static_cast<std::size_t>(block) * p.n_rows;
+    const u32 used = (1u << tasks) - 1;
+    u32* ids = me.scratch.take<u32>(p.n_rows + 1);
+    u16* masks = me.scratch.take<u16>(p.n_rows + 1);
+    u32 n = 0;
+    for (std::size_t i = 0; i < p.n_rows; i++) {
+      const u32 m = masks_in[i] & used;
+      ids[n] = static_cast<u32>(i), masks[n] = static_cast<u16>(m), n += m != 0;
+    }
+    const LargeRows rows{n, ids, masks, p.columns};
+    Team team;
+    team.n = p.multiplicity ? kLanes : tasks;
+    const int K = me.run.K();
+    for (int k = 0; k < tasks; k++) {
+      Node* root = roots[first + k] = me.new_nodes(1);
+      root->stats = me.nodes.take<double>(static_cast<std::size_t>(K));
+      std::fill_n(root->stats, K, 0.0);
+      team.task[k] = static_cast<u8>(k), team.node[k] = root, team.min_leaf[k] = p.limits[first + k].min_leaf;
+    }
+    count_roots(rows, team, used);
+    u32 closed = 0;
+    for (int k = 0; k < tasks; k++) {
+      me.root_total[k] = me.run.judge.total(team.node[k]->stats);
+      (wants_test(me.run, *team.node[k], p.limits[first + k]) ? team.lanes : closed) |= 1u << k;
+    }
+    close_lanes(me, team, rows, closed);
+    queue = nullptr;
+    if (team.lanes && closed && !p.multiplicity) {  // only the lanes that go on
+      Team rest;
+      each_bit(team.lanes, [&](int k) {
+        rest.task[rest.n] = team.task[k], rest.node[rest.n] = team.node[k], rest.min_leaf[rest.n] = team.min_leaf[k];
+        rest.lanes |= 1u << rest.n, rest.n++;
+      });
+      u32 kept = 0;
+      for (u32 i = 0; i < n; i++) {
+        const u32 m = pack_bits(masks[i], team.lanes);
+        ids[kept] = ids[i], masks[kept] = static_cast<u16>(m), kept += m != 0;
+      }
+      team = rest, n = kept;
+    }
+    if (team.lanes) refine(team, n, ids, masks);
+    me.scratch.release(mark);
+    if (queue) finish_queue();
+    held.release({nullptr, 0});
+  }
+
+  void count_roots(const LargeRows& rows, const Team& team, u32 used) {
+    const Problem& p = w().run.p;
+    for (u32 i = 0; i < rows.n; i++) {
+      const std::size_t row = rows.ids[i];
+      const double weight = p.weight ? p.weight[row] : 1;
+      each_bit(rows.masks[i] & used, [&](int k) {
+        const double m = p.multiplicity ? p.multiplicity[static_cast<std::size_t>(w().block * kBlockTasks + k) * p.n_rows + row] : 1;
+        double* s = team.node[k]->stats;
+        team.node[k]->n_rows++;
+        if (p.n_classes) s[p.classes[row]] += m * weight;
+        else s[0] += m * p.product[row], s[1] += m * weight;
+      });
+    }
+  }
+};
+
+void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
+  const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
+  if (n_blocks < 2 * n_threads || n_threads == 1) {
+    Block block{workers, n_threads, {}, nullptr};
+    for (int b = 0; b < n_blocks; b++) block.grow(b, roots);
+    return;
+  }
+  std::atomic<int> next{0}, failed{0};
+#ifdef _OPENMP
+#pragma omp parallel num_threads(n_threads)
+#endif
+  {
+#ifdef _OPENMP
+    Worker* me = workers[omp_get_thread_num()];
+#else
+    Worker* me = workers[0];
+#endif
+    try {
+      Block block{&me, 1, {}, nullptr};
+      for (int b; (b = next.fetch_add(1)) < n_blocks && !failed.load();) block.grow(b, roots);
+    } catch (const Stopped&) {
+      failed.store(1);
+    } catch (...) {
+      failed.store(2);
+    }
+  }
+  if (failed.load() == 1) throw Stopped{};
+  if (failed.load()) throw std::bad_alloc();
+}
+
+}  // namespace
+
+void grow(const Problem& problem, Grown& out) {
+  out = Grown{};
+  Run run(problem);
+  int n_threads = problem.n_threads;
+#ifdef _OPENMP
+  if (n_threads == 0) n_threads = omp_get_max_threads();
+#else
+  n_threads = 1;
+#endif
+  Worker** workers = nullptr;
+  double* table = nullptr;
+  Node** roots = nullptr;
+  try {
+    workers = static_cast<Worker**>(std::calloc(static_cast<std::size_t>(n_threads), sizeof(Worker*)));
+    roots = static_cast<Node**>(std::calloc(static_cast<std::size_t>(problem.n_tasks), sizeof(Node*)));
+    if (!workers || !roots) throw std::bad_alloc();
+    for (int i = 0; i < n_threads; i++) workers[i] = new Worker(run);
+    workers[0]->caller = true;
+    if (run.counted && problem.criterion != Criterion::gini) {
+      const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
+      table = allocate<double>(kXlogs);
+      for (u32 v = 0; v < most; v++) table[v] = xlog(v);
+      run.xlogs = table;
+    }
+    grow_blocks(run, workers, n_threads, roots);
+    write_trees(run, roots, *workers[0], out.trees);
+    for (int i = 0; i < n_threads; i++) {
+      for (int d = 0; d < kLevels; d++) {
+        const LevelCounts& from = workers[i]->levels[d];
+        LevelCounts& to = out.levels[d];
+        to.bundles += from.bundles, to.rows += from.rows, to.nodes += from.nodes, to.tests += from.tests, to.seconds += from.seconds;
+      }
+      out.intervals += workers[i]->intervals, out.opened += workers[i]->opened;
+    }
+    out.outcome = Outcome::done;
+  } catch (const Stopped&) {
+    out.outcome = Outcome::stopped;
+  } catch (const std::bad_alloc&) {
+    free_trees(out.trees);
+    out.outcome = Outcome::no_memory;
+  }
+  if (workers)
+    for (int i = 0; i < n_threads; i++) delete workers[i];
+  std::free(workers), std::free(roots), std::free(table);
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,1 @@
+"""Where statistics come from: memory, a stream of batches, a cluster."""
