@@ -34,14 +34,17 @@ FUNCTIONS = {
     "min": (2,),
     "max": (2,),
 }
-_CONTROL = """
-    ! findall bagof setof aggregate_all assert asserta assertz retract call length append nth0 nth1 sort msort
-    functor arg =.. copy_term atom_codes atom_chars atom_length atom_concat sub_atom number_codes write
-    writeln nl format print read var nonvar atom number integer float atomic compound is_list ground once
-    ignore catch throw halt nb_getval nb_setval b_getval b_setval concat_atom random member_of @< @> @=< @>=
-    -->
-"""
-UNSUPPORTED = frozenset(_CONTROL.split())
+# Built-in predicates of Prolog that are no Datalog; a program's own predicates of other arity are not meant.
+UNSUPPORTED = frozenset(
+    """
+    !/0 findall/3 bagof/3 setof/3 aggregate_all/3 assert/1 asserta/1 assertz/1 retract/1 call/1 call/2 call/3
+    length/2 append/3 nth0/3 nth1/3 sort/2 msort/2 functor/3 arg/3 =../2 copy_term/2 atom_codes/2 atom_chars/2
+    atom_length/2 atom_concat/3 sub_atom/5 number_codes/2 write/1 writeln/1 nl/0 format/1 format/2 print/1
+    read/1 var/1 nonvar/1 atom/1 number/1 integer/1 float/1 atomic/1 compound/1 is_list/1 ground/1 once/1
+    ignore/1 catch/3 throw/1 halt/0 nb_getval/2 nb_setval/2 concat_atom/2 random/1 random/3 @</2 @>/2 @=</2
+    @>=/2
+    """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,12 +192,12 @@ def _part(term: Term, clause: Clause) -> Part:
     if isinstance(term, Variable):
         raise _error(clause, f"a variable ({term.name}) cannot be called as a goal")
     if isinstance(term, str):
-        if term in UNSUPPORTED:
+        if f"{term}/0" in UNSUPPORTED:
             raise _error(clause, f"{'the cut (!)' if term == '!' else term} is not supported")
         return Part("relation", term, ())
     if not isinstance(term, Compound):
         raise _error(clause, f"{term_text(term)} is not a goal")
-    if term.name in UNSUPPORTED:
+    if f"{term.name}/{len(term.args)}" in UNSUPPORTED:
         raise _error(clause, f"{indicator(term)} is not supported")
     if len(term.args) == 2:
         if term.name in ORDERINGS:

@@ -20,7 +20,7 @@ _QUOTED = r"'(?:[^'\\\n]|\\.|'')*'"
 _NUMBER = r"0x[0-9a-fA-F]+|\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)?"
 _ARGUMENT = rf"(?:[a-z]\w*|-?(?:{_NUMBER})|'[^'\\\n]*')"
 _FACT = re.compile(
-    rf"\s*([a-z]\w*)(?:\(\s*({_ARGUMENT}(?:\s*,\s*{_ARGUMENT})*)\s*\))?\s*\.(?=\s|%|\Z)", re.ASCII
+    rf"\s*([a-z]\w*)(?:\(\s*({_ARGUMENT}(?:\s*,\s*{_ARGUMENT})*)\s*\))?\s*\.(?=\s|%|/\*|\Z)", re.ASCII
 )
 _ARGUMENTS = re.compile(_ARGUMENT, re.ASCII)
 _LAYOUT = re.compile(r"(?:\s+|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -32,7 +32,7 @@ _TOKEN = re.compile(
   | (?P<number>{_NUMBER})
   | (?P<quoted>{_QUOTED})
   | (?P<string>"(?:[^"\\]|\\.|"")*")
-  | (?P<end>\.(?=\s|%|\Z))
+  | (?P<end>\.(?=\s|%|/\*|\Z))
   | (?P<symbol>[+\-*/\\^<>=~:.?@\#&$]+)
   | (?P<solo>[!,;|()\[\]{{}}])
     """,

@@ -210,7 +210,7 @@ class _Resolver:
             stored = database.relations.get(predicate)
             if database.implicit_key and stored is None:
                 stored, offset = database.relations.get((predicate[0], predicate[1] + 1)), 1
-            if stored is not None:
+            if stored is not None and predicate not in database.rules:
                 for position, name in enumerate(types):
                     if name == wanted:
                         found |= dict.fromkeys(stored.distinct(position + offset).tolist())

@@ -168,6 +168,7 @@ def _variable_name(column: str) -> str:
     words = [
         word for word in "".join(c if c.isalnum() else " " for c in column).split() if word.lower() != "id"
     ]
+    words = words or ["Id"]
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name and not name[0].isdigit() else f"V{name}"
 
