@@ -9,12 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crosscut.bootstrap import bootstrap_error as bootstrap_error
+    from crosscut.estimators import BaggedTrees as BaggedTrees
     from crosscut.estimators import TreeClassifier as TreeClassifier
     from crosscut.estimators import TreeRegressor as TreeRegressor
     from crosscut.files import read_file as read_file
     from crosscut.forest import Forest as Forest
     from crosscut.growth import Growth as Growth
     from crosscut.growth import Limits as Limits
+    from crosscut.importance import drop_importance as drop_importance
     from crosscut.relational.bias import Bias as Bias
     from crosscut.relational.database import Database as Database
     from crosscut.table import Table as Table
@@ -27,6 +30,9 @@ __version__ = "0.1.0"
 _WHERE = {
     "TreeClassifier": "estimators",
     "TreeRegressor": "estimators",
+    "BaggedTrees": "estimators",
+    "bootstrap_error": "bootstrap",
+    "drop_importance": "importance",
     "Forest": "forest",
     "Table": "table",
     "Tasks": "tasks",

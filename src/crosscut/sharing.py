@@ -46,11 +46,15 @@ class SharedNode:
 
 @dataclass(frozen=True)
 class Sharing:
-    """How much the trees of a forest have in common; level 0 is the root's."""
+    """How much the trees of a forest have in common; level 0 is the root's.
+
+    f(i) counts different tests for each test of an average tree: 1 while all trees agree, the number of trees once
+    each goes alone (section 3.2.1 of the paper).
+    """
 
     root: SharedNode
     n_trees: int
-    f: NDArray[np.float64]  # the paper's f(i): different tests at a node of the forest, level average
+    f: NDArray[np.float64]  # the paper's f(i): how often a level's work is done, 1 to n_trees
     n_forks: NDArray[np.int64]  # forks on each level
     n_nodes: NDArray[np.int64]  # nodes of the forest with a test, on each level
     n_tree_nodes: NDArray[np.int64]  # nodes with a test, summed over the trees, on each level
@@ -71,7 +75,7 @@ class Sharing:
                 n_tests[node.depth] += len(node.groups)
                 n_forks[node.depth] += node.is_fork
                 n_tree_nodes[node.depth] += sum(len(group) for group in node.groups)
-        return cls(root, len(trees), n_tests / np.maximum(n_nodes, 1), n_forks, n_nodes, n_tree_nodes)
+        return cls(root, len(trees), n_tests * len(trees) / np.maximum(n_tree_nodes, 1), n_forks, n_nodes, n_tree_nodes)
 
     def __str__(self) -> str:
         lines = [f"{self.n_trees} trees; level: tests of the trees, nodes of the forest, forks, f(i)"]

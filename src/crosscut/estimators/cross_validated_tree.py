@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -11,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from crosscut.cost import cost_report
 from crosscut.error_pruning import pessimistic
 from crosscut.estimators.cross_validation import CrossValidation
 from crosscut.estimators.data import read_table, read_weights
@@ -25,10 +29,28 @@ from crosscut.table import Table
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from crosscut.cost import CostReport
     from crosscut.pruning_table import PruningTable
     from crosscut.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The user's data, checked and coded."""
+
+    X: Any
+    table: Table
+    target: Target
+    labels: NDArray[Any]  # the classes or numbers as the user gave them
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float32]:
+        """The rows as prediction reads them."""
+        return self.table.schema.matrix(self.X)
 
 
 class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -38,38 +60,46 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
     _prunings: tuple[str | None, ...] = (None, "best", "1se")
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        self._check_parameters()
-        given = X
-        X = read_table(self, X, reset=True)
-        table = Table.from_data(X, max_bins=self.max_bins)
-        target, n_classes, labels = self._read_y(y, table.n_rows)
-        weights = read_weights(sample_weight, getattr(self, "class_weight", None), labels)
-        tasks = self._tasks(given, labels, target, groups)
-        growth = Growth(self._criterion(), self.splits)
-        forest = grow(table, Target(target, n_classes, weights), tasks, growth, n_jobs=self.n_jobs)
-        self._schema = table.schema
+        problem = self._read(X, y, sample_weight)
+        tasks = self._tasks(X, problem, groups)
+        forest = self._grow(problem, tasks)
+        self._schema = problem.table.schema
         self._cv: CrossValidation | None = None
         self._held_out_scores: NDArray[np.float64] | None = None
         self._pruned_by: PruningTable | None = None
         self.ccp_alpha_ = float(self.ccp_alpha)
-        if self.ccp_alpha > 0:
-            forest = prune(forest, ccp_alpha=self.ccp_alpha)
-        if self.prune == "pessimistic":
-            forest = pessimistic(forest)
         self.forest_ = forest
         if tasks.n_tasks == 1:
             return self
-        x = table.schema.matrix(X)
-        classes = self.classes_ if n_classes else None
-        held_out = apply_held_out(forest, x, tasks, n_jobs=self.n_jobs)
-        self._cv = CrossValidation(forest, held_out, target, classes, weights)
+        self._cv = self._validate(problem, tasks, forest)
         if self.prune in {"best", "1se"}:
-            forest = self._prune(forest)
-            held_out = apply_held_out(forest, x, tasks, n_jobs=self.n_jobs)
-            self._cv = CrossValidation(forest, held_out, target, classes, weights)
+            self._cv = self._validate(problem, tasks, self._prune(forest))
         if self.scoring is not None:
-            self._held_out_scores = self._score_folds(given, y, tasks)
+            self._held_out_scores = self._score_folds(X, y, tasks)
         return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """Check everything and code it for growing."""
+        self._check_parameters()
+        X = read_table(self, X, reset=True)
+        table = Table.from_data(X, max_bins=self.max_bins)
+        target, n_classes, labels = self._read_y(y, table.n_rows)
+        weights = read_weights(sample_weight, getattr(self, "class_weight", None), labels)
+        return Problem(X, table, Target(target, n_classes, weights), labels)
+
+    def _grow(self, problem: Problem, tasks: Tasks) -> Forest:
+        """Grow all tasks, and prune each tree by itself if so asked."""
+        growth = Growth(self._criterion(), self.splits)
+        forest = grow(problem.table, problem.target, tasks, growth, n_jobs=self.n_jobs)
+        if self.ccp_alpha > 0:
+            forest = prune(forest, ccp_alpha=self.ccp_alpha)
+        return pessimistic(forest) if self.prune == "pessimistic" else forest
+
+    def _validate(self, problem: Problem, tasks: Tasks, forest: Forest) -> CrossValidation:
+        """Send the held-out rows down their trees."""
+        held_out = apply_held_out(forest, problem.matrix, tasks, n_jobs=self.n_jobs)
+        target = problem.target
+        return CrossValidation(forest, held_out, target.values, self._classes(), target.weights)
 
     def _criterion(self) -> Criterion:
         return cast("Criterion", self.criterion)
@@ -115,19 +145,19 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
             float(self.min_impurity_decrease),
         )
 
-    def _tasks(self, X: Any, labels: NDArray[Any], target: NDArray[Any], groups: Any) -> Tasks:
-        """Return the final tree's task, and one per split of ``cv``."""
-        n_rows = len(labels)
+    def _tasks(self, X: Any, problem: Problem, groups: Any) -> Tasks:
+        """Make the final tree's task, and one per split of ``cv``."""
+        n_rows = problem.table.n_rows
         limits = self._limits(n_rows)
         if self.cv is None:
             return Tasks.from_folds(np.full(n_rows, -1), limits=limits)
         if _is_integer(self.cv, 2):
-            tasks = self._tasks_of_folds(target, groups, limits)
+            tasks = self._tasks_of_folds(problem.target.values, groups, limits)
         else:
-            tasks = Tasks.from_cv(self.cv, labels, groups, X=X, limits=limits)
+            tasks = Tasks.from_cv(self.cv, problem.labels, groups, X=X, limits=limits)
         if isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float):
             sizes = [len(tasks.train_rows(t)) for t in range(tasks.n_tasks)]
-            tasks = Tasks(**{**vars(tasks), "limits": tuple(self._limits(size) for size in sizes)})
+            tasks = replace(tasks, limits=tuple(self._limits(size) for size in sizes))
         return tasks
 
     def _tasks_of_folds(self, target: NDArray[Any], groups: Any, limits: Limits) -> Tasks:
@@ -239,6 +269,36 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         """Every pruning of the final tree, with its cross-validated error (rpart's cp table)."""
         cv = self._cross_validation("pruning_table_")
         return cv.pruning_table if self._pruned_by is None else self._pruned_by
+
+    def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
+        """Compare the paper's cost model with what growing these trees cost.
+
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            The training data once more: the trees are then grown again, all at once and one by one, and the report
+            has the speed-up in processor time as well.
+        """
+        held_out = self._cross_validation("explain_cost()").held_out
+        measured = None
+        if X is not None:
+            problem = self._read(X, y, sample_weight)
+            everything = np.arange(problem.table.n_rows)
+            splits = []
+            for task in range(1, len(self.forest_)):
+                rows = held_out.rows[held_out.of(task)]
+                splits.append((np.setdiff1d(everything, rows), rows))
+            tasks = Tasks.from_splits(splits, len(everything), limits=self._limits(len(everything)))
+            together = _processor_time(lambda: self._grow(problem, tasks))
+            alone = sum(_processor_time(lambda t=t: self._grow(problem, tasks.take([t]))) for t in range(len(tasks)))
+            measured = alone / together
+        return cost_report(self.forest_, self.n_features_in_, measured)
+
+
+def _processor_time(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def _is_integer(value: Any, least: int) -> bool:

@@ -55,24 +55,28 @@ class CrossValidation:
         return self.held_out.node(self.forest.packed)
 
     @cached_property
-    def scores(self) -> NDArray[np.float64]:
-        """Accuracy, or R², of each fold's tree on the rows it holds out."""
-        rows, start = self.held_out.rows, self.held_out.row_start[1:]
+    def all_scores(self) -> NDArray[np.float64]:
+        """Accuracy, or R², of every tree on the rows it holds out; NaN where there are none."""
+        start = self.held_out.row_start
         value, y = self.forest.packed.value, self.y[self.held_out.rows]
         counts = np.diff(start)
         if self.classes is not None:
             right = value.argmax(axis=1)[self.node] == y
             sums = np.diff(np.concatenate([[0], np.cumsum(right)])[start])
-            with np.errstate(invalid="ignore"):
-                return np.asarray(sums / counts)
+            return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
         error = (y - value[self.node, 0]) ** 2
         scores = np.full(len(counts), np.nan)
-        for k, (begin, end) in enumerate(pairwise(start)):
+        for t, (begin, end) in enumerate(pairwise(start)):
             if end - begin >= 2:  # one value has no variance to explain
-                part = self.y[rows[begin:end]]
+                part = y[begin:end]
                 residual, total = error[begin:end].sum(), ((part - part.mean()) ** 2).sum()
-                scores[k] = 1 - residual / total if total else float(residual == 0)
+                scores[t] = 1 - residual / total if total else float(residual == 0)
         return scores
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Scores of the trees of the folds."""
+        return self.all_scores[1:]
 
     @cached_property
     def times_held_out(self) -> NDArray[np.int64]:
