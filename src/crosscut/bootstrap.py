@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.predict import apply
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -78,14 +79,13 @@ def bootstrap_error(
     """
     from sklearn.base import clone
 
-    model = clone(tree).set_params(cv=None)
-    problem = model._read(X, y, sample_weight)
-    n_rows, target = problem.table.n_rows, problem.target
-    tasks = Tasks.bootstrap(
-        n_trees, n_rows, random_state=random_state, limits=model._limits(n_rows), final=True
-    )
-    forest = model._grow(problem, tasks)
-    cv = model._validate(problem, tasks, forest)
+    from crosscut.estimators.problem import Problem
+
+    problem = Problem.read(clone(tree).set_params(cv=None), X, y, sample_weight)
+    n_rows, target = problem.n_rows, problem.target
+    tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=problem.limits(), final=True)
+    forest = problem.grow(tasks)
+    cv = problem.validate(tasks, forest)
     prediction = _node_predictions(forest.packed.value, target.n_classes)
     loss = _loss(target.values[cv.held_out.rows], prediction[cv.node], target.n_classes)
     times = cv.times_held_out
@@ -93,12 +93,11 @@ def bootstrap_error(
     if not seen.any():
         raise ValueError(f"n_trees={n_trees}: every row is in every bootstrap sample; use more trees")
     of_row = np.bincount(cv.held_out.rows, loss, minlength=n_rows)[seen] / times[seen]
-
-    from crosscut.predict import apply
-
     own = prediction[apply(forest.packed.only(0), problem.matrix)[0]]
     training = float(_loss(target.values, own, target.n_classes).mean())
-    return _combine(training, float(of_row.mean()), _no_information(target.values, own, target.n_classes), n_trees)
+    return _combine(
+        training, float(of_row.mean()), _no_information(target.values, own, target.n_classes), n_trees
+    )
 
 
 def _combine(training: float, left_out: float, no_information: float, n_trees: int) -> BootstrapError:
@@ -108,7 +107,9 @@ def _combine(training: float, left_out: float, no_information: float, n_trees: i
     overfitting = (bounded - training) / (no_information - training) if overfits else 0.0
     error_632 = 0.368 * training + 0.632 * left_out
     more = (bounded - training) * 0.368 * 0.632 * overfitting / (1 - 0.368 * overfitting)
-    return BootstrapError(training, left_out, no_information, overfitting, error_632, error_632 + more, n_trees)
+    return BootstrapError(
+        training, left_out, no_information, overfitting, error_632, error_632 + more, n_trees
+    )
 
 
 def _node_predictions(value: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
@@ -116,7 +117,7 @@ def _node_predictions(value: NDArray[np.float64], n_classes: int) -> NDArray[Any
 
 
 def _loss(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
-    return (y != prediction).astype(np.float64) if n_classes else (y - prediction) ** 2
+    return np.asarray(y != prediction if n_classes else (y - prediction) ** 2, dtype=np.float64)
 
 
 def _no_information(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> float:

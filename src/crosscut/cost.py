@@ -28,8 +28,8 @@ class CostReport:
     a : int
         Tests: columns whose statistics each row updates.
     t_e, t_p : float
-        Seconds to enter a row into the statistics of one column, and to sort it into a branch; measured on this
-        machine.
+        Seconds to enter a row into the statistics of one column, and to sort it into a branch; measured on
+        this machine.
     f : float64 array
         f(i) of each level: different tests, from 1 (all trees agree) to the number of trees.
     tree_rows, serial_rows, parallel_rows : float64 arrays
@@ -38,8 +38,9 @@ class CostReport:
     seconds : float
         Time of growing; NaN if the engine did not measure it.
     predicted_speedup, actual_speedup : float
-        Speed-up over growing the trees one by one: by the paper's model, where trees go on together only after
-        the same test, and in rows visited by this run, whose bundles also hold trees that chose different tests.
+        Speed-up over growing the trees one by one: by the paper's model, where trees go on together only
+        after the same test, and in rows visited by this run, whose bundles also hold trees that chose
+        different tests.
     measured_speedup : float or None
         The same in processor time, if both ways were run.
     """
@@ -59,11 +60,13 @@ class CostReport:
 
     def __str__(self) -> str:
         lines = [
-            f"n = {self.n} folds and the final tree, a = {self.a} columns, "
+            f"n = {self.n} folds and the final tree, a = {self.a} columns",
             f"t_e = {self.t_e * 1e9:.2f} ns, t_p = {self.t_p * 1e9:.2f} ns",
             "level   f(i)  rows one by one  rows together  ratio",
         ]
-        for i, (f, serial, parallel) in enumerate(zip(self.f, self.serial_rows, self.parallel_rows, strict=True), 1):
+        for i, (f, serial, parallel) in enumerate(
+            zip(self.f, self.serial_rows, self.parallel_rows, strict=True), 1
+        ):
             ratio = serial / parallel if parallel > 0 else np.nan
             lines.append(f"{i:5d} {f:6.2f} {serial:16.0f} {parallel:14.0f} {ratio:6.2f}")
         bound = speedup_bound(self.a, self.t_e, self.t_p, self.n)
@@ -94,7 +97,8 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
     inner = packed.feature >= 0
 
     def rows_of(nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
-        return np.bincount(packed.depth[nodes], packed.n_rows[nodes], minlength=n_levels)[:n_levels]
+        counts = np.bincount(packed.depth[nodes], packed.n_rows[nodes], minlength=n_levels)
+        return counts[:n_levels].astype(np.float64)
 
     serial, final = rows_of(inner), rows_of(inner & (packed.tree_of == 0))
     parallel = np.full(n_levels, np.nan)

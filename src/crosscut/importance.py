@@ -47,7 +47,8 @@ class DropImportance:
         order = np.argsort(-self.importance, kind="stable")
         lines = [f"{'column':{width}s}  importance  std error  (score {self.scores.mean():.4f})"]
         lines += [
-            f"{self.names[f]:{width}s}  {self.importance[f]:10.4f}  {self.standard_error[f]:9.4f}" for f in order
+            f"{self.names[f]:{width}s}  {self.importance[f]:10.4f}  {self.standard_error[f]:9.4f}"
+            for f in order
         ]
         return "\n".join(lines)
 
@@ -82,8 +83,9 @@ def drop_importance(
     """
     from sklearn.base import clone
 
-    model = clone(tree).set_params(cv=None)
-    problem = model._read(X, y, sample_weight)
+    from crosscut.estimators.problem import Problem
+
+    problem = Problem.read(clone(tree).set_params(cv=None), X, y, sample_weight)
     n_columns = problem.table.n_columns
     if n_columns < 2:
         raise ValueError("drop_importance needs at least two columns: without the only one there is no tree")
@@ -93,10 +95,9 @@ def drop_importance(
         groups,
         X=X,
         classifier=bool(problem.target.n_classes),
-        limits=model._limits(problem.table.n_rows),
+        limits=problem.limits(),
         final=False,
     )
     tasks = tasks.dropping_features(n_columns)
-    forest = model._grow(problem, tasks)
-    scores = model._validate(problem, tasks, forest).all_scores.reshape(-1, n_columns + 1)
+    scores = problem.validate(tasks, problem.grow(tasks)).all_scores.reshape(-1, n_columns + 1)
     return DropImportance(problem.table.names, scores[:, 0], scores[:, 1:])

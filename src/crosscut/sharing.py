@@ -48,8 +48,8 @@ class SharedNode:
 class Sharing:
     """How much the trees of a forest have in common; level 0 is the root's.
 
-    f(i) counts different tests for each test of an average tree: 1 while all trees agree, the number of trees once
-    each goes alone (section 3.2.1 of the paper).
+    f(i) counts different tests for each test of an average tree: 1 while all trees agree, the number of trees
+    once each goes alone (section 3.2.1 of the paper).
     """
 
     root: SharedNode
@@ -75,7 +75,14 @@ class Sharing:
                 n_tests[node.depth] += len(node.groups)
                 n_forks[node.depth] += node.is_fork
                 n_tree_nodes[node.depth] += sum(len(group) for group in node.groups)
-        return cls(root, len(trees), n_tests * len(trees) / np.maximum(n_tree_nodes, 1), n_forks, n_nodes, n_tree_nodes)
+        return cls(
+            root,
+            len(trees),
+            n_tests * len(trees) / np.maximum(n_tree_nodes, 1),
+            n_forks,
+            n_nodes,
+            n_tree_nodes,
+        )
 
     def __str__(self) -> str:
         lines = [f"{self.n_trees} trees; level: tests of the trees, nodes of the forest, forks, f(i)"]

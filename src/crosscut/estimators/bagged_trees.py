@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.estimators.data import read_table
+from crosscut.estimators.problem import Problem
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.predict import apply, probabilities
 from crosscut.tasks import Tasks
@@ -18,7 +19,7 @@ from crosscut.tasks import Tasks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+    from crosscut.estimators.cross_validation import CrossValidation
 
 
 def _classifies(model: BaggedTrees) -> bool:
@@ -96,27 +97,27 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             raise ValueError(f"n_trees must be a positive integer, but {self.n_trees!r} was given")
         if not 0 < self.max_samples <= 1:
             raise ValueError(f"max_samples must be a share of the rows, but {self.max_samples!r} was given")
-        model: CrossValidatedTree = clone(self._template()).set_params(n_jobs=self.n_jobs, cv=None)
+        model = clone(self._template()).set_params(n_jobs=self.n_jobs, cv=None)
         read_table(self, X, reset=True)
-        problem = model._read(X, y, sample_weight)
-        n_rows = problem.table.n_rows
+        problem = Problem.read(model, X, y, sample_weight)
+        n_rows = problem.n_rows
         tasks = Tasks.bootstrap(
             int(self.n_trees),
             n_rows,
             size=max(1, round(self.max_samples * n_rows)),
             random_state=int(check_random_state(self.random_state).randint(2**31)),
-            limits=model._limits(n_rows),
+            limits=problem.limits(),
         )
-        self.forest_ = model._grow(problem, tasks)
+        self.forest_ = problem.grow(tasks)
         self._schema = problem.table.schema
-        self._set_out_of_bag(model, model._validate(problem, tasks, self.forest_), problem.labels)
+        self._set_out_of_bag(problem.validate(tasks, self.forest_), problem.labels)
         return self
 
-    def _set_out_of_bag(self, model: CrossValidatedTree, held_out: Any, labels: NDArray[Any]) -> None:
+    def _set_out_of_bag(self, held_out: CrossValidation, labels: NDArray[Any]) -> None:
         values = held_out.values
         seen = held_out.times_held_out > 0
-        if is_classifier(model):
-            self.classes_ = model.classes_
+        if held_out.classes is not None:
+            self.classes_ = held_out.classes
             self.oob_probabilities_ = values
             predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
             predictions[seen] = self.classes_[values[seen].argmax(axis=1)]
@@ -152,7 +153,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         values = self._values(X)
         return np.asarray(self.classes_[values.argmax(axis=1)] if is_classifier(self) else values[:, 0])
 
-    @available_if(_classifies)
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X, averaged over all trees.
 

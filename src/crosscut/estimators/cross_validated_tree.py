@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,149 +14,59 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.cost import cost_report
-from crosscut.error_pruning import pessimistic
-from crosscut.estimators.cross_validation import CrossValidation
-from crosscut.estimators.data import read_table, read_weights
-from crosscut.estimators.engine import grow
 from crosscut.estimators.fitted_tree import FittedTree
+from crosscut.estimators.problem import Problem, is_integer
 from crosscut.forest import Forest
-from crosscut.growth import Criterion, Growth, Limits, Target
-from crosscut.predict import apply_held_out
-from crosscut.pruning import prune, pruning_paths
+from crosscut.pruning import pruning_paths
 from crosscut.splits import folds_of
-from crosscut.table import Table
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from crosscut.cost import CostReport
+    from crosscut.estimators.cross_validation import CrossValidation
+    from crosscut.growth import Limits
     from crosscut.pruning_table import PruningTable
     from crosscut.tree import Tree
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """The user's data, checked and coded."""
-
-    X: Any
-    table: Table
-    target: Target
-    labels: NDArray[Any]  # the classes or numbers as the user gave them
-
-    @cached_property
-    def matrix(self) -> NDArray[np.float32]:
-        """The rows as prediction reads them."""
-        return self.table.schema.matrix(self.X)
 
 
 class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
-    _criteria: tuple[str, ...] = ()
-    _prunings: tuple[str | None, ...] = (None, "best", "1se")
-
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        problem = self._read(X, y, sample_weight)
+        problem = Problem.read(self, X, y, sample_weight)
+        if problem.classes is not None:
+            self.classes_ = problem.classes
         tasks = self._tasks(X, problem, groups)
-        forest = self._grow(problem, tasks)
         self._schema = problem.table.schema
         self._cv: CrossValidation | None = None
         self._held_out_scores: NDArray[np.float64] | None = None
         self._pruned_by: PruningTable | None = None
         self.ccp_alpha_ = float(self.ccp_alpha)
-        self.forest_ = forest
+        self.forest_ = problem.grow(tasks)
         if tasks.n_tasks == 1:
             return self
-        self._cv = self._validate(problem, tasks, forest)
+        self._cv = problem.validate(tasks, self.forest_)
         if self.prune in {"best", "1se"}:
-            self._cv = self._validate(problem, tasks, self._prune(forest))
+            self._prune()
+            self._cv = problem.validate(tasks, self.forest_)
         if self.scoring is not None:
             self._held_out_scores = self._score_folds(X, y, tasks)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Check everything and code it for growing."""
-        self._check_parameters()
-        X = read_table(self, X, reset=True)
-        table = Table.from_data(X, max_bins=self.max_bins)
-        target, n_classes, labels = self._read_y(y, table.n_rows)
-        weights = read_weights(sample_weight, getattr(self, "class_weight", None), labels)
-        return Problem(X, table, Target(target, n_classes, weights), labels)
-
-    def _grow(self, problem: Problem, tasks: Tasks) -> Forest:
-        """Grow all tasks, and prune each tree by itself if so asked."""
-        growth = Growth(self._criterion(), self.splits)
-        forest = grow(problem.table, problem.target, tasks, growth, n_jobs=self.n_jobs)
-        if self.ccp_alpha > 0:
-            forest = prune(forest, ccp_alpha=self.ccp_alpha)
-        return pessimistic(forest) if self.prune == "pessimistic" else forest
-
-    def _validate(self, problem: Problem, tasks: Tasks, forest: Forest) -> CrossValidation:
-        """Send the held-out rows down their trees."""
-        held_out = apply_held_out(forest, problem.matrix, tasks, n_jobs=self.n_jobs)
-        target = problem.target
-        return CrossValidation(forest, held_out, target.values, self._classes(), target.weights)
-
-    def _criterion(self) -> Criterion:
-        return cast("Criterion", self.criterion)
-
-    def _read_y(self, y: Any, n_rows: int) -> tuple[NDArray[Any], int, NDArray[Any]]:
-        """Targets for growing, number of classes (0: regression), and the labels as the user gave them."""
-        raise NotImplementedError
-
-    def _check_parameters(self) -> None:
-        choices = {
-            "criterion": self._criteria,
-            "splits": ("binary", "multiway"),
-            "prune": self._prunings,
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, but {getattr(self, name)!r} was given")
-        if self.max_depth is not None and not _is_integer(self.max_depth, 1):
-            raise ValueError(f"max_depth must be None or an integer from 1, but {self.max_depth!r} was given")
-        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
-            value = getattr(self, name)
-            if not _is_integer(value, least) and not (isinstance(value, float) and 0 < value < 1):
-                raise ValueError(
-                    f"{name} must be an integer from {least} or a share of the rows, but {value!r} was given"
-                )
-        for name in ("min_impurity_decrease", "ccp_alpha"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not value >= 0:
-                raise ValueError(f"{name} must be a number from 0, but {value!r} was given")
-        if self.prune in {"best", "1se"} and self.cv is None:
-            raise ValueError(f"prune={self.prune!r} chooses by cross-validation; give cv, for example cv=10")
-
-    def _limits(self, n_rows: int) -> Limits:
-        leaf, split = self.min_samples_leaf, self.min_samples_split
-        if isinstance(leaf, float):
-            leaf = math.ceil(leaf * n_rows)
-        if isinstance(split, float):
-            split = max(2, math.ceil(split * n_rows))
-        return Limits(
-            None if self.max_depth is None else int(self.max_depth),
-            int(split),
-            int(leaf),
-            float(self.min_impurity_decrease),
-        )
-
     def _tasks(self, X: Any, problem: Problem, groups: Any) -> Tasks:
         """Make the final tree's task, and one per split of ``cv``."""
-        n_rows = problem.table.n_rows
-        limits = self._limits(n_rows)
+        limits = problem.limits()
         if self.cv is None:
-            return Tasks.from_folds(np.full(n_rows, -1), limits=limits)
-        if _is_integer(self.cv, 2):
+            return Tasks.from_folds(np.full(problem.n_rows, -1), limits=limits)
+        if is_integer(self.cv, 2):
             tasks = self._tasks_of_folds(problem.target.values, groups, limits)
         else:
             tasks = Tasks.from_cv(self.cv, problem.labels, groups, X=X, limits=limits)
         if isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float):
             sizes = [len(tasks.train_rows(t)) for t in range(tasks.n_tasks)]
-            tasks = replace(tasks, limits=tuple(self._limits(size) for size in sizes))
+            tasks = replace(tasks, limits=tuple(problem.limits(size) for size in sizes))
         return tasks
 
     def _tasks_of_folds(self, target: NDArray[Any], groups: Any, limits: Limits) -> Tasks:
@@ -194,21 +103,20 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
             folds = folds_of(n_folds, len(target), target if classifier else None)
         return Tasks.from_folds(folds, limits=limits)
 
-    def _prune(self, forest: Forest) -> Forest:
+    def _prune(self) -> None:
         """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
         assert self._cv is not None
         table = self._cv.pruning_table
         row = table.choose(self.prune)
         alpha = float(table.alpha[row])
         following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
+        forest = self.forest_
         node_alpha = pruning_paths(forest).node_alpha
         of_folds = math.sqrt(alpha * following) if alpha else 0.0
         at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
-        forest = Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels)
+        self.forest_ = Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels)
         self._pruned_by = table
         self.ccp_alpha_ = max(self.ccp_alpha_, alpha)
-        self.forest_ = forest
-        return forest
 
     def _score_folds(self, X: Any, y: Any, tasks: Tasks) -> NDArray[np.float64]:
         from sklearn.metrics import check_scoring
@@ -276,30 +184,24 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         Parameters
         ----------
         X, y, sample_weight : optional
-            The training data once more: the trees are then grown again, all at once and one by one, and the report
-            has the speed-up in processor time as well.
+            The training data once more: the trees are then grown again, all at once and one by one, and the
+            report has the speed-up in processor time as well.
         """
         held_out = self._cross_validation("explain_cost()").held_out
         measured = None
         if X is not None:
-            problem = self._read(X, y, sample_weight)
-            everything = np.arange(problem.table.n_rows)
-            splits = []
-            for task in range(1, len(self.forest_)):
-                rows = held_out.rows[held_out.of(task)]
-                splits.append((np.setdiff1d(everything, rows), rows))
-            tasks = Tasks.from_splits(splits, len(everything), limits=self._limits(len(everything)))
-            together = _processor_time(lambda: self._grow(problem, tasks))
-            alone = sum(_processor_time(lambda t=t: self._grow(problem, tasks.take([t]))) for t in range(len(tasks)))
-            measured = alone / together
+            problem = Problem.read(self, X, y, sample_weight)
+            everything = np.arange(problem.n_rows)
+            tests = [held_out.rows[held_out.of(task)] for task in range(1, len(self.forest_))]
+            splits = [(np.setdiff1d(everything, rows), rows) for rows in tests]
+            tasks = Tasks.from_splits(splits, problem.n_rows, limits=problem.limits())
+            measured = _processor_time(problem, [tasks.take([t]) for t in range(len(tasks))])
+            measured /= _processor_time(problem, [tasks])
         return cost_report(self.forest_, self.n_features_in_, measured)
 
 
-def _processor_time(work: Callable[[], object]) -> float:
+def _processor_time(problem: Problem, lists: list[Tasks]) -> float:
     start = time.process_time()
-    work()
+    for tasks in lists:
+        problem.grow(tasks)
     return time.process_time() - start
-
-
-def _is_integer(value: Any, least: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least

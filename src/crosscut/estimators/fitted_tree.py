@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.estimators.data import read_table
+from crosscut.estimators.problem import criterion_of
 from crosscut.predict import apply
 from crosscut.pruning import improvements
 from crosscut.sklearn_tree import sklearn_tree
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest import Forest
-    from crosscut.growth import Criterion
     from crosscut.schema import Schema
     from crosscut.text import RuleSet
     from crosscut.tree import Tree
@@ -31,9 +31,6 @@ class FittedTree:
     n_jobs: int | None
     n_features_in_: int
     ccp_alpha_: float
-
-    def _criterion(self) -> Criterion:
-        raise NotImplementedError
 
     def _sklearn_model(self) -> Any:
         raise NotImplementedError
@@ -88,7 +85,7 @@ class FittedTree:
         packed = self.forest_.packed.only(0)
         gain = np.zeros(self.n_features_in_)
         inner = packed.feature >= 0
-        np.add.at(gain, packed.feature[inner], improvements(packed, self._criterion())[inner])
+        np.add.at(gain, packed.feature[inner], improvements(packed, criterion_of(self))[inner])
         return gain / gain.sum() if len(tree) > 1 and gain.sum() > 0 else gain
 
     def get_depth(self) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.estimators.data import read_classes
 from crosscut.predict import probabilities
 
 if TYPE_CHECKING:
@@ -82,9 +81,6 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     >>> print(f"{model.cv_score_:.2f}, {model.get_n_leaves()} leaves")
     0.95, 3 leaves
     """
-
-    _criteria = ("gini", "entropy", "gain_ratio")
-    _prunings = (None, "best", "1se", "pessimistic")
 
     def __init__(
         self,
@@ -178,10 +174,6 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     def n_classes_(self) -> int:
         """Number of classes."""
         return len(self.classes_)
-
-    def _read_y(self, y: Any, n_rows: int) -> tuple[NDArray[Any], int, NDArray[Any]]:
-        self.classes_, codes = read_classes(y, n_rows)
-        return codes, len(self.classes_), self.classes_[codes]
 
     def _sklearn_model(self) -> Any:
         from sklearn.tree import DecisionTreeClassifier

@@ -8,12 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.estimators.data import read_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from crosscut.growth import Criterion
 
 
 class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
@@ -79,8 +76,6 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
     (array([0., 2.]), 4)
     """
 
-    _criteria = ("squared_error",)
-
     def __init__(
         self,
         *,
@@ -139,13 +134,6 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
         """
         leaf = self._leaves(X)
         return np.asarray(self.tree_.value[leaf, 0])
-
-    def _criterion(self) -> Criterion:
-        return "variance"
-
-    def _read_y(self, y: Any, n_rows: int) -> tuple[NDArray[Any], int, NDArray[Any]]:
-        target = read_numbers(y, n_rows)
-        return target, 0, target
 
     def _sklearn_model(self) -> Any:
         from sklearn.tree import DecisionTreeRegressor
