@@ -71,7 +71,13 @@ class PruningTable:
         lines = ["   alpha      leaves  train error  CV error  std error"]
         columns = (self.alpha, self.n_leaves, self.train_error, self.cv_error, self.standard_error)
         marks = {self.choose("1se"): "  <- 1se", self.choose("best"): "  <- best"}
+        last_shown = -1
         for k, (alpha, leaves, train, cv, error) in enumerate(zip(*columns, strict=True)):
+            if 3 <= k < len(self) - 20 and k not in marks:
+                continue
+            if k > last_shown + 1:
+                lines.append(f"         ... {k - last_shown - 1} more")
+            last_shown = k
             lines.append(f"{alpha:12.6g} {leaves:7d} {train:12.5g} {cv:9.5g} {error:10.5g}{marks.get(k, '')}")
         return "\n".join(lines)
 
@@ -102,8 +108,7 @@ def pruning_table(
     """
     packed = forest.packed
     paths = paths or pruning_paths(packed)
-    own = np.maximum(paths.alphas(0), 0.0)
-    alpha = np.unique(np.maximum.accumulate(own))
+    alpha = _distinct(paths.alphas(0))
     final = packed.only(0)
     nodes = slice(0, int(packed.node_start[1]))
     final_level = _levels_of(final, paths.node_alpha[nodes], alpha)
@@ -144,6 +149,12 @@ def pruning_table(
         cv_error=mean,
         standard_error=spread / np.sqrt(n_rows),
     )
+
+
+def _distinct(alphas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the alphas of a path in ascending order; of those that differ by rounding only, the largest."""
+    alpha = np.unique(np.maximum.accumulate(np.maximum(alphas, 0.0)))
+    return alpha[np.append(np.diff(alpha) > 1e-12 * alpha[1:], True)]
 
 
 def _levels_of(
