@@ -40,6 +40,7 @@ _WHERE = {
     "Limits": "growth",
     "Tree": "tree",
     "read_file": "files",
+    "datasets": "",
     "Database": "relational.database",
     "Bias": "relational.bias",
 }

@@ -1,0 +1,76 @@
+"""A customer table of the kind churn models are made for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
+    """Make customers of a telephone company, and whether they left (``churned``: yes or no).
+
+    Customers without a long contract leave when they are new, call support often or pay late; the rest leave
+    when they are not content, which only those say who answer the survey. Some cells are missing.
+
+    Examples
+    --------
+    >>> table = churn()
+    >>> table.num_rows, table.column_names[-1]
+    (800, 'churned')
+    """
+    import pyarrow as pa
+
+    draw = np.random.default_rng(seed)
+    contract = draw.choice(["monthly", "one year", "two years"], n_rows, p=[0.55, 0.25, 0.20])
+    plan = draw.choice(["basic", "standard", "premium"], n_rows, p=[0.40, 0.40, 0.20])
+    region = draw.choice(["north", "east", "south", "west"], n_rows, p=[0.30, 0.20, 0.35, 0.15])
+    payment = draw.choice(["card", "direct debit", "invoice"], n_rows, p=[0.35, 0.45, 0.20])
+    age = np.clip(draw.normal(46, 15, n_rows), 18, 90).astype(np.int64)
+    tenure = np.minimum(draw.exponential(np.where(contract == "monthly", 20, 42)), 96).astype(np.int64) + 1
+    base = np.select([plan == "basic", plan == "standard"], [18.0, 32.0], 54.0)
+    charge = np.round(base + draw.gamma(2.0, 4.0, n_rows), 2)
+    data = np.round(draw.gamma(2.0, base / 8), 1)
+    calls = draw.poisson(np.where(draw.random(n_rows) < 0.25, 4.0, 0.8))
+    late = draw.poisson(np.where(payment == "invoice", 1.1, 0.25))
+    paperless = draw.random(n_rows) < np.where(age < 55, 0.75, 0.35)
+    abroad = draw.random(n_rows) < 0.22
+    content = np.clip(np.rint(draw.normal(3.9 - 0.45 * calls.clip(0, 5), 0.9)), 1, 5)
+
+    monthly = contract == "monthly"
+    leaning = (
+        -2.9
+        + 2.2 * (monthly & (tenure <= 10))
+        + 2.4 * (monthly & (calls >= 3))
+        + 1.9 * (monthly & (late >= 2))
+        + 1.7 * (content <= 2)
+        + 1.2 * ((plan == "basic") & (data > 6))
+        + 0.6 * (charge > 62)
+        - 0.8 * (tenure > 48)
+    )
+    left = draw.random(n_rows) < 1 / (1 + np.exp(-leaning))
+
+    def absent(share: float) -> np.ndarray:
+        return draw.random(n_rows) < share
+
+    return pa.table(
+        {
+            "age": pa.array(age, mask=absent(0.03)),
+            "region": region,
+            "plan": plan,
+            "contract": contract,
+            "payment": pa.array(payment, mask=absent(0.04)),
+            "tenure_months": tenure,
+            "monthly_charge": charge,
+            "data_gb": pa.array(data, mask=absent(0.05)),
+            "support_calls": calls,
+            "late_payments": late,
+            "satisfaction": pa.array(content.astype(np.int64), mask=absent(0.35)),
+            "paperless": paperless,
+            "international": abroad,
+            "churned": np.where(left, "yes", "no"),
+        }
+    )

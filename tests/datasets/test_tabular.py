@@ -1,0 +1,86 @@
+"""Generated tables: seeded, shaped as asked, with the structure their names promise."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from crosscut import datasets
+from crosscut.table import Table
+
+NUMERIC = ["tree_like", "weak", "many_classes", "regression", "imbalanced", "higgs_like"]
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_numeric_tables(name):
+    make = getattr(datasets, name)
+    X, y = make(300)
+    assert X.dtype == np.float32
+    assert X.shape[0] == y.shape[0] == 300
+    assert np.isfinite(X).all()
+    again, y_again = make(300)
+    other, _ = make(300, seed=1)
+    assert (again == X).all()
+    assert (y == y_again).all()
+    assert (other != X).any()
+
+
+@pytest.mark.parametrize("name", ["nominal", "mixed"])
+def test_frames(name):
+    make = getattr(datasets, name)
+    X, y = make(300)
+    assert X.num_rows == len(y) == 300
+    assert X.equals(make(300)[0])
+    assert not X.equals(make(300, seed=1)[0])
+
+
+def test_kinds_of_mixed():
+    table = Table.from_data(datasets.mixed(500)[0])
+    assert table.kinds == ("numeric", "numeric", "nominal", "nominal", "boolean", "numeric")
+    assert table.has_missing.all()
+
+
+def test_definition_of_tree_like():
+    X, y = datasets.tree_like(2000, 8, noise=0.0, seed=5)
+    cells = (
+        (X[:, 0] > 0.3) & (X[:, 1] < 0.5)
+        | (X[:, 2] > 1) & (X[:, 3] > -0.2)
+        | (X[:, 4] < -1.2) & (X[:, 5] > 0)
+    )
+    assert (y == cells).all()
+    noisy = datasets.tree_like(2000, 8, noise=0.1, seed=5)[1]
+    assert 0.07 < (noisy != y).mean() < 0.13
+
+
+def test_a_tree_finds_what_is_there():
+    def score(tree, data):
+        X, y = data
+        return cross_val_score(tree, X, y, cv=3).mean()
+
+    small = DecisionTreeClassifier(max_depth=6, random_state=0)
+    assert score(small, datasets.tree_like(3000)) > 0.9
+    assert 0.55 < score(small, datasets.weak(3000)) < 0.85
+    assert score(DecisionTreeClassifier(max_depth=8, random_state=0), datasets.many_classes(3000)) > 0.4
+    assert score(DecisionTreeRegressor(max_depth=6, random_state=0), datasets.regression(3000)) > 0.6
+    assert 0.6 < score(small, datasets.higgs_like(3000)) < 0.9
+
+
+def test_classes():
+    assert set(datasets.many_classes(2000, n_classes=12)[1].tolist()) == set(range(12))
+    assert set(datasets.nominal(500, n_classes=3)[1].tolist()) == {0, 1, 2}
+    assert datasets.imbalanced(1000, share=0.05)[1].mean() == pytest.approx(0.05)
+    X, _ = datasets.nominal(5000, 3, 40)
+    assert len(set(X["c0"].to_pylist())) == 40
+
+
+def test_too_few_features():
+    with pytest.raises(ValueError, match="n_features must be at least 6, but 3 was given"):
+        datasets.tree_like(10, 3)
+
+
+def test_names():
+    assert {"tree_like", "weak", "churn"} <= set(dir(datasets))
+    for name in datasets.__all__:
+        assert callable(getattr(datasets, name))
+    with pytest.raises(AttributeError, match="no attribute 'iris'; it has tree_like"):
+        datasets.iris  # noqa: B018
