@@ -164,3 +164,8 @@ def test_resolving_twice_gives_the_same(database):
 def test_arguments_are_kept(database):
     (mode,) = Bias.of(["atom(+M,+A,c,5)"]).resolve(database).modes
     assert mode.literals[0].args[:2] == (In("M"), In("A"))
+
+
+def test_a_bias_without_keys_fits_any_database(database):
+    bias = Bias.of(["atom(-A,#[c],-N)", "light(3)", "equals(+X,c)"], implicit_key=True)
+    assert texts(bias.resolve(database)) == ["atom(Key,-A,c,-N)", "light(Key,3)", "equals(+X,c)"]

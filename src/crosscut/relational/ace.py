@@ -99,7 +99,7 @@ def build(program: Program, bias: Bias) -> Database:
             database, facts, _with_key(bias.predict) if models else bias.predict, bias, list(program.models)
         )
     database.folds = _take_folds(database, facts)
-    _add_relations(database, facts, bias)
+    _add_relations(database, facts, bias, models=models)
     return database
 
 
@@ -192,16 +192,16 @@ def _take_folds(database: Database, facts: Facts) -> NDArray[np.int32] | None:
     return marks
 
 
-def _add_relations(database: Database, facts: Facts, bias: Bias) -> None:
+def _add_relations(database: Database, facts: Facts, bias: Bias, *, models: bool) -> None:
     for (name, arity), columns in facts.items():
         types = bias.types.get((name, arity), (None,) * arity)
         keyed = False
         if arity and len(database.keys) == 1:
-            if types[0] is not None and database.key_types[0] is not None and not database.implicit_key:
+            if types[0] is not None and database.key_types[0] is not None and not models:
                 keyed = types[0] == database.key_types[0]
             else:
                 keyed = bool(np.isin(columns[0], database.keys[0]).all())
-        if database.implicit_key:
+        if models:
             written = bias.types.get((name, arity - 1))
             if keyed and written is not None:
                 types = ("$example", *written)

@@ -294,6 +294,17 @@ class Bias:
         return read_settings(path)
 
     @classmethod
+    def from_aleph(cls, prefix: str | os.PathLike[str]) -> Bias:
+        """Read the modes of an Aleph application (``prefix.b``).
+
+        A ``modeb`` becomes a mode with the same types. Its recall number limits solutions, not uses, and is
+        passed over.
+        """
+        from crosscut.relational.aleph import read_modes
+
+        return read_modes(prefix)
+
+    @classmethod
     def from_schema(
         cls,
         database: Database,

@@ -61,8 +61,8 @@ class Database:
     folds : int32 array of shape (n_examples,) or None
         Fold mark of each example, -1 where it has none.
     implicit_key : bool
-        Whether literals are written without the key, as in ACE's models format: ``worn(gear)`` for
-        ``worn(7,gear)``. A keyed relation still has the key as its first column.
+        Whether the facts were written without the key, as in ACE's models format: ``worn(gear)`` for
+        ``worn(7,gear)``. A keyed relation has the key as its first column all the same.
     columns : dict of (name, arity) to tuple of Column
         Columns of relations that come from tables.
     """
@@ -158,6 +158,16 @@ class Database:
         from crosscut.relational.ace import read_ace
 
         return read_ace(prefix, folds=folds)
+
+    @classmethod
+    def from_aleph(cls, prefix: str | os.PathLike[str]) -> Database:
+        """Read an Aleph application: ``prefix.b``, ``prefix.f`` and ``prefix.n``.
+
+        Every argument of an example is a key; the classes are ``pos`` and ``neg``.
+        """
+        from crosscut.relational.aleph import read_aleph
+
+        return read_aleph(prefix)
 
     @classmethod
     def from_prolog(

@@ -73,7 +73,7 @@ def resolve(bias: Bias, database: Database) -> Language:
         root_types=root_types,
         types=resolver.types,
         typed=bias.typed,
-        implicit_key=database.implicit_key,
+        implicit_key=bias.implicit_key,
         settings=bias.settings,
     )
 
@@ -135,8 +135,7 @@ class _Resolver:
                 f"add type({name}(...)) with {literal.arity} type names, or leave typed_language off"
             )
         declared = self.bias.types.get(written, (None,) * literal.arity)
-        keyed = self.database.relations.get((name, literal.arity + 1))
-        if self.database.implicit_key and keyed is not None and keyed.keyed:
+        if self.bias.implicit_key and self.takes_key(name, literal.arity):
             literal = replace(literal, args=(Key(0), *literal.args))
             declared = (*self.database.key_types, *declared)
         self.types[name, literal.arity] = declared
@@ -147,6 +146,13 @@ class _Resolver:
         if rule is not None and (len(rule.bodies) != 1 or (literal.negated and not rule.is_test)):
             self.store(rule)
         return literal
+
+    def takes_key(self, name: str, arity: int) -> bool:
+        """Whether a literal written without key is about the example."""
+        relation = self.database.relations.get((name, arity + 1))
+        if relation is not None:
+            return relation.keyed
+        return (name, arity + 1) in self.database.rules and (name, arity) not in self.database.rules
 
     def store_member(self) -> None:
         """Make ``member/2`` a relation over the lists among the constants."""
@@ -208,7 +214,7 @@ class _Resolver:
         for predicate, types in self.bias.types.items():
             offset = 0
             stored = database.relations.get(predicate)
-            if database.implicit_key and stored is None:
+            if self.bias.implicit_key and stored is None:
                 stored, offset = database.relations.get((predicate[0], predicate[1] + 1)), 1
             if stored is not None and predicate not in database.rules:
                 for position, name in enumerate(types):
@@ -230,7 +236,7 @@ class _Resolver:
         if rule is not None or predicate in database.relations or predicate in self.missing:
             return
         self.missing.add(predicate)
-        hidden = int(database.implicit_key and isinstance(next(iter(literal.args), None), Key))
+        hidden = int(self.bias.implicit_key and isinstance(next(iter(literal.args), None), Key))
         arities = database.arities(literal.name)
         if arities:
             known = " and ".join(f"{literal.name}/{arity - hidden}" for arity in arities)

@@ -40,12 +40,12 @@ def generated(generator: Generator, bias: Bias, database: Database) -> list[tupl
     head = Compound("$generated", tuple(names[name] for name in generator.variables))
     derivation = Derivation.of(database)
     clause = Clause(head, body, 0)
-    if database.implicit_key:
+    if bias.implicit_key:
         keyed = {(name, arity - 1) for (name, arity), each in database.relations.items() if each.keyed}
         clause = with_key(clause, {*keyed, ("$generated", len(head.args))})
         derivation.facts[EXAMPLE, 1] = database.keys
     derivation.derive([clause])
-    arity = len(head.args) + int(database.implicit_key)
+    arity = len(head.args) + int(bias.implicit_key)
     if ("$generated", arity) not in derivation.facts:
         raise BiasError(
             f"the goal {term_text(generator.goal)} does not bind {', '.join(generator.variables)}"
@@ -71,9 +71,7 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
         argument = each.literal.args[column] if column < each.literal.arity else None
         same = (each.literal.name, each.literal.arity) == (literal.name, len(literal.args))
         if same and isinstance(argument, Shared) and argument.name in each.variables:
-            hidden = int(
-                database.implicit_key and (literal.name, each.literal.arity + 1) in database.relations
-            )
+            hidden = int(bias.implicit_key and (literal.name, each.literal.arity + 1) in database.relations)
             found = column_thresholds(
                 database,
                 (literal.name, each.literal.arity + hidden),
