@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pytest
 
+from crosscut.relational.ace import read_folds
 from crosscut.relational.bias import Bias
 from crosscut.relational.database import Database
 from crosscut.relational.prolog import PrologError
@@ -281,3 +282,30 @@ def test_root_of_uwcse_binds_the_two_people(ace_data):
     language = Bias.from_ace(prefix).resolve(Database.from_ace(prefix))
     assert [(goal.name, goal.args) for goal in language.root] == [("kmap", (0, 1, 2))]
     assert language.root_types == ("key", "human", "human")
+
+
+def test_kings_mutagenesis_is_a_regression_with_ten_folds(ace_data):
+    folder = ace_data / "mutagenesis_king"
+    text = "\n".join(
+        (folder / f"{name}.pl").read_text() for name in ("log_mutag", "atom_bond", "logp", "lumo")
+    )
+    database = Database.from_prolog(
+        text, predict="act(+mol,-num)", types=["atm(mol,id,e,t,c)"], regression=True
+    )
+    assert database.n_examples == 230
+    assert database.target[:2].tolist() == [2.11, -1.24]
+    folds = read_folds(folder / "lp" / "188", database)
+    assert np.bincount(folds + 1).tolist() == [42, *[19] * 9, 17]
+
+
+def test_financial_tables_link_by_name(ace_data):
+    database = Database.from_folder(
+        ace_data / "financial_csv",
+        target="loan.status",
+        keys={"district": "A1"},
+        links={"account.district_id": "district.A1", "client.district_id": "district.A1"},
+    )
+    assert database.n_examples == 682
+    assert database.classes == ("A", "B", "C", "D")
+    assert database.relations["disp", 4].types == ("disp", "client", "account", "disp.type")
+    assert len(Bias.from_schema(database).resolve(database).modes) > 200

@@ -169,3 +169,9 @@ def test_arguments_are_kept(database):
 def test_a_bias_without_keys_fits_any_database(database):
     bias = Bias.of(["atom(-A,#[c],-N)", "light(3)", "equals(+X,c)"], implicit_key=True)
     assert texts(bias.resolve(database)) == ["atom(Key,-A,c,-N)", "light(Key,3)", "equals(+X,c)"]
+
+
+def test_a_stored_rule_is_still_about_the_example(database):
+    bias = Bias.of(["\\+ light(3)"], implicit_key=True)
+    for _ in range(2):
+        assert texts(bias.resolve(database)) == ["\\+ light(Key,3)"]

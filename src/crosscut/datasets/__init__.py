@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crosscut.datasets.customers import churn as churn
+    from crosscut.datasets.relational import asm as asm
+    from crosscut.datasets.relational import bongard as bongard
+    from crosscut.datasets.relational import machines as machines
+    from crosscut.datasets.relational import molecules as molecules
     from crosscut.datasets.tabular import higgs_like as higgs_like
     from crosscut.datasets.tabular import imbalanced as imbalanced
     from crosscut.datasets.tabular import many_classes as many_classes
@@ -30,6 +34,10 @@ _WHERE = {
     "imbalanced": "tabular",
     "higgs_like": "tabular",
     "churn": "customers",
+    "bongard": "relational",
+    "machines": "relational",
+    "molecules": "relational",
+    "asm": "relational",
 }
 
 __all__ = [*_WHERE]  # noqa: PLE0604, type checkers see the imports above

@@ -95,9 +95,7 @@ def build(program: Program, bias: Bias) -> Database:
             "the settings have no predict(target(+key,-class)), so it is not known what to learn"
         )
     else:
-        _take_target(
-            database, facts, _with_key(bias.predict) if models else bias.predict, bias, list(program.models)
-        )
+        _take_target(database, facts, bias, program)
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
@@ -129,7 +127,9 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
     check_all_or_none(database, codes)
 
 
-def _take_target(database: Database, facts: Facts, predict: Literal, bias: Bias, models: list[int]) -> None:
+def _take_target(database: Database, facts: Facts, bias: Bias, program: Program) -> None:
+    assert bias.predict is not None
+    predict = _with_key(bias.predict) if program.models else bias.predict
     predicate = (predict.name, predict.arity)
     rows = facts.pop(predicate, None)
     if rows is None or rows.shape[1] == 0:
@@ -139,13 +139,14 @@ def _take_target(database: Database, facts: Facts, predict: Literal, bias: Bias,
         )
     value = next(column for column, argument in enumerate(predict.args) if isinstance(argument, Out))
     key_columns = [column for column, argument in enumerate(predict.args) if isinstance(argument, In)]
-    rows = rows[:, _example_order(rows[key_columns], facts)]
+    if predicate not in program.facts:
+        rows = rows[:, _example_order(rows[key_columns], facts)]
     database.target_name = predict.name
     database.keys = np.ascontiguousarray(rows[key_columns])
     types = bias.types.get(predicate) or bias.types.get((predict.name, predict.arity - 1), ())
     names = [types[column] if column < len(types) else None for column in key_columns]
     database.key_types = tuple(name if isinstance(name, str) else None for name in names)
-    if models:
+    if program.models:
         database.key_types = ("$example",)
     check_one_target(database, rows[value])
     if bias.settings.regression:

@@ -186,7 +186,12 @@ class _Resolver:
             }
             derived.append(derivation.evaluate(conjunction, start=bindings))
         columns = distinct_facts(np.concatenate(derived, axis=1))
-        self.database.relations[rule.name, rule.arity] = Relation(rule.name, columns, (None,) * rule.arity)
+        keyed = (
+            rule.arity > 0 and 0 not in rule.inputs and bool(np.isin(columns[0], self.database.keys[0]).all())
+        )
+        self.database.relations[rule.name, rule.arity] = Relation(
+            rule.name, columns, (None,) * rule.arity, keyed
+        )
 
     def domain(self, rule: Rule, position: int) -> NDArray[np.int32]:
         """Return the constants that the bias can put in one argument of a rule."""
