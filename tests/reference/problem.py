@@ -78,7 +78,10 @@ def draw_tasks(draw, rng, table):
     if draw(st.booleans()):
         drawn = rng.integers(0, 4, (tasks.n_tasks, table.n_rows)).astype(np.uint8)
         drawn[:, :2] = 2
-        tasks = replace(tasks, multiplicity=drawn)
+        for i in range(tasks.n_tasks):
+            drawn[i, tasks.test_rows(i)] = 0
+        masks = sum((drawn[i] > 0).astype(np.uint16) << i for i in range(tasks.n_tasks))[None]
+        tasks = replace(tasks, multiplicity=drawn, masks=masks.astype(np.uint16))
     if draw(st.booleans()):
         features = rng.random((tasks.n_tasks, table.n_columns)) < 0.7
         features[:, 0] |= ~features.any(axis=1)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from crosscut.growth import Growth, Target
 from crosscut.reference.count import Counts
-from crosscut.reference.forest import different_tests, grow_forest, grow_forest_level_wise
+from crosscut.reference.forest import different_tests, grow_forest, grow_forest_level_wise, look_up
 from crosscut.reference.node import flatten
 from crosscut.reference.refine import refine_folds, refine_overlapping
 from crosscut.reference.test import Test
@@ -110,6 +110,26 @@ def test_level_wise_growth_passes_over_the_data_once_per_level(problem):
     assert level_wise.passes == 1 + max(node.depth for node in forest)
     assert [node.tasks for node in same] == [node.tasks for node in forest]
     assert level_wise.levels[0].updates == depth_first.levels[0].updates
+
+
+@given(problem=cross_validations())
+@settings(max_examples=20, deadline=None)
+def test_an_example_is_looked_up_in_the_nodes_of_the_tasks_it_trains(problem):
+    """Section 3.2.2: at most n nodes, each once, and none of a task that leaves the example out."""
+    examples, tasks = problem.spelled_out()
+    forest = grow_forest(examples, tasks)
+    found = np.zeros((len(tasks), len(examples.y)), int)
+    nodes = np.zeros(len(examples.y), int)
+    for node, rows in look_up(examples, tasks, forest, np.arange(len(examples.y))):
+        trains = np.array([tasks[i].multiplicity[rows] for i in node.tasks])
+        assert trains.any(axis=0).all()
+        found[np.ix_(node.tasks, rows)] += trains
+        nodes[rows] += 1
+        assert all(
+            len(rows[row]) == node.infos[i].n_rows for i, row in zip(node.tasks, trains > 0, strict=True)
+        )
+    assert found.max() == 1
+    assert 1 <= nodes.max() <= len(tasks) - 1
 
 
 def stable_problem(n_folds):
