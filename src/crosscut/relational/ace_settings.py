@@ -66,6 +66,8 @@ class _Draft:
 def read_settings(path: str | os.PathLike[str]) -> Bias:
     """Return the bias in an ACE settings file; see `Bias.from_ace`."""
     place = Path(path)
+    if place.suffix in {".kb", ".bg"}:
+        place = place.with_suffix("")
     if place.suffix != ".s":
         place = place.with_name(place.name + ".s")
     return settings_from_text(place.read_text(encoding="utf-8", errors="replace"), str(place.name))
