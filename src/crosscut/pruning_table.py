@@ -152,9 +152,13 @@ def pruning_table(
 
 
 def _distinct(alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the alphas of a path in ascending order; of those that differ by rounding only, the largest."""
-    alpha = np.unique(np.maximum.accumulate(np.maximum(alphas, 0.0)))
-    return alpha[np.append(np.diff(alpha) > 1e-12 * alpha[1:], True)]
+    """Return the alphas of a path in ascending order; of those that differ by rounding only, the largest.
+
+    What is above 0 by rounding only counts as 0.
+    """
+    alphas = np.where(alphas > 1e-12 * alphas.max(), alphas, 0.0)
+    alpha: NDArray[np.float64] = np.unique(np.maximum.accumulate(alphas))
+    return np.asarray(alpha[np.append(np.diff(alpha) > 1e-12 * alpha[1:], True)])
 
 
 def _levels_of(

@@ -10,7 +10,7 @@ def expected_failures(estimator):
     """Checks that cannot pass, with the reason."""
     if isinstance(estimator, TreeClassifier) and estimator.prune is None:
         return {
-            "check_class_weight_classifiers": "a fully grown tree fits every training row whatever its weight; "
+            "check_class_weight_classifiers": "a fully grown tree fits every row, whatever its weight; "
             "scikit-learn's passes by min_weight_fraction_leaf, which crosscut does not have"
         }
     return {}

@@ -59,7 +59,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         """Make the final tree's task, and one per split of ``cv``."""
         limits = problem.limits()
         if self.cv is None:
-            return Tasks.from_folds(np.full(problem.n_rows, -1), limits=limits)
+            return _final_task(problem.n_rows, limits)
         if is_integer(self.cv, 2):
             tasks = self._tasks_of_folds(problem.target.values, groups, limits)
         else:
@@ -89,7 +89,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
                 stacklevel=4,
             )
         if n_folds < 2:
-            return Tasks.from_folds(np.full(len(target), -1), limits=limits)
+            return _final_task(len(target), limits)
         if self.random_state is not None:
             from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -198,6 +198,12 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
             measured = _processor_time(problem, [tasks.take([t]) for t in range(len(tasks))])
             measured /= _processor_time(problem, [tasks])
         return cost_report(self.forest_, self.n_features_in_, measured)
+
+
+def _final_task(n_rows: int, limits: Limits) -> Tasks:
+    """Make the task that trains on everything, and no other."""
+    masks = np.ones((1, n_rows), np.uint16)
+    return Tasks(n_rows, 1, masks, np.empty(0, np.int64), np.zeros(2, np.int64), limits=(limits,))
 
 
 def _processor_time(problem: Problem, lists: list[Tasks]) -> float:

@@ -106,7 +106,9 @@ def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDAr
     if weights is None or np.all(weights == 1):
         return None
     if not weights.any():
-        raise ValueError("sample_weight is zero for every row, which leaves no row to train on")
+        raise ValueError(
+            "class_weight is zero for every row that has weight, which leaves no row to train on"
+        )
     return np.ascontiguousarray(weights, dtype=np.float64)
 
 
