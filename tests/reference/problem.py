@@ -98,6 +98,11 @@ def draw_tasks(draw, rng, table):
     return replace(tasks, limits=limits if draw(st.booleans()) else limits[:1])
 
 
+def one_task(n_rows, limits=None):
+    """The task that trains on everything, alone."""
+    return Tasks.from_folds(np.arange(n_rows) % 2, limits=limits or Limits()).take([0])
+
+
 @st.composite
 def cross_validations(draw, min_rows=12, max_rows=60):
     """Plain n-fold cross-validations in which every tree has a test at its root."""

@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from crosscut.growth import Growth, Limits, Target
 from crosscut.reference.engine import grow
 from crosscut.table import Table
-from crosscut.tasks import Tasks
+
+from .problem import one_task
 
 CRITERIA = {"gini": "gini", "entropy": "entropy", "squared_error": "variance"}
 
@@ -22,7 +23,7 @@ def both_trees(X, y, criterion, weights=None, **limits):
         model = DecisionTreeClassifier(criterion=criterion, random_state=0, **limits)
         target = Target(y.astype(np.int32), int(y.max()) + 1, weights)
     theirs = model.fit(X, y, sample_weight=weights).tree_
-    tasks = Tasks.from_folds(np.full(len(y), -1), limits=Limits(**limits))
+    tasks = one_task(len(y), Limits(**limits))
     ours = grow(Table.from_data(X), target, tasks, Growth(CRITERIA[criterion])).trees[0]
     return ours, theirs
 

@@ -8,14 +8,15 @@ from crosscut.reference.examples import Examples
 from crosscut.reference.task import Task
 from crosscut.reference.tree import grow_tree
 from crosscut.table import Table
-from crosscut.tasks import Tasks
+
+from .problem import one_task
 
 X = np.array([[0, 5], [1, 4], [2, 3], [3, 2], [4, 1], [5, 0]], np.float32)
 Y = np.array([0, 0, 0, 1, 1, 0], np.int32)
 
 
 def tree(criterion="gini", X=X, y=Y, n_classes=2, weights=None, **limits):
-    tasks = Tasks.from_folds(np.full(len(y), -1), limits=Limits(**limits))
+    tasks = one_task(len(y), Limits(**limits))
     return grow(Table.from_data(X), Target(y, n_classes, weights), tasks, Growth(criterion)).trees[0]
 
 
