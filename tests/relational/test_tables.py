@@ -1,5 +1,6 @@
 import datetime as dt
 import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -68,13 +69,14 @@ def test_values_become_constants():
             "y": ["a", "b"],
             "flag": [True, False],
             "day": [dt.date(2024, 1, 31), dt.date(1999, 12, 1)],
+            "price": [Decimal("1.5"), Decimal(2)],
             "code": pl.Series(["7", "8"], dtype=pl.Categorical),
         }
     )
     database = Database.from_tables({"t": frame}, target="t.y")
-    assert rows(database, "t", 4) == [(1, "true", 20240131, "7"), (2, "false", 19991201, "8")]
-    kinds = [column.kind for column in database.columns["t", 4]]
-    assert kinds == ["key", "nominal", "numeric", "nominal"]
+    assert rows(database, "t", 5) == [(1, "true", 20240131, 1.5, "7"), (2, "false", 19991201, 2, "8")]
+    kinds = [column.kind for column in database.columns["t", 5]]
+    assert kinds == ["key", "nominal", "numeric", "numeric", "nominal"]
 
 
 def test_a_table_without_a_key_gets_row_numbers():

@@ -170,7 +170,7 @@ def _variable_name(column: str) -> str:
     ]
     words = words or ["Id"]
     name = "".join(word[0].upper() + word[1:] for word in words)
-    return name if name and not name[0].isdigit() else f"V{name}"
+    return name if "A" <= name[0] <= "Z" else f"V{name}"
 
 
 def _frequent(database: Database, relation: Relation, column: int, limit: int) -> tuple[Constant, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -113,6 +114,8 @@ def _plain(value: Any) -> Any:
         return value.year * 10000 + value.month * 100 + value.day
     if isinstance(value, (str, int, float)):
         return value
+    if isinstance(value, Decimal):
+        return float(value)
     text = str(value)
     return None if text in {"NaT", "<NA>"} else text
 

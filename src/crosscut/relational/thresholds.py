@@ -103,9 +103,9 @@ def column_thresholds(
         Most thresholds wanted.
     method : "equal_freq", "equal_width" or "entropy"
         Equal numbers of facts between thresholds; equal distances; or best-first splits that reduce the
-        entropy of the examples' classes (the variance of their targets), in which case the relation has to be
-        keyed. The first two never look at the target; "entropy" sees it for all examples, held-out ones
-        included.
+        entropy of the examples' classes (the variance of their targets). The first two never look at the
+        target; "entropy" sees it for all examples, held-out ones included. Facts without key have no class:
+        they get "equal_freq".
     """
     relation = database.relation(*predicate)
     values = database.constants.numbers[relation.columns[column]]
