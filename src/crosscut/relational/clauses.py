@@ -214,11 +214,9 @@ def _part(term: Term, clause: Clause) -> Part:
         if term.name in {"=", "==", "\\=", "\\=="}:
             for side in term.args:
                 _check_argument(side, clause, term)
-            return Part(
-                "unify" if term.name in {"=", "=="} else "differ",
-                term.name[0] + "=" * (term.name[0] != "="),
-                term.args,
-            )
+            # constants are ground, so that `==` and `=` differ only in which may bind a variable
+            equal = term.name in {"=", "=="}
+            return Part("unify", "=", term.args) if equal else Part("differ", "\\=", term.args)
     for argument in term.args:
         _check_argument(argument, clause, term)
     return Part("relation", term.name, term.args)

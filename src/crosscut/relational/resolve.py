@@ -123,12 +123,12 @@ class _Resolver:
 
     def located(self, literal: Literal) -> Literal:
         """Return the literal with its key, after checks that the database and the types know it."""
+        written = (literal.name, literal.arity)
         name = ALIASES.get(literal.name, literal.name)
         literal = replace(literal, name=name)
         if name in COMPARISONS and literal.arity == 2:
-            self.types.setdefault((name, 2), self.bias.types.get((name, 2), (None, None)))
+            self.types.setdefault((name, 2), self.bias.types.get(written, (None, None)))
             return literal
-        written = (name, literal.arity)
         if self.bias.typed and written not in self.bias.types:
             raise BiasError(
                 f"{name}/{literal.arity} has no declared types, but the language is typed: "
