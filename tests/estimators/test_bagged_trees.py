@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import BaggingClassifier
+from sklearn.metrics import r2_score
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from crosscut import BaggedTrees, TreeClassifier, TreeRegressor
+from crosscut.tasks import Tasks
+
+
+@pytest.mark.filterwarnings("ignore:cv=")
+@parametrize_with_checks(
+    [BaggedTrees(n_trees=5), BaggedTrees(TreeRegressor(), n_trees=5)],
+    expected_failed_checks=lambda _: {
+        "check_sample_weight_equivalence_on_dense_data": "with other rows, other samples are drawn"
+    },
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_trees_are_those_of_the_bootstrap_samples():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BaggedTrees(TreeClassifier(max_depth=4), n_trees=6, random_state=1).fit(X, y)
+    seed = int(np.random.RandomState(1).randint(2**31))
+    tasks = Tasks.bootstrap(6, len(y), random_state=seed)
+    for t, tree in enumerate(model.forest_):
+        times = tasks.multiplicity[t].astype(float)
+        alone = TreeClassifier(max_depth=4, cv=None).fit(X, y, times)
+        np.testing.assert_array_equal(alone.tree_.threshold, tree.threshold)
+        np.testing.assert_array_equal(alone.tree_.value, tree.value)
+
+
+def test_out_of_bag_predictions_are_those_of_trees_that_did_not_see_the_row():
+    X, y = load_diabetes(return_X_y=True)
+    model = BaggedTrees(TreeRegressor(min_samples_leaf=5), n_trees=30, random_state=0).fit(X, y)
+    tasks = Tasks.bootstrap(30, len(y), random_state=int(np.random.RandomState(0).randint(2**31)))
+    total, times = np.zeros(len(y)), np.zeros(len(y))
+    for t, tree in enumerate(model.forest_):
+        rows = tasks.test_rows(t)
+        alone = BaggedTrees(TreeRegressor(), n_trees=1).fit(X, y)
+        alone.forest_ = type(model.forest_)([tree])
+        total[rows] += alone.predict(X[rows])
+        times[rows] += 1
+    np.testing.assert_allclose(model.oob_predictions_, total / times, rtol=1e-12)
+    assert model.oob_score_ == pytest.approx(r2_score(y, total / times))
+
+
+def test_as_good_as_scikit_learns_bagging():
+    X, y = load_breast_cancer(return_X_y=True)
+    ours = BaggedTrees(n_trees=60, random_state=0).fit(X, y)
+    theirs = BaggingClassifier(DecisionTreeClassifier(), n_estimators=60, oob_score=True, random_state=0).fit(
+        X, y
+    )
+    assert ours.oob_score_ == pytest.approx(theirs.oob_score_, abs=0.02)
+    np.testing.assert_allclose(ours.predict_proba(X).sum(axis=1), 1)
+    assert ours.score(X, y) > 0.99
+
+
+def test_rows_in_every_sample_have_no_out_of_bag_prediction():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BaggedTrees(n_trees=1, random_state=0).fit(X, y)
+    unseen = np.isnan(model.oob_probabilities_[:, 0])
+    assert 0.5 < unseen.mean() < 0.75
+    assert all(model.oob_predictions_[i] is None for i in np.flatnonzero(unseen))
+    assert 0.8 < model.oob_score_ < 1
+
+
+def test_kind_follows_the_tree():
+    assert is_classifier(BaggedTrees())
+    assert is_regressor(BaggedTrees(TreeRegressor()))
+    assert not hasattr(BaggedTrees(TreeRegressor()), "predict_proba")
+    assert clone(BaggedTrees(TreeRegressor(), n_trees=3)).n_trees == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"), [({"n_trees": 0}, "n_trees"), ({"max_samples": 0}, "max_samples")]
+)
+def test_wrong_parameters(parameters, message):
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        BaggedTrees(**parameters).fit(X, y)
