@@ -16,6 +16,20 @@ float float_below(double threshold) {
   return static_cast<double>(cut) > threshold ? std::nextafter(cut, -std::numeric_limits<float>::infinity()) : cut;
 }
 
+// Leaves of the rows row_of(begin) .. row_of(end - 1).
+template <class RowOf>
+void walk_rows(const Walker& walker, RowOf&& row_of, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
+  std::int64_t r = begin;
+  if (walker.category.empty()) {
+    for (; r + kTogether <= end; r += kTogether) {
+      const float* rows[kTogether];
+      for (int k = 0; k < kTogether; k++) rows[k] = row_of(r + k);
+      leaves_of(walker, rows, leaf + r);
+    }
+  }
+  for (; r < end; r++) leaf[r] = leaf_of(walker, row_of(r));
+}
+
 }  // namespace
 
 Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::int64_t n_features) {
@@ -32,7 +46,8 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
     const std::int32_t feature = tests.feature[at + i];
     Step& step = walker.steps[static_cast<std::size_t>(i)];
     if (n_children == 0) {
-      step = {0, -1, 0, 0};
+      const std::int32_t here = static_cast<std::int32_t>(i);
+      step = {std::numeric_limits<float>::quiet_NaN(), -1, here, here};
       continue;
     }
     if (feature < 0 || feature >= n_features) fail("X has too few columns for the trees");
@@ -67,7 +82,8 @@ void apply(const Trees& trees, const Tests& tests, const Request& request, std::
       const Walker walker = make_walker(trees, tests, t, request.n_features);
       std::int32_t* out = leaf + t * request.n_rows;
       parallel_for(request.n_rows, 4096, request.n_threads, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t r = begin; r < end; r++) out[r] = leaf_of(walker, request.x + r * request.n_features);
+        const auto row_of = [&](std::int64_t r) { return request.x + r * request.n_features; };
+        walk_rows(walker, row_of, begin, end, out);
       });
     }
     return;
@@ -78,8 +94,8 @@ void apply(const Trees& trees, const Tests& tests, const Request& request, std::
     if (count == 0) return;
     const Walker walker = make_walker(trees, tests, t, request.n_features);
     parallel_for(count, 4096, threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = from + begin; k < from + end; k++)
-        leaf[k] = leaf_of(walker, request.x + request.rows[k] * request.n_features);
+      const auto row_of = [&](std::int64_t k) { return request.x + request.rows[k] * request.n_features; };
+      walk_rows(walker, row_of, from + begin, from + end, leaf);
     });
   };
   if (request.row_start[n_trees] / std::max<std::int64_t>(n_trees, 1) >= 16384) {

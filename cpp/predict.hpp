@@ -19,10 +19,10 @@ struct Tests {
 
 // 16 bytes per node: what a row needs on its way down.
 struct Step {
-  float cut;             // go on to `left` if value <= cut; NaN marks a nominal test
+  float cut;             // go on to the next node if value <= cut; NaN marks a leaf or a nominal test
   std::int32_t feature;  // -1 at a leaf
-  std::int32_t right;    // numeric: node of the other branch; nominal: first entry in Walker::category
-  std::int32_t missing;  // node for missing and unseen values
+  std::int32_t right;    // node of the other branch (a leaf: itself); nominal: first entry in Walker::category
+  std::int32_t missing;  // node for missing and unseen values (a leaf: itself)
 };
 
 // One tree made ready for walking. The first branch of a numeric test is always the next node (preorder).
@@ -30,6 +30,8 @@ struct Walker {
   std::vector<Step> steps;
   std::vector<std::int32_t> category;  // per nominal node: the number of its categories, then the node of each
 };
+
+constexpr int kTogether = 8;  // rows that walk a tree side by side
 
 Walker make_walker(const Trees&, const Tests&, std::int64_t tree, std::int64_t n_features);
 
@@ -47,6 +49,26 @@ inline std::int32_t leaf_of(const Walker& walker, const float* row) {
     } else {
       const std::int32_t* of = walker.category.data() + step.right;
       node = value >= 0 && value < static_cast<float>(of[0]) ? of[1 + static_cast<std::int32_t>(value)] : step.missing;
+    }
+  }
+}
+
+// The leaves of kTogether rows, of a tree without nominal tests. A walk waits for memory at every step, so several go
+// side by side; whoever has arrived steps on the spot until all have.
+inline void leaves_of(const Walker& walker, const float* const* row, std::int32_t* leaf) {
+  const Step* steps = walker.steps.data();
+  for (int k = 0; k < kTogether; k++) leaf[k] = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int k = 0; k < kTogether; k++) {
+      const Step step = steps[leaf[k]];
+      const float value = row[k][step.feature < 0 ? 0 : step.feature];
+      // selected by masks: where a row goes is a coin toss that no branch predictor wins
+      const std::int32_t known = -static_cast<std::int32_t>(value == value), low = -static_cast<std::int32_t>(value <= step.cut);
+      const std::int32_t other = (step.right & known) | (step.missing & ~known);
+      const std::int32_t next = ((leaf[k] + 1) & low) | (other & ~low);
+      moved |= next != leaf[k];
+      leaf[k] = next;
     }
   }
 }
