@@ -46,7 +46,6 @@ void bind_rank(nb::module_& m) {
         const std::size_t n = matrix.shape(0), rows = ranks.shape(0);
         require(n > 0 && n < 0x7FFFFFFFu, "rank_columns: from 1 to 2^31 - 2 rows can be ranked");
         require(max_intervals >= 2 && max_intervals <= 255, "rank_columns: max_intervals must be from 2 to 255");
-        require(n_threads >= 1, "rank_columns: n_threads must be at least 1");
         require(row.shape(0) == matrix.shape(1), "rank_columns: row must have one entry per column");
         require(ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == n,
                 "rank_columns: ranks, coarse and values must have one entry per row of the matrix");

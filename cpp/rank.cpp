@@ -19,13 +19,13 @@
 namespace crosscut {
 namespace {
 
-std::size_t own_thread() {
 #ifdef _OPENMP
-  return static_cast<std::size_t>(omp_get_thread_num());
+std::size_t own_thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
+int most_threads() { return omp_get_max_threads(); }
 #else
-  return 0;
+std::size_t own_thread() { return 0; }
+int most_threads() { return 1; }
 #endif
-}
 
 constexpr std::uint32_t missing_key = 0xFFFFFFFFu;
 constexpr std::uint32_t plus_infinity_key = 0xFF800000u, minus_infinity_key = 0x007FFFFFu;
@@ -229,11 +229,19 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
     runs--;
     while (begin < run_end) {
       first[count++] = static_cast<std::uint32_t>(begin);
-      std::size_t low = begin + 1, high = run_end;  // low: the first rank that is better left to the next interval
-      if (shares == runs + 1) low = run_end;        // the runs that follow need what is left
+      // find the first rank that is better left to the next interval: in growing steps, then by halving
+      const std::uint64_t most = 2 * left / shares, twice_below = 2 * below(begin);
+      const auto too_many = [&](std::size_t r) { return below(r) + end[r] - twice_below > most; };
+      std::size_t low = begin + 1, high = low, step = 1;
+      if (shares == runs + 1) low = high = run_end;  // the runs that follow need what is left
+      while (high < run_end && !too_many(high)) {
+        low = high + 1;
+        high = std::min(high + step, run_end);
+        step *= 2;
+      }
       while (low < high) {
         const std::size_t middle = low + (high - low) / 2;
-        if ((below(middle) + end[middle] - 2 * below(begin)) * shares > 2 * left) high = middle;
+        if (too_many(middle)) high = middle;
         else low = middle + 1;
       }
       left -= below(low) - below(begin);
@@ -248,6 +256,7 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
 template <class T>
 Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads) {
   const std::size_t n = m.n_rows, n_columns = m.n_columns;
+  if (n_threads <= 0) n_threads = most_threads();
   if (n * n_columns < few_cells) n_threads = 1;
   constexpr std::size_t chunk = 16 * tile_rows;
   const std::size_t n_chunks = (n + chunk - 1) / chunk;

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from crosscut import _core
-from crosscut.ranks import MAX_COARSE, n_threads
+from crosscut.ranks import MAX_COARSE
 from crosscut.table import Table
 
 TINY = np.float32(1e-7)
@@ -166,7 +166,6 @@ def test_core_refuses_bad_shapes():
         {"matrix": np.zeros((0, 2))},
         {"max_intervals": 256},
         {"max_intervals": 1},
-        {"n_threads": 0},
         {"row": np.array([0, 2], np.int32)},
         {"row": np.array([0, 0], np.int32)},
         {"row": np.array([0], np.int32)},
@@ -181,13 +180,3 @@ def test_core_refuses_bad_shapes():
         _core.intervals(np.array([3, 2], np.uint32), 5, np.empty(3, np.uint32))
     with pytest.raises(ValueError, match="too short"):
         _core.intervals(np.array([3, 4], np.uint32), 5, np.empty(2, np.uint32))
-
-
-def test_n_threads():
-    cores = n_threads(None)
-    assert cores >= 1
-    assert n_threads(-1) == cores
-    assert n_threads(3) == 3
-    assert n_threads(-1000) == 1
-    with pytest.raises(ValueError, match="n_jobs"):
-        n_threads(0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.threads import n_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,15 +100,3 @@ class Ranks:
         low, high = (self.values[row, at].astype(np.float64) for at in (first - 1, first))
         middle: NDArray[np.float64] = low / 2 + high / 2
         return middle
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for ``n_jobs``: all cores if None or -1, all but one if -2, and so on."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if n_jobs == 0:
-        raise ValueError(
-            "n_jobs must be None, a positive number of threads, or negative (-1: all cores); 0 was given"
-        )
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
