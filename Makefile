@@ -4,6 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CPP := $(wildcard cpp/*.cpp cpp/*.hpp cpp/*/*.cpp cpp/*/*.hpp) CMakeLists.txt
 JOBS ?= 2
+TESTS ?= tests
 
 .PHONY: run test test-slow lint types format sanitize bench clean
 
@@ -26,6 +27,14 @@ types: $(VENV)/.built
 format: $(VENV)/.built
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+
+# The same tests with the C++ core checked for bad memory accesses and undefined behaviour; the next `make` builds it plainly again.
+sanitize: $(VENV)/.dependencies
+	rm -f $(VENV)/.built
+	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
+		--config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
 # Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
 $(VENV)/.dependencies: pyproject.toml
