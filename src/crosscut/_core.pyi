@@ -109,3 +109,18 @@ def first_marked(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -
 def rows_by_fold(
     folds: NDArray[np.int64], n_folds: int, ordered: NDArray[np.int64], first: NDArray[np.int64]
 ) -> None: ...
+def stop_nodes(
+    node_start: NDArray[np.int64],
+    first_child: NDArray[np.int64],
+    children: NDArray[np.int32],
+    depth: NDArray[np.int32],
+    n_rows: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    impurity: NDArray[np.float64],
+    max_depth: int,
+    min_samples_split: int,
+    min_decrease: float,
+    min_impurity: float,
+    alpha: float,
+    exact_ties: bool,
+) -> NDArray[np.int32]: ...

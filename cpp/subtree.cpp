@@ -1,0 +1,140 @@
+// Three passes over the nodes of each tree, which are in preorder (a child comes after its parent).
+//
+// Limits: growth is greedy and top-down, so a tree grown under a limit on depth, node size or decrease of impurity is the
+// full tree, closed at the nodes that fail the limit.
+// Cost complexity, bottom-up: with R(t) the impurity of t times its share of the weight, the smallest subtree that minimises
+// R(T) + alpha |leaves| closes t exactly when R(t) - R(T_t) <= alpha (|leaves of T_t| - 1), T_t being already closed
+// below (Breiman et al. 1984, theorem 3.10). It is the tree at which weakest-link pruning stops; a path of weakest links
+// is needed only where both sides are equal up to rounding.
+// Top-down: rows below a closed node stop there.
+#include "subtree.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "prune.hpp"
+
+namespace crosscut {
+
+namespace {
+
+struct Scratch {
+  std::vector<double> risk;  // of the leaves below a node
+  std::vector<std::int32_t> leaves;
+  std::vector<std::uint8_t> closed;
+};
+
+constexpr double kEpsilon = 2.220446049250313e-16;  // scikit-learn's slack in the comparison of decreases
+// An alpha taken from a pruning path equals some node's own alpha; sums in another order must not turn that tie.
+constexpr double kTie = 1e-13;
+
+struct View {  // one tree
+  std::int64_t n;
+  const std::int64_t* first;
+  const std::int32_t* child;
+  Nodes nodes;
+
+  bool leaf(std::int64_t i) const { return first[i] == first[i + 1]; }
+  double risk(std::int64_t i) const { return nodes.weight[i] * nodes.impurity[i] / nodes.weight[0]; }
+
+  double decrease(std::int64_t i) const {  // in the order of scikit-learn's sums: the last branch first
+    double left = nodes.impurity[i];
+    for (std::int64_t j = first[i + 1]; j-- > first[i];)
+      left -= nodes.weight[child[j]] / nodes.weight[i] * nodes.impurity[child[j]];
+    return nodes.weight[i] / nodes.weight[0] * left;
+  }
+
+  bool fails(std::int64_t i, const Cut& cut) const {
+    return leaf(i) || (cut.max_depth >= 0 && nodes.depth[i] >= cut.max_depth) ||
+           nodes.n_rows[i] < cut.min_samples_split || nodes.impurity[i] <= cut.min_impurity ||
+           (cut.min_decrease > 0.0 && decrease(i) + kEpsilon < cut.min_decrease);
+  }
+};
+
+// Closes what weakest-link pruning closes, in scikit-learn's own arithmetic, on the tree as the limits leave it.
+void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
+  std::vector<std::int32_t> number(static_cast<std::size_t>(tree.n), -1), child;
+  std::vector<std::int64_t> from, first{0};
+  number[0] = 0;
+  std::int32_t count = 1;
+  for (std::int64_t i = 0; i < tree.n; i++) {
+    if (number[static_cast<std::size_t>(i)] < 0) continue;
+    from.push_back(i);
+    if (closed[i]) continue;
+    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++) number[static_cast<std::size_t>(tree.child[j])] = count++;
+  }
+  count = 0;  // numbers in preorder: what was given above only marks what is kept
+  for (const std::int64_t i : from) number[static_cast<std::size_t>(i)] = count++;
+  std::vector<double> weight, impurity;
+  for (const std::int64_t i : from) {
+    weight.push_back(tree.nodes.weight[i]);
+    impurity.push_back(tree.nodes.impurity[i]);
+    if (!closed[i])
+      for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++)
+        child.push_back(number[static_cast<std::size_t>(tree.child[j])]);
+    first.push_back(static_cast<std::int64_t>(child.size()));
+  }
+  const std::int64_t node_start[] = {0, count};
+  Trees one;
+  one.n_trees = 1;
+  one.node_start = node_start;
+  one.first_child = first.data();
+  one.children = child.data();
+  std::vector<double> node_alpha(from.size());
+  pruning_path(one, 0, weight.data(), impurity.data(), node_alpha.data());
+  for (std::size_t k = 0; k < from.size(); k++)
+    if (node_alpha[k] <= alpha) closed[from[k]] = 1;
+}
+
+void close(const View& tree, const Cut& cut, Scratch& scratch) {
+  const std::size_t n = static_cast<std::size_t>(tree.n);
+  scratch.risk.resize(n);
+  scratch.leaves.resize(n);
+  scratch.closed.resize(n);
+  std::uint8_t* closed = scratch.closed.data();
+  for (std::int64_t i = 0; i < tree.n; i++) closed[i] = tree.fails(i, cut);
+  if (cut.alpha <= 0.0) return;
+  bool tie = false;
+  const std::vector<std::uint8_t> by_limits = scratch.closed;
+  for (std::int64_t i = tree.n; i-- > 0;) {
+    const double risk = tree.risk(i);
+    double below = 0.0;
+    std::int32_t leaves = 0;
+    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++) {
+      below += scratch.risk[static_cast<std::size_t>(tree.child[j])];
+      leaves += scratch.leaves[static_cast<std::size_t>(tree.child[j])];
+    }
+    if (!closed[i]) {
+      const double surplus = risk - below - cut.alpha * (leaves - 1);
+      tie |= std::fabs(surplus) <= kTie * risk;
+      closed[i] = surplus <= kTie * risk;
+    }
+    scratch.risk[static_cast<std::size_t>(i)] = closed[i] ? risk : below;
+    scratch.leaves[static_cast<std::size_t>(i)] = closed[i] ? 1 : leaves;
+  }
+  if (!tie || !cut.exact_ties) return;
+  scratch.closed = by_limits;
+  close_by_path(tree, cut.alpha, scratch.closed.data());
+}
+
+}  // namespace
+
+void stop_nodes(const Trees& trees, const Nodes& nodes, const Cut& cut, std::int32_t* stop) {
+  Scratch scratch;
+  for (std::int64_t t = 0; t < trees.n_trees; t++) {
+    const std::int64_t at = trees.node_start[t];
+    const View tree{trees.n_nodes(t),
+                    trees.child_offsets(t),
+                    trees.child_nodes(t),
+                    {nodes.depth + at, nodes.n_rows + at, nodes.weight + at, nodes.impurity + at}};
+    close(tree, cut, scratch);
+    stop[at] = static_cast<std::int32_t>(at);
+    for (std::int64_t i = 0; i < tree.n; i++) {
+      const bool open = stop[at + i] == at + i && !scratch.closed[static_cast<std::size_t>(i)];
+      for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++)
+        stop[at + tree.child[j]] = open ? static_cast<std::int32_t>(at) + tree.child[j] : stop[at + i];
+    }
+  }
+}
+
+}  // namespace crosscut
