@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from crosscut.growth import Growth as Growth
     from crosscut.growth import Limits as Limits
     from crosscut.importance import drop_importance as drop_importance
+    from crosscut.model_selection import DelegationWarning as DelegationWarning
+    from crosscut.model_selection import GridSearchCV as GridSearchCV
+    from crosscut.model_selection import NestedResult as NestedResult
+    from crosscut.model_selection import RandomizedSearchCV as RandomizedSearchCV
+    from crosscut.model_selection import cross_val_predict as cross_val_predict
+    from crosscut.model_selection import cross_val_score as cross_val_score
+    from crosscut.model_selection import cross_validate as cross_validate
+    from crosscut.model_selection import nested_cross_validate as nested_cross_validate
+    from crosscut.model_selection import validation_curve as validation_curve
     from crosscut.relational.bias import Bias as Bias
     from crosscut.relational.database import Database as Database
     from crosscut.table import Table as Table
@@ -34,6 +43,15 @@ _WHERE = {
     "bootstrap_error": "bootstrap",
     "drop_importance": "importance",
     "Forest": "forest",
+    "cross_validate": "model_selection",
+    "cross_val_score": "model_selection",
+    "cross_val_predict": "model_selection",
+    "GridSearchCV": "model_selection",
+    "RandomizedSearchCV": "model_selection",
+    "validation_curve": "model_selection",
+    "nested_cross_validate": "model_selection",
+    "NestedResult": "model_selection",
+    "DelegationWarning": "model_selection",
     "Table": "table",
     "Tasks": "tasks",
     "Growth": "growth",

@@ -1,0 +1,19 @@
+"""Drop-ins for ``sklearn.model_selection``: one growth for all splits and, where possible, all candidates."""
+
+from crosscut.model_selection.delegation import DelegationWarning
+from crosscut.model_selection.nested import NestedResult, nested_cross_validate
+from crosscut.model_selection.predict import cross_val_predict
+from crosscut.model_selection.search import GridSearchCV, RandomizedSearchCV
+from crosscut.model_selection.validate import cross_val_score, cross_validate, validation_curve
+
+__all__ = [
+    "DelegationWarning",
+    "GridSearchCV",
+    "NestedResult",
+    "RandomizedSearchCV",
+    "cross_val_predict",
+    "cross_val_score",
+    "cross_validate",
+    "nested_cross_validate",
+    "validation_curve",
+]

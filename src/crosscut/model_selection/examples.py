@@ -1,0 +1,219 @@
+"""The rows of a call as every growth of it needs them: matrix, target, weights, (train, test) pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import issparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import type_of_target
+
+from crosscut.estimators.data import read_table
+from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.settings import is_scikit
+from crosscut.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows, target and weights; what scikit-learn would refuse has been left to scikit-learn."""
+
+    X: Any  # as the user gave it
+    matrix: Any  # float32 array for scikit-learn's trees, else X itself
+    given_y: Any
+    y: NDArray[Any]  # one value per row
+    classes: NDArray[Any] | None  # None: numbers are predicted
+    codes: NDArray[Any]  # number of the class of each row, or y as float64
+    weights: NDArray[np.float64] | None
+    n_jobs: int  # threads
+
+    @classmethod
+    def of(
+        cls, estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any], n_jobs: int | None
+    ) -> Examples:
+        """Read the arguments of a call, or raise :class:`NotShared`."""
+        if y is None:
+            raise NotShared("y is None")
+        if issparse(X):
+            raise NotShared("X is a sparse matrix")
+        threads = effective_n_jobs(n_jobs)
+        other = [name for name in fit_params if name != "sample_weight"]
+        if other:
+            raise NotShared(f"fit gets the parameter {other[0]!r}")
+        matrix, table = (_matrix(X), None) if is_scikit(estimator) else _table(estimator, X, threads)
+        values = np.asarray(y)
+        if values.ndim != 1:
+            raise NotShared(f"y has {values.ndim} dimensions")
+        classes, codes = _target(values, classifier=is_classifier(estimator))
+        weights = _weights(fit_params.get("sample_weight"), len(values))
+        examples = cls(X, matrix, y, values, classes, codes, weights, threads)
+        if table is not None:
+            examples.__dict__["exact_table"] = table
+        return examples
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        if isinstance(self.matrix, np.ndarray):
+            return int(self.matrix.shape[1])
+        return self.exact_table.n_columns
+
+    @cached_property
+    def exact_table(self) -> Table:
+        """The columns as ranks."""
+        return Table.from_data(self.matrix, n_jobs=self.n_jobs)
+
+    def table(self, max_bins: int | None) -> Table:
+        """Return the columns as ranks, in bins if asked for."""
+        return (
+            self.exact_table
+            if max_bins is None
+            else Table.from_data(self.matrix, max_bins=max_bins, n_jobs=self.n_jobs)
+        )
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """The matrix that trees walk."""
+        if isinstance(self.matrix, np.ndarray) and self.matrix.dtype == np.float32:
+            return np.ascontiguousarray(self.matrix)
+        return self.exact_table.schema.matrix(self.matrix)
+
+    def weights_of(self, class_weight: Any, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""
+        if class_weight is None:
+            return self.weights
+        given = dict(class_weight) if isinstance(class_weight, tuple) else class_weight
+        try:
+            train_weights = compute_sample_weight(given, self.y[train])
+        except ValueError as error:
+            raise NotShared(f"class_weight: {error}") from None
+        assert self.classes is not None
+        by_class = np.ones(len(self.classes))
+        by_class[self.codes[train]] = train_weights
+        weights: NDArray[np.float64] = by_class[self.codes]
+        return weights if self.weights is None else weights * self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The (train, test) pairs of a cross-validation, as given and as row numbers."""
+
+    given: list[tuple[Any, Any]]
+    train: list[NDArray[np.int64]]
+    test: list[NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, given: Iterable[tuple[Any, Any]], n_rows: int) -> Splits:
+        """Read pairs of row numbers or masks; raise :class:`NotShared` for what no task can express."""
+        given = list(given)
+        numbers = np.arange(n_rows)
+        train = [numbers[np.asarray(rows)] for rows, _ in given]
+        test = [numbers[np.asarray(rows)] for _, rows in given]
+        if not all(len(rows) for rows in test):
+            raise NotShared("a test set is empty")
+        seen = np.zeros(n_rows, bool)
+        for rows in train:
+            if not len(rows):
+                raise NotShared("a training set is empty")
+            seen[:] = False
+            seen[rows] = True
+            if np.count_nonzero(seen) != len(rows):
+                raise NotShared("a training set has a row more than once")
+        return cls(given, train, test)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @cached_property
+    def folds(self) -> NDArray[np.int64]:
+        """Each row's fold, if the test sets are folds and every training set is all the other rows."""
+        if len(self) < 3:
+            raise ValueError(
+                f"inner_cv=None needs at least 3 outer folds, but cv has {len(self)}; give inner_cv"
+            )
+        n_rows = len(self.train[0]) + len(self.test[0])
+        folds = np.full(n_rows, -1)
+        for i, rows in enumerate(self.test):
+            if len(rows) + len(self.train[i]) != n_rows or (folds[rows] >= 0).any():
+                break
+            folds[rows] = i
+        if (folds < 0).any() or any((folds[rows] == i).any() for i, rows in enumerate(self.train)):
+            raise ValueError(
+                "inner_cv=None takes the outer folds for the inner ones too, but the test sets of cv are not "
+                "folds of the rows; give inner_cv"
+            )
+        return folds
+
+    def without(self, i: int, j: int) -> NDArray[np.int64]:
+        """Return the rows outside folds ``i`` and ``j``: the same array for (j, i)."""
+        i, j = min(i, j), max(i, j)
+        if (i, j) not in self._pairs:
+            self._pairs[i, j] = np.flatnonzero((self.folds != i) & (self.folds != j))
+        return self._pairs[i, j]
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], NDArray[np.int64]]:
+        return {}
+
+
+def _matrix(X: Any) -> NDArray[np.float32]:
+    try:
+        return np.asarray(
+            check_array(X, dtype=np.float32, ensure_all_finite="allow-nan", input_name="X"), order="C"
+        )
+    except (ValueError, TypeError) as error:
+        raise NotShared(f"X is refused by the estimator: {error}") from None
+
+
+def _table(estimator: Any, X: Any, n_jobs: int) -> tuple[Any, Table]:
+    try:
+        X = read_table(clone(estimator), X, reset=True)
+        return X, Table.from_data(X, n_jobs=n_jobs)
+    except (ValueError, TypeError) as error:
+        raise NotShared(f"X is refused by the estimator: {error}") from None
+
+
+def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    if classifier:
+        kind = type_of_target(y)
+        if kind not in {"binary", "multiclass"}:
+            raise NotShared(f"y is {kind}")
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.int32)
+    try:
+        numbers = y.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise NotShared(f"y is refused by the estimator: {error}") from None
+    if not np.isfinite(numbers).all():
+        raise NotShared("y has missing or infinite values")
+    return None, numbers
+
+
+def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
+    if given is None:
+        return None
+    weights = np.asarray(given)
+    if (
+        weights.shape != (n_rows,)
+        or weights.dtype.kind not in "fiub"
+        or not np.isfinite(weights).all()
+        or weights.min() < 0
+    ):
+        raise NotShared("sample_weight is not one finite number from 0 per row")
+    return weights.astype(np.float64)

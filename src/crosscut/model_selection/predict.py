@@ -1,0 +1,112 @@
+"""Drop-in for scikit-learn's ``cross_val_predict``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import model_selection as scikit
+
+from crosscut.model_selection.call import Call, checked_like
+from crosscut.model_selection.delegation import NotShared, warn_delegated
+from crosscut.model_selection.settings import check_estimator, check_method
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.model_selection.evaluation import Grown
+
+
+@checked_like(scikit.cross_val_predict)
+def cross_val_predict(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict[str, Any] | None = None,
+    pre_dispatch: int | str | None = "2*n_jobs",
+    method: str = "predict",
+) -> NDArray[Any]:
+    """Predict each row by the tree that was not trained on it; the trees are grown at once.
+
+    Arguments and results are those of :func:`sklearn.model_selection.cross_val_predict`; see
+    :func:`cross_validate`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import cross_val_predict
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cross_val_predict(DecisionTreeClassifier(), X, y, cv=10, method="predict_proba").shape
+    (150, 3)
+    """
+    try:
+        check_estimator(estimator)
+        check_method(estimator, method)
+        call = Call.of("cross_val_predict", estimator, X, y, groups, cv, params, scored=False, n_jobs=n_jobs)
+        grown = call.grow([{}])
+    except NotShared as reason:
+        warn_delegated("cross_val_predict", reason)
+        delegated: NDArray[Any] = scikit.cross_val_predict(
+            estimator,
+            X,
+            y,
+            groups=groups,
+            cv=cv if reason.splits is None else reason.splits,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            params=params,
+            pre_dispatch=pre_dispatch,
+            method=method,
+        )
+        return delegated
+    test = np.concatenate(grown.splits.test)
+    n_rows = grown.examples.n_rows
+    if len(test) != n_rows or len(np.unique(test)) != n_rows:
+        raise ValueError("cross_val_predict only works for partitions")
+    found = _predictions(grown, method)
+    back = np.empty(n_rows, np.int64)
+    back[test] = np.arange(n_rows)
+    return found[back]
+
+
+def _predictions(grown: Grown, method: str) -> NDArray[Any]:
+    """Return what ``method`` gives for the test rows, split after split."""
+    examples, splits = grown.examples, grown.splits
+    lane, cut = grown.candidates[0]
+    grove = grown.groves[lane]
+    places = grove.stopped(grown.places(lane, splits.test), cut)
+    found: NDArray[Any]
+    if examples.classes is None:
+        found = grove.mean[places]
+        return found
+    if method == "predict":
+        found = examples.classes[grove.label[places]]
+        return found
+    found = grove.probability[places]
+    if method == "predict_log_proba":
+        # one log per split, for scikit-learn warns of log(0) in every fit; classes a training set lacks are
+        # not logged
+        found = np.log(found)
+    n_classes = len(examples.classes)
+    first = np.cumsum([0, *map(len, splits.test)])
+    for s, train in enumerate(splits.train):
+        present = np.bincount(examples.codes[train], minlength=n_classes) > 0
+        if present.all():
+            continue
+        warnings.warn(
+            f"Number of classes in training fold ({np.count_nonzero(present)}) does not match total number "
+            f"of classes ({n_classes}). Results may not be appropriate for your use case. To fix this, use a "
+            "cross-validation technique resulting in properly stratified folds",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        absent = 0.0 if method == "predict_proba" else np.finfo(found.dtype).min
+        found[first[s] : first[s + 1], ~present] = absent
+    return found

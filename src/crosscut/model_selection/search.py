@@ -1,0 +1,175 @@
+"""Drop-ins for scikit-learn's ``GridSearchCV`` and ``RandomizedSearchCV``."""
+
+from __future__ import annotations
+
+import time
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from sklearn import model_selection as scikit
+from sklearn.base import is_classifier
+from sklearn.metrics._scorer import _MultimetricScorer
+from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils.validation import _check_method_params
+
+from crosscut.model_selection.call import Call
+from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
+from crosscut.model_selection.evaluation import evaluate
+from crosscut.model_selection.examples import Examples
+from crosscut.model_selection.progress import print_fits
+from crosscut.model_selection.settings import check_estimator, read_candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class SharedSearch:
+    """The ``fit`` of both searches: one growth where the candidates allow it, else scikit-learn's own."""
+
+    def fit(self: Any, X: Any, y: Any = None, **params: Any) -> Any:
+        """Score every candidate on every split and, with ``refit``, grow the best one's tree on all rows.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows and target.
+        **params
+            ``sample_weight`` for the trees, ``groups`` for the splitter, as in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        given_cv = self.cv
+        try:
+            self._fit_shared(X, y, params)
+        except NotShared as reason:
+            warn_delegated(type(self).__name__, reason)
+            if reason.splits is not None:
+                self.cv = reason.splits
+            try:
+                super().fit(X, y, **params)  # type: ignore[misc]
+            finally:
+                self.cv = given_cv
+        return self
+
+    def _fit_shared(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
+        check_estimator(self.estimator)
+        refuse_callbacks(self, self.estimator)
+        scorers, refit_metric = self._get_scorers()
+        X, y = indexable(X, y)
+        params = _check_method_params(X, params=params)
+        routed = self._get_routed_params_for_fit(params)
+        examples = Examples.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
+        read_candidates(self.estimator, self._peek(), examples.n_features)
+
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
+        candidates = self._candidates(getattr(self, "random_state", None))
+        if not candidates:
+            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
+        if self.verbose > 0:
+            print(  # noqa: T201 - what verbose asks for
+                f"Fitting {self.n_splits_} folds for each of {len(candidates)} candidates,"
+                f" totalling {len(candidates) * self.n_splits_} fits"
+            )
+        call = Call(self.estimator, X, y, cv, scorers, routed, examples)
+        grown = call.grow(candidates, final=bool(self.refit))
+        if len(grown.splits) != self.n_splits_:
+            raise ValueError(
+                "cv.split and cv.get_n_splits return inconsistent results. "
+                f"Expected {self.n_splits_} splits, got {len(grown.splits)}"
+            )
+        out = evaluate(
+            grown,
+            scorers,
+            score_params=routed.scorer.score,
+            error_score=self.error_score,
+            return_train_score=self.return_train_score,
+        )
+        print_fits(self.verbose, out, candidates, self.n_splits_, numbered=True)
+        results = self._format_results(candidates, self.n_splits_, out)
+
+        first_score = out[0]["test_scores"]
+        self.multimetric_ = isinstance(first_score, dict)
+        if callable(self.scoring) and self.multimetric_:
+            self._check_refit_for_multimetric(first_score)
+            refit_metric = self.refit
+        if self.refit or not self.multimetric_:
+            self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+            if not callable(self.refit):
+                self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
+            self.best_params_ = results["params"][self.best_index_]
+        if self.refit:
+            start = time.perf_counter()
+            self.best_estimator_ = grown.fitted(self.best_index_, -1)
+            self.refit_time_ = time.perf_counter() - start
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        self.scorer_ = scorers._scorers if isinstance(scorers, _MultimetricScorer) else scorers
+        self.cv_results_ = results
+
+
+class GridSearchCV(SharedSearch, scikit.GridSearchCV):  # type: ignore[misc]
+    """Search a grid of parameters for a tree; one growth serves the whole grid where the parameters allow.
+
+    Arguments, attributes and results are those of :class:`sklearn.model_selection.GridSearchCV`.
+    ``max_depth``, ``min_impurity_decrease`` and ``ccp_alpha`` cost nothing extra, for every smaller tree is
+    inside the larger one; a value of ``min_samples_leaf`` or ``min_samples_split`` costs a lane, a criterion
+    or class weight a growth. What cannot be shared is delegated to scikit-learn with one
+    :class:`DelegationWarning` that names the parameter.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import GridSearchCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> grid = {"max_depth": [2, 4, 8, None], "ccp_alpha": [0.0, 0.005, 0.02]}
+    >>> search = GridSearchCV(DecisionTreeClassifier(), grid, cv=10).fit(X, y)
+    >>> len(search.cv_results_["params"]), type(search.best_estimator_).__name__
+    (12, 'DecisionTreeClassifier')
+    """
+
+    def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
+        del random_state
+        return list(ParameterGrid(self.param_grid))
+
+    def _peek(self) -> list[Mapping[str, Any]]:
+        _refuse_custom_search(self, scikit.GridSearchCV)
+        return self._candidates(None)
+
+
+class RandomizedSearchCV(SharedSearch, scikit.RandomizedSearchCV):  # type: ignore[misc]
+    """Search random parameters for a tree; one growth serves all candidates where the parameters allow.
+
+    Arguments, attributes and results are those of :class:`sklearn.model_selection.RandomizedSearchCV`; see
+    :class:`GridSearchCV` for what each parameter costs.
+
+    Examples
+    --------
+    >>> from scipy.stats import randint, uniform
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from crosscut import RandomizedSearchCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> chances = {"max_depth": randint(1, 8), "min_impurity_decrease": uniform(0, 100)}
+    >>> search = RandomizedSearchCV(DecisionTreeRegressor(), chances, n_iter=20, random_state=0)
+    >>> sorted(search.fit(X, y).best_params_)
+    ['max_depth', 'min_impurity_decrease']
+    """
+
+    def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
+        return list(ParameterSampler(self.param_distributions, self.n_iter, random_state=random_state))
+
+    def _peek(self) -> list[Mapping[str, Any]]:
+        _refuse_custom_search(self, scikit.RandomizedSearchCV)
+        # drawn from a copy: if the search is delegated, scikit-learn draws the same candidates
+        return self._candidates(deepcopy(check_random_state(self.random_state)))
+
+
+def _refuse_custom_search(search: Any, base: Any) -> None:
+    if type(search)._run_search is not base._run_search:
+        raise NotShared(f"{type(search).__name__} chooses its candidates one after the other")

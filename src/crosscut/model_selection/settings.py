@@ -1,0 +1,172 @@
+"""A candidate's parameters, parted into what needs a growth, what needs a lane and what needs neither."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from crosscut.estimators.problem import check_parameters
+from crosscut.growth import Growth, Limits
+from crosscut.model_selection.delegation import NotShared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crosscut.growth import Criterion
+
+# scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
+# this is one more cut (it matters only where targets are told apart by less than 1.5e-8).
+PURE = 2.220446049250313e-16
+# scikit-learn's names of the criteria that are grown here
+CRITERIA: dict[str, Criterion] = {
+    "gini": "gini",
+    "entropy": "entropy",
+    "log_loss": "entropy",
+    "gain_ratio": "gain_ratio",
+    "squared_error": "variance",
+    "variance": "variance",
+}
+# parameters that must keep this value, and what another value would ask for
+FIXED = {
+    "splitter": ("best", "draws thresholds at random"),
+    "max_leaf_nodes": (None, "grows best-first, so that smaller trees are not inside larger ones"),
+    "min_weight_fraction_leaf": (0.0, "limits the weight of leaves"),
+    "monotonic_cst": (None, "constrains the leaf values"),
+    "prune": (None, "chooses the pruning by a cross-validation inside each training set"),
+}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a grown tree is cut short: parameters without a lane, as smaller trees are inside larger ones."""
+
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_decrease: float = 0.0
+    alpha: float = 0.0
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What decides how a candidate's trees grow, its :class:`Cut` aside."""
+
+    growth: Growth
+    max_bins: int | None
+    class_weight: Any  # hashable form: None, "balanced" or sorted items
+    min_samples_leaf: (
+        float  # as in scikit-learn a number of rows, or if no integer a fraction of the training rows
+    )
+    min_samples_split: float | None  # only a fraction: its number of rows is not the same for all trees
+    min_impurity: float  # what is no more impure than this is not split
+
+    def limits(self, n_rows: int, cuts: Sequence[Cut]) -> Limits:
+        """Return the limits of a task with ``n_rows`` training rows, as large as its largest candidate."""
+        depths = [cut.max_depth for cut in cuts]
+        leaf = _count_rows(self.min_samples_leaf, n_rows)
+        split = min(cut.min_samples_split for cut in cuts)
+        if self.min_samples_split is not None:
+            split = max(split, _count_rows(self.min_samples_split, n_rows))
+        return Limits(
+            None if None in depths else max(depth for depth in depths if depth is not None),
+            max(split, 2 * leaf),
+            leaf,
+            min(cut.min_decrease for cut in cuts),
+        )
+
+
+def _count_rows(limit: float, n_rows: int) -> int:
+    """Return a limit as a number of rows: a fraction is of the training rows, rounded up."""
+    return math.ceil(limit * n_rows) if isinstance(limit, float) else int(limit)
+
+
+def is_scikit(estimator: Any) -> bool:
+    """Whether the estimator is one of scikit-learn's two trees, and no subclass that may behave otherwise."""
+    return type(estimator) in {DecisionTreeClassifier, DecisionTreeRegressor}
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuse what is not a tree that can be grown here."""
+    ours = type(estimator).__module__.partition(".")[0] == "crosscut"
+    if not (
+        is_scikit(estimator) or (ours and type(estimator).__name__ in {"TreeClassifier", "TreeRegressor"})
+    ):
+        steps = getattr(estimator, "steps", None)
+        if steps:
+            raise NotShared("the estimator is a pipeline, whose steps are fitted to each training set")
+        raise NotShared(f"the estimator is a {type(estimator).__name__}, not a tree")
+
+
+def check_method(estimator: Any, method: str) -> None:
+    """Refuse a method that the estimator does not have."""
+    if not hasattr(estimator, method):
+        raise NotShared(f"a {type(estimator).__name__} has no {method}")
+
+
+def read_candidates(
+    estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int
+) -> list[tuple[Lane, Cut]]:
+    """Return each candidate's lane and cut, or raise :class:`NotShared` naming the parameter that forbids it.
+
+    Values that the estimator itself refuses are left to scikit-learn, which knows how a failing fit is
+    reported.
+    """
+    scratch = clone(estimator)
+    default = scratch.get_params(deep=False)
+    check = scratch._validate_params if is_scikit(estimator) else partial(check_parameters, scratch)
+    read = []
+    for candidate in candidates:
+        unknown = [name for name in candidate if name not in default]
+        if unknown:
+            raise NotShared(f"{unknown[0]!r} is not a parameter of {type(estimator).__name__}")
+        scratch.set_params(**default | candidate)
+        try:
+            check()
+        except ValueError as error:
+            raise NotShared(str(error)) from None
+        read.append(_read(default | candidate, n_features, scikit=is_scikit(estimator)))
+    return read
+
+
+def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> tuple[Lane, Cut]:
+    for name, (value, consequence) in FIXED.items():
+        given = params.get(name, value)
+        if given is not value and given != value:
+            raise NotShared(f"{name}={given!r} {consequence}")
+    features = params.get("max_features")
+    if not (
+        features is None or (features == 1.0 and isinstance(features, float)) or features == n_features != 1
+    ):
+        raise NotShared(f"max_features={features!r} draws features at random")
+    criterion = params["criterion"]
+    if criterion not in CRITERIA:
+        raise NotShared(f"criterion={criterion!r} is not additive over folds as growing together needs it")
+    weight = params.get("class_weight")
+    if isinstance(weight, dict):
+        weight = tuple(sorted(weight.items(), key=repr))
+    elif not (weight is None or weight == "balanced"):
+        raise NotShared(f"class_weight={weight!r} is for several outputs")
+    split = params["min_samples_split"]
+    whole = isinstance(split, Integral)
+    leaf = params["min_samples_leaf"]
+    lane = Lane(
+        Growth(CRITERIA[criterion], params.get("splits", "binary")),
+        params.get("max_bins"),
+        weight,
+        int(leaf) if isinstance(leaf, Integral) else float(leaf),
+        None if whole else float(split),
+        PURE if scikit else -1.0,
+    )
+    depth = params["max_depth"]
+    cut = Cut(
+        None if depth is None else int(depth),
+        int(split) if whole else 2,
+        float(params["min_impurity_decrease"]),
+        float(params["ccp_alpha"]),
+    )
+    return lane, cut

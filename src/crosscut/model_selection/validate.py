@@ -1,0 +1,243 @@
+"""Drop-ins for scikit-learn's ``cross_validate``, ``cross_val_score`` and ``validation_curve``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import model_selection as scikit
+from sklearn.metrics import check_scoring
+from sklearn.model_selection._validation import _aggregate_score_dicts, _normalize_score_results
+from sklearn.utils import indexable
+
+from crosscut.model_selection.call import Call, checked_like
+from crosscut.model_selection.delegation import NotShared, warn_delegated
+from crosscut.model_selection.evaluation import evaluate
+from crosscut.model_selection.progress import print_fits
+from crosscut.model_selection.settings import check_estimator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@checked_like(scikit.cross_validate)
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    error_score: Any = np.nan,
+) -> dict[str, Any]:
+    """Evaluate a tree by cross-validation; the trees of all splits are grown at once.
+
+    Arguments and results are those of :func:`sklearn.model_selection.cross_validate`. ``fit_time`` and
+    ``score_time`` share out evenly what the common growth and scoring took. ``random_state`` of
+    scikit-learn's trees only decides between tests of equal quality; here the lowest feature wins, then the
+    lowest threshold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        scikit-learn's ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, or crosscut's trees. What
+        cannot be grown together is delegated to scikit-learn with one :class:`DelegationWarning` that names
+        the reason.
+    X, y, groups, scoring, cv, verbose, params, return_train_score, return_estimator, return_indices,
+    error_score
+        As in scikit-learn.
+    n_jobs : int, optional
+        Threads; None is one.
+    pre_dispatch : int or str
+        Used only if the call is delegated.
+
+    Returns
+    -------
+    dict
+        ``test_score`` (or one ``test_<name>`` per metric), ``fit_time``, ``score_time``, and what else was
+        asked for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import cross_validate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> result = cross_validate(DecisionTreeClassifier(max_depth=3), X, y, cv=10)
+    >>> sorted(result), result["test_score"].shape
+    (['fit_time', 'score_time', 'test_score'], (10,))
+    """
+    raise_exc = error_score == "raise"
+    try:
+        check_estimator(estimator)
+        call = Call.of(
+            "cross_validate", estimator, X, y, groups, cv, params, scoring, raise_exc=raise_exc, n_jobs=n_jobs
+        )
+        grown = call.grow([{}])
+    except NotShared as reason:
+        warn_delegated("cross_validate", reason)
+        delegated: dict[str, Any] = scikit.cross_validate(
+            estimator,
+            X,
+            y,
+            groups=groups,
+            scoring=scoring,
+            cv=cv if reason.splits is None else reason.splits,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            params=params,
+            pre_dispatch=pre_dispatch,
+            return_train_score=return_train_score,
+            return_estimator=return_estimator,
+            return_indices=return_indices,
+            error_score=error_score,
+        )
+        return delegated
+    results = evaluate(
+        grown,
+        call.scorer,
+        score_params=call.routed.scorer.score,
+        error_score=error_score,
+        return_train_score=return_train_score,
+        return_estimator=return_estimator,
+    )
+    print_fits(verbose, results, [None], len(grown.splits))
+    columns = _aggregate_score_dicts(results)
+    found = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
+    if return_estimator:
+        found["estimator"] = columns["estimator"]
+    if return_indices:
+        train, test = zip(*grown.splits.given, strict=True)
+        found["indices"] = {"train": train, "test": test}
+    test_scores = _normalize_score_results(columns["test_scores"])
+    train_scores = _normalize_score_results(columns["train_scores"]) if return_train_score else {}
+    for name, scores in test_scores.items():
+        found[f"test_{name}"] = scores
+        if return_train_score:
+            found[f"train_{name}"] = train_scores[name]
+    return found
+
+
+@checked_like(scikit.cross_val_score)
+def cross_val_score(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict[str, Any] | None = None,
+    pre_dispatch: int | str | None = "2*n_jobs",
+    error_score: Any = np.nan,
+) -> NDArray[np.float64]:
+    """Return a tree's score on each split of a cross-validation; the trees are grown at once.
+
+    Arguments and results are those of :func:`sklearn.model_selection.cross_val_score`; see
+    :func:`cross_validate`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from crosscut import cross_val_score
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> cross_val_score(DecisionTreeRegressor(max_depth=2), X, y, cv=3).round(3)
+    array([0.399, 0.416, 0.301])
+    """
+    scorer = check_scoring(estimator, scoring=scoring)  # one metric only
+    found = cross_validate(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        scoring={"score": scorer},
+        cv=cv,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        params=params,
+        pre_dispatch=pre_dispatch,
+        error_score=error_score,
+    )
+    scores: NDArray[np.float64] = found["test_score"]
+    return scores
+
+
+@checked_like(scikit.validation_curve)
+def validation_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    param_name: str,
+    param_range: Any,
+    groups: Any = None,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "all",
+    verbose: int = 0,
+    error_score: Any = np.nan,
+    params: dict[str, Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return training and test scores for every value of one parameter, from one growth where possible.
+
+    Arguments and results are those of :func:`sklearn.model_selection.validation_curve`; see
+    :func:`cross_validate`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import validation_curve
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> train, test = validation_curve(
+    ...     DecisionTreeClassifier(), X, y, param_name="max_depth", param_range=[1, 2, 4, 8], cv=5)
+    >>> test.shape
+    (4, 5)
+    """
+    try:
+        check_estimator(estimator)
+        X, y, groups = indexable(X, y, groups)
+        call = Call.of("validation_curve", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
+        candidates = [{param_name: value} for value in param_range]
+        grown = call.grow(candidates)
+    except NotShared as reason:
+        warn_delegated("validation_curve", reason)
+        train_scores, test_scores = scikit.validation_curve(
+            estimator,
+            X,
+            y,
+            param_name=param_name,
+            param_range=param_range,
+            groups=groups,
+            cv=cv if reason.splits is None else reason.splits,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            pre_dispatch=pre_dispatch,
+            verbose=verbose,
+            error_score=error_score,
+            params=params,
+        )
+        return train_scores, test_scores
+    results = evaluate(
+        grown,
+        call.scorer,
+        score_params=call.routed.scorer.score,
+        error_score=error_score,
+        return_train_score=True,
+    )
+    print_fits(verbose, results, candidates, len(grown.splits))
+    columns = _aggregate_score_dicts(results)
+    shape = len(candidates), len(grown.splits)
+    return columns["train_scores"].reshape(shape), columns["test_scores"].reshape(shape)

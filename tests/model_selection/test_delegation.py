@@ -1,0 +1,160 @@
+"""What cannot be grown together goes to scikit-learn, with one warning that names the reason."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn import model_selection as scikit
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import crosscut
+from crosscut import DelegationWarning, TreeClassifier
+
+from .agreement import assert_same_results
+from .tie_free import make_data
+
+
+class MyTree(DecisionTreeClassifier):
+    """May do anything."""
+
+
+def delegated(function, *arguments, **options):
+    """Return the result, and the one reason given."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments, **options)
+    reasons = [one for one in caught if issubclass(one.category, DelegationWarning)]
+    assert len(reasons) == 1, reasons
+    assert reasons[0].filename == __file__
+    return result, str(reasons[0].message)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"splitter": "random"}, "splitter='random'"),
+        ({"max_features": "sqrt"}, "max_features='sqrt'"),
+        ({"max_features": 1}, "max_features=1"),
+        ({"criterion": "absolute_error"}, "criterion='absolute_error'"),
+        ({"criterion": "poisson"}, "criterion='poisson'"),
+        ({"max_leaf_nodes": 5}, "max_leaf_nodes=5"),
+        ({"min_weight_fraction_leaf": 0.1}, "min_weight_fraction_leaf=0.1"),
+        ({"monotonic_cst": [1, 0]}, "monotonic_cst"),
+    ],
+)
+def test_parameters(settings, named):
+    X, y = make_data(0, 60, 2, n_classes=0)
+    estimator = DecisionTreeRegressor(random_state=0, **settings)
+    y = np.abs(y)
+    result, reason = delegated(crosscut.cross_validate, estimator, X, y)
+    assert named in reason
+    assert_same_results(result, scikit.cross_validate(estimator, X, y))
+    name, value = next(iter(settings.items()))
+    search, reason = delegated(
+        crosscut.GridSearchCV(DecisionTreeRegressor(random_state=0), {name: [value]}).fit, X, y
+    )
+    assert named in reason
+    expected = scikit.GridSearchCV(DecisionTreeRegressor(random_state=0), {name: [value]}).fit(X, y)
+    assert_same_results(search.cv_results_, expected.cv_results_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "named"),
+    [
+        (make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)), "pipeline"),
+        (LogisticRegression(), "LogisticRegression"),
+        (MyTree(random_state=0), "MyTree"),
+        (TreeClassifier(prune="1se", cv=3), "prune='1se'"),
+    ],
+)
+def test_estimators(estimator, named):
+    X, y = make_data(1, 80, 2)
+    for name in ("cross_validate", "cross_val_score", "cross_val_predict"):
+        result, reason = delegated(getattr(crosscut, name), estimator, X, y, cv=3)
+        assert named in reason
+        expected = getattr(scikit, name)(estimator, X, y, cv=3)
+        if isinstance(result, dict):
+            assert_same_results(result, expected)
+        else:
+            np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda X, y: (csr_array(X), y), "sparse"),
+        (lambda X, y: (X, np.column_stack([y, y])), "dimensions"),
+        (lambda X, y: (X.tolist(), y + 0.5), "continuous"),
+    ],
+)
+def test_data(change, named):
+    X, y = change(*make_data(2, 60, 2))
+    estimator = DecisionTreeClassifier(random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = crosscut.cross_validate(estimator, X, y, cv=KFold(3))
+        except ValueError as error:
+            with pytest.raises(type(error)):
+                scikit.cross_validate(estimator, X, y, cv=KFold(3))
+        else:
+            assert_same_results(found, scikit.cross_validate(estimator, X, y, cv=KFold(3)))
+    assert [named in str(one.message) for one in caught if one.category is DelegationWarning] == [True]
+
+
+@pytest.mark.parametrize(
+    ("cv", "named"),
+    [
+        ([(np.r_[np.arange(40), np.arange(10)], np.arange(40, 60))], "more than once"),
+        ([(np.arange(50), np.array([], int)), (np.arange(30), np.arange(30, 60))], "empty"),
+    ],
+)
+def test_splits(cv, named):
+    X, y = make_data(3, 60, 1)
+    _, reason = delegated(crosscut.cross_validate, DecisionTreeClassifier(), X, y, cv=iter(cv))
+    assert named in reason
+
+
+def test_values_the_estimator_refuses_fail_as_in_scikit():
+    X, y = make_data(4, 60, 1)
+    grid = {"max_depth": [2, -1]}
+    for module in (crosscut, scikit):
+        with pytest.warns(Warning, match="max_depth") as caught:
+            search = module.GridSearchCV(DecisionTreeClassifier(), grid, cv=2).fit(X, y)
+        assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, True]
+        assert any("2 fits failed" in str(one.message) for one in caught)
+    with (
+        pytest.warns(DelegationWarning, match="depth"),
+        pytest.raises(ValueError, match="Invalid parameter 'depth'"),
+    ):
+        crosscut.GridSearchCV(DecisionTreeClassifier(), {"depth": [1]}).fit(X, y)
+
+
+def test_infinite_values_fail_as_in_scikit():
+    X, y = make_data(5, 60, 1)
+    X[3] = np.inf
+    with pytest.raises(ValueError, match="infinity") as theirs:
+        scikit.cross_validate(DecisionTreeClassifier(), X, y, error_score="raise")
+    with pytest.warns(DelegationWarning, match="X is refused"), pytest.raises(ValueError) as ours:  # noqa: PT011
+        crosscut.cross_validate(DecisionTreeClassifier(), X, y, error_score="raise")
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_a_delegated_search_draws_the_same_candidates():
+    X, y = make_data(6, 60, 2)
+    chances = {"max_features": [1, 2], "max_depth": list(range(1, 30))}
+    found = []
+    for module in (crosscut, scikit):
+        state = np.random.RandomState(0)
+        search = module.RandomizedSearchCV(
+            DecisionTreeClassifier(random_state=0), chances, n_iter=5, random_state=state
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(search.fit(X, y).cv_results_["params"])
+    assert found[0] == found[1]

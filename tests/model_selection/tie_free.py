@@ -1,0 +1,59 @@
+"""Data on which no two tests of a node are equally good: scikit-learn's random state then decides nothing."""
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
+
+
+def is_tie_free(estimator, X, y, *, cv=5, params=({},), seeds=3, **fit_params):
+    """Whether scikit-learn grows the same trees whatever the order in which it looks at tests.
+
+    The order of columns is its random state's; the order of cuts within a column is turned round by changing
+    every value's sign. Asked for every training set and for all rows.
+    """
+    splits = [train for train, _ in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y)]
+    for rows in [*splits, np.arange(len(y))]:
+        given = {name: value[rows] for name, value in fit_params.items()}
+        for candidate in params:
+            model = clone(estimator).set_params(**candidate)
+            parts = [
+                _parts(
+                    clone(model).set_params(random_state=seed).fit(sign * X[rows], y[rows], **given), sign * X
+                )
+                for seed in range(seeds)
+                for sign in (1, -1)
+            ]
+            if any(part != parts[0] for part in parts[1:]):
+                return False
+    return True
+
+
+def _parts(model, X):
+    """Return the rows of every node, each set as the sum of its rows' keys."""
+    keys = np.random.default_rng(0).integers(1 << 48, size=len(X))
+    return sorted((model.decision_path(X).T @ keys).tolist())
+
+
+def make_data(seed, n_rows=300, n_features=4, *, n_classes=2):
+    """Numbers without equal values; ``n_classes=0`` gives a numeric target."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    signal = X[:, 0] + np.sin(2 * X[:, 1 % n_features]) + rng.normal(size=n_rows) * 0.7
+    if n_classes == 0:
+        return X, signal
+    return X, np.searchsorted(np.quantile(signal, np.arange(1, n_classes) / n_classes), signal)
+
+
+def make_weights(seed, n_rows):
+    """Weights that part tests which counts of rows would leave equal."""
+    return np.random.default_rng(seed).uniform(0.5, 2, n_rows)
+
+
+def tie_free_data(estimator, n_rows=200, n_features=3, *, n_classes=2, seed=0, weighted=False, **options):
+    """Return the first data, from ``seed`` on, on which the estimator meets no tie; and weights if asked."""
+    for attempt in range(seed, seed + 20):
+        X, y = make_data(attempt, n_rows, n_features, n_classes=n_classes)
+        weights = {"sample_weight": make_weights(attempt, n_rows)} if weighted else {}
+        if is_tie_free(estimator, X, y, **options, **weights):
+            return (X, y, weights["sample_weight"]) if weighted else (X, y)
+    raise AssertionError("no data without ties found")
