@@ -1,6 +1,7 @@
 """Columns of every kind from every source the table reads."""
 
 import datetime as dt
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -86,6 +87,17 @@ def test_text_is_nominal_and_sorted(frame):
     column = one(frame)
     assert (column.kind, column.categories) == ("nominal", ("f", "m"))
     assert column.values.tolist() == [1, -1, 0, 1]
+
+
+def test_text_without_pyarrow(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    for frame in (TEXT[0], TEXT[4]):
+        test_text_is_nominal_and_sorted(frame)
+
+
+def test_all_text_missing():
+    column = one(pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String)}))
+    assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (), [-1, -1])
 
 
 ORDERED = [

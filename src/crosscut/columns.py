@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import numbers
+import sys
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
@@ -155,6 +156,9 @@ def _column_of_series(name: str, series: Any) -> Column:
         if dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return _date_column(name, np.asarray(series.to_numpy()))
+    objects = str(getattr(series.to_native(), "dtype", "")) == "object"
+    if dtype == nw.String and not objects and "pyarrow" in sys.modules:
+        return _text_column(name, series.to_arrow())
     if dtype in {nw.String, nw.Object, nw.Unknown}:
         return column_of(name, series.to_numpy())
     raise TypeError(
@@ -174,6 +178,20 @@ def _nominal_column(name: str, series: Any) -> Column:
     ):  # Arrow's ordered dictionary
         order = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
     return column_of(name, np.array(series.to_list(), dtype=object), nominal=True, order=order)
+
+
+def _text_column(name: str, text: Any) -> Column:
+    """Return the nominal column of an Arrow array of text: numbered by Arrow, sorted here."""
+    import pyarrow as pa
+
+    chunks = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text])
+    coded = chunks.dictionary_encode().unify_dictionaries()
+    found = coded.chunk(0).dictionary.to_pylist()
+    categories = sorted(found)
+    place = {category: c for c, category in enumerate(categories)}
+    code = np.array([*(place[category] for category in found), -1])  # the last for missing
+    numbers = [chunk.indices.fill_null(len(found)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
+    return Column(name, "nominal", code[np.concatenate(numbers)], tuple(categories))
 
 
 def _date_column(name: str, moments: NDArray[Any]) -> Column:

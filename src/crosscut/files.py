@@ -21,8 +21,8 @@ def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Tabl
     r"""Read a table from a file as an Arrow table, which every estimator takes for ``X``.
 
     The ending of the name decides: ``.csv``, ``.tsv`` or ``.tab`` (also with ``.gz``), ``.parquet``,
-    ``.arrow``, ``.feather`` or ``.ipc``, ``.arff``, ``.duckdb``, ``.sqlite`` or ``.db``. In a CSV file an empty
-    cell, ``NA``, ``NaN``, ``null`` and ``?`` are missing.
+    ``.arrow``, ``.feather`` or ``.ipc``, ``.arff``, ``.duckdb``, ``.sqlite`` or ``.db``. In a CSV file an
+    empty cell, ``NA``, ``NaN``, ``null`` and ``?`` are missing.
 
     Parameters
     ----------
