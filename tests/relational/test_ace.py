@@ -309,3 +309,14 @@ def test_financial_tables_link_by_name(ace_data):
     assert database.classes == ("A", "B", "C", "D")
     assert database.relations["disp", 4].types == ("disp", "client", "account", "disp.type")
     assert len(Bias.from_schema(database).resolve(database).modes) > 200
+
+
+def test_examples_to_be_predicted_are_listed():
+    text = "worn(7,gear). machine(7,ok)."
+    database = Database.from_prolog(text, predict="machine(+m,-a)", examples=[7, 8])
+    assert database.examples == [7, 8]
+    assert database.target is None
+    assert ("machine", 2) not in database.relations
+    assert database.relations["worn", 2].keyed
+    with pytest.raises(TargetError, match="examples have to have 1 keys each"):
+        Database.from_prolog(text, predict="machine(+m,-a)", examples=[(7, 8)])

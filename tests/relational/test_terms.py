@@ -16,6 +16,9 @@ from crosscut.relational.terms import (
 ATOMS = st.one_of(
     st.from_regex(r"[a-z][a-zA-Z0-9_]{0,5}", fullmatch=True),
     st.text(st.characters(min_codepoint=32, max_codepoint=382), max_size=5),
+    st.sampled_from(
+        ["+", "-", "<", "=<", ";", ",", "|", "!", "[]", "{}", ":-", "is", "mod", "dynamic", "#", "."]
+    ),
 )
 NUMBERS = st.one_of(st.integers(-999, 999), st.floats(-1e6, 1e6, allow_nan=False))
 GROUND = st.recursive(

@@ -69,6 +69,7 @@ def read_facts(
     types: Sequence[str],
     classes: Sequence[Constant] | None,
     regression: bool,
+    examples: Sequence[Any] | None,
 ) -> Database:
     """Take facts as tuples and clauses as text; see `Database.from_facts`."""
     program = Program()
@@ -79,11 +80,11 @@ def read_facts(
     declared = dict(types_from_term(read_term(each)) for each in types)
     declared.setdefault((target.name, target.arity), target_types)
     settings = Settings(regression=regression, classes=None if classes is None else tuple(classes))
-    return build(program, Bias(types=declared, predict=target, settings=settings))
+    return build(program, Bias(types=declared, predict=target, settings=settings), examples)
 
 
-def build(program: Program, bias: Bias) -> Database:
-    """Return the database of a program whose target and types the bias names."""
+def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -> Database:
+    """Return a program's database; the bias names target and types, `examples` are to be predicted."""
     models = bool(program.models)
     derivation = program.derive()
     facts = derivation.facts
@@ -95,7 +96,7 @@ def build(program: Program, bias: Bias) -> Database:
             "the settings have no predict(target(+key,-class)), so it is not known what to learn"
         )
     else:
-        _take_target(database, facts, bias, program)
+        _take_target(database, facts, bias, program, examples)
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
@@ -127,27 +128,37 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
     check_all_or_none(database, codes)
 
 
-def _take_target(database: Database, facts: Facts, bias: Bias, program: Program) -> None:
+def _take_target(
+    database: Database, facts: Facts, bias: Bias, program: Program, examples: Sequence[Any] | None
+) -> None:
     assert bias.predict is not None
     predict = _with_key(bias.predict) if program.models else bias.predict
     predicate = (predict.name, predict.arity)
     rows = facts.pop(predicate, None)
-    if rows is None or rows.shape[1] == 0:
-        raise TargetError(
-            f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, "
-            "which predict names"
-        )
-    value = next(column for column, argument in enumerate(predict.args) if isinstance(argument, Out))
     key_columns = [column for column, argument in enumerate(predict.args) if isinstance(argument, In)]
-    if predicate not in program.facts:
-        rows = rows[:, _example_order(rows[key_columns], facts)]
-    database.target_name = predict.name
-    database.keys = np.ascontiguousarray(rows[key_columns])
     types = bias.types.get(predicate) or bias.types.get((predict.name, predict.arity - 1), ())
     names = [types[column] if column < len(types) else None for column in key_columns]
+    database.target_name = predict.name
     database.key_types = tuple(name if isinstance(name, str) else None for name in names)
     if program.models:
         database.key_types = ("$example",)
+    if examples is not None:
+        listed = [each if isinstance(each, tuple) else (each,) for each in examples]
+        if any(len(each) != len(key_columns) for each in listed):
+            raise TargetError(f"examples have to have {len(key_columns)} keys each, as {predict} says")
+        database.keys = np.stack(
+            [database.constants.intern_all(column) for column in zip(*listed, strict=True)]
+        )
+        return
+    if rows is None or rows.shape[1] == 0:
+        raise TargetError(
+            f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, "
+            "which predict names; list their keys as examples to predict them"
+        )
+    value = next(column for column, argument in enumerate(predict.args) if isinstance(argument, Out))
+    if predicate not in program.facts:
+        rows = rows[:, _example_order(rows[key_columns], facts)]
+    database.keys = np.ascontiguousarray(rows[key_columns])
     check_one_target(database, rows[value])
     if bias.settings.regression:
         numbers = database.constants.numbers[rows[value]]

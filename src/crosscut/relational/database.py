@@ -178,6 +178,7 @@ class Database:
         types: Sequence[str] = (),
         classes: Sequence[Constant] | None = None,
         regression: bool = False,
+        examples: Sequence[Any] | None = None,
     ) -> Database:
         r"""Facts and background clauses from Prolog text.
 
@@ -193,6 +194,8 @@ class Database:
             The classes in their order; sorted by default.
         regression : bool
             Whether the target is a number.
+        examples : sequence, optional
+            Keys of examples that are to be predicted; what the program says of their target is left out.
 
         Examples
         --------
@@ -212,7 +215,9 @@ class Database:
         """
         from crosscut.relational.ace import read_prolog
 
-        return read_prolog(text, predict=predict, types=types, classes=classes, regression=regression)
+        return read_prolog(
+            text, predict=predict, types=types, classes=classes, regression=regression, examples=examples
+        )
 
     @classmethod
     def from_facts(
@@ -223,6 +228,7 @@ class Database:
         types: Sequence[str] = (),
         classes: Sequence[Constant] | None = None,
         regression: bool = False,
+        examples: Sequence[Any] | None = None,
         background: str = "",
     ) -> Database:
         """Facts given as tuples, by the name of their predicate.
@@ -231,7 +237,7 @@ class Database:
         ----------
         facts : mapping of str to iterable of tuples
             The facts, those of the target among them.
-        predict, types, classes, regression
+        predict, types, classes, regression, examples
             As in `from_prolog`.
         background : str
             Further facts and clauses as Prolog text.
@@ -245,7 +251,13 @@ class Database:
         from crosscut.relational.ace import read_facts
 
         return read_facts(
-            facts, background, predict=predict, types=types, classes=classes, regression=regression
+            facts,
+            background,
+            predict=predict,
+            types=types,
+            classes=classes,
+            regression=regression,
+            examples=examples,
         )
 
     @classmethod

@@ -91,7 +91,9 @@ PREFIX = {
     **dict.fromkeys(["+", "-", "+-", "#", "\\"], (200, 200)),
 }
 
-_PLAIN = re.compile(r"[a-z]\w*|\[\]|!|;|[+\-*/\\^<>=~:.?@#&$]+")
+_SYMBOL_CHARS = frozenset("+-*/\\^<>=~:.?@#&$")
+_WORD = re.compile(r"[a-z]\w*|!")
+_SOLO = frozenset({",", ";", "|"})
 
 
 def indicator(term: Term) -> str:
@@ -103,8 +105,12 @@ def indicator(term: Term) -> str:
 
 def atom_text(atom: str) -> str:
     """Return the atom, quoted where Prolog needs quotes."""
-    if _PLAIN.fullmatch(atom):
+    if _WORD.fullmatch(atom) or ((atom in INFIX or atom in PREFIX) and atom not in _SOLO):
         return atom
+    return _quoted(atom)
+
+
+def _quoted(atom: str) -> str:
     escaped = atom.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
     return f"'{escaped}'"
 
@@ -118,7 +124,9 @@ def term_text(term: Term, limit: int = 1200) -> str:
     "bond(1,d1_1,'Big',[2.5,c])"
     """
     if isinstance(term, str):
-        return atom_text(term)
+        # an operator that stands for itself beside another one needs brackets
+        alone = limit in {999, 1200} or (term not in INFIX and term not in PREFIX)
+        return atom_text(term) if alone else f"({atom_text(term)})"
     if isinstance(term, Variable):
         return term.name
     if isinstance(term, tuple):
@@ -126,23 +134,21 @@ def term_text(term: Term, limit: int = 1200) -> str:
     if not isinstance(term, Compound):
         return repr(term)
     name, args = term.name, term.args
-    if len(args) == 2 and name in INFIX:
-        priority, left, right = INFIX[name]
-        # words need spaces around them; a symbol before a sign would otherwise merge with it
-        gap = (
-            " "
-            if name[0].isalpha() or name in {":-", "->"} or term_text(args[1], right)[0] in "+-#\\"
-            else ""
-        )
-        text = term_text(args[0], left) + gap + name + gap + term_text(args[1], right)
+    if len(args) == 2 and name in INFIX and name != "|":  # `a|b` is read as `a;b`
+        priority, left_limit, right_limit = INFIX[name]
+        left, right = term_text(args[0], left_limit), term_text(args[1], right_limit)
+        # words need spaces around them, and symbols side by side would be read as one
+        gap = " " if name[0].isalpha() or name in {":-", "->"} or {left[-1], right[0]} & _SYMBOL_CHARS else ""
+        text = left + gap + name + gap + right
         return f"({text})" if priority > limit else text
     if len(args) == 1 and name in PREFIX:
-        priority, right = PREFIX[name]
-        inner = term_text(args[0], right)
-        gap = " " if name[0].isalpha() or inner[0].isdigit() or inner[0] in "+-#\\(" else ""
+        priority, right_limit = PREFIX[name]
+        inner = term_text(args[0], right_limit)
+        gap = " " if name[0].isalpha() or inner[0].isdigit() or inner[0] in _SYMBOL_CHARS | {"("} else ""
         text = name + gap + inner
         return f"({text})" if priority > limit else text
-    return atom_text(name) + "(" + ",".join(term_text(argument, 999) for argument in args) + ")"
+    functor = _quoted(name) if name in INFIX else atom_text(name)
+    return functor + "(" + ",".join(term_text(argument, 999) for argument in args) + ")"
 
 
 def variables(term: Term) -> Iterator[Variable]:
