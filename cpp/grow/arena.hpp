@@ -11,7 +11,7 @@ class Arena {
   struct Chunk {
     Chunk *previous, *next;
     std::size_t size;
-    alignas(64) char data[1];
+    alignas(128) char data[1];
   };
   Chunk* chunk_ = nullptr;
   std::size_t used_ = 0;
@@ -43,8 +43,8 @@ class Arena {
     chunk_ = m.chunk, used_ = m.used;
   }
   template <class T>
-  T* take(std::size_t n) {  // uninitialised, 64-byte aligned
-    const std::size_t bytes = (n * sizeof(T) + 63) & ~std::size_t{63};
+  T* take(std::size_t n) {  // uninitialised, 128-byte aligned
+    const std::size_t bytes = (n * sizeof(T) + 127) & ~std::size_t{127};
     while (!chunk_ || used_ + bytes > chunk_->size) {
       if (chunk_ && chunk_->next && chunk_->next->size >= bytes) {
         chunk_ = chunk_->next, used_ = 0;
@@ -57,7 +57,7 @@ class Arena {
           c = n2;
         }
       const std::size_t size = bytes > (std::size_t{1} << 20) ? bytes : std::size_t{1} << 20;
-      void* raw = std::aligned_alloc(64, (sizeof(Chunk) + size + 127) & ~std::size_t{63});
+      void* raw = std::aligned_alloc(128, (sizeof(Chunk) + size + 255) & ~std::size_t{127});
       if (!raw) {
         if (chunk_) chunk_->next = nullptr;
         throw std::bad_alloc();

@@ -24,6 +24,7 @@ struct LargeSearch {
   P p, fine;
   double* stats;
   V* cell;
+  MissingRows missing_rows;
 
   static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
   LargeSearch(Worker& worker, const Team& t, const LargeRows& r, const SortedRows& s, const LocalRows& a, Best& b)
@@ -47,8 +48,11 @@ struct LargeSearch {
   }
   __attribute__((noinline)) void judge(P& state, u32 lanes, int f, u64 key) {
     each_bit(lanes, [&](int k) {
+      u64 order = key;
+      const i64 left = state.rows_left(k);
+      if (!missing_rows.meaning(k, left, team.node[k]->n_rows, order)) return;
       state.left(k, stats);
-      if (best.offer_left(w.run.judge, team, k, f, key, state.rows_left(k), stats)) p.lower(best, k), fine.lower(best, k);
+      if (best.offer_left(w.run.judge, team, k, f, order, left, stats)) p.lower(best, k), fine.lower(best, k);
     });
   }
 
@@ -112,12 +116,19 @@ struct LargeSearch {
     return ok;
   }
 
+  void count_missing(const Histogram& h) {
+    missing_rows = {};
+    if (!h.missing) return;
+    each_bit(team.lanes, [&](int k) { missing_rows.n[k] = p.cell_stats(bin(h, h.bins), k, stats); });
+  }
+
   void search_borders(int f, const Histogram& h) {
     const Column& c = w.run.p.columns[f];
     const u32 lanes = allowed(f);
     if (!lanes) return;
     if (c.nominal) return search_nominal(f, h, lanes);
     const bool close = c.close && !c.edges;
+    count_missing(h);
     for (u64 phase : {kMissingRight, kMissingLeft}) {
       if (phase == kMissingLeft && !h.missing) break;
       p.clear();
@@ -155,6 +166,7 @@ struct LargeSearch {
     if (c.nominal || c.n_coarse == c.n_values) return;
     const u32 lanes = allowed(f);
     if (!lanes) return;
+    count_missing(h);
     for (u64 phase : {kMissingRight, kMissingLeft}) {
       if (phase == kMissingLeft && !h.missing) break;
       u8 alive[256] = {};

@@ -15,7 +15,7 @@ struct LocalColumn {
   u32* global;        // [n_ranks] the table's rank of a local rank
   u32 n_ranks;        // distinct values, missing among them
   u32 missing_rank;   // local rank of missing, ~0 if none
-  bool any_close;     // neighbouring values may be too close to part
+  bool any_close;     // some neighbouring values are too close to part
 };
 
 struct Local {
@@ -63,7 +63,7 @@ inline void copy_column(Worker& w, Local& local, int f, u32** lists, SortKey* a,
     low = r < low ? r : low, high = r > high ? r : high;
     a[i].v = static_cast<u64>(r) << 16 | i;
   }
-  out.mode = Mode::constant, out.missing_rank = ~u32{0}, out.any_close = column.close && !column.edges;
+  out.mode = Mode::constant, out.missing_rank = ~u32{0}, out.any_close = false;
   lists[f] = nullptr;
   if (low == high) return;
   for (u32 i = 0; i < n; i++) a[i].v -= static_cast<u64>(low) << 16;
@@ -77,6 +77,9 @@ inline void copy_column(Worker& w, Local& local, int f, u32** lists, SortKey* a,
   }
   out.n_ranks = ranks + 1;
   if (column.has_missing && out.global[ranks] == column.n_values && !column.nominal) out.missing_rank = ranks;
+  if (column.close && !column.edges && !column.nominal)
+    for (u32 v = 0; v + 1 < out.n_ranks && v + 1 != out.missing_rank; v++)
+      out.any_close |= !apart(column.values[out.global[v]], column.values[out.global[v + 1]]);
   out.mode = column.nominal ? Mode::nominal : out.n_ranks * 6 <= n || out.n_ranks <= 3 ? Mode::cells : Mode::list;
   if (out.mode != Mode::list) return;
   lists[f] = w.scratch.take<u32>(n + 1);
@@ -95,6 +98,7 @@ struct TwigSearch {
   Best& best;
   P p;
   double* stats;
+  MissingRows missing_rows;
 
   TwigSearch(Worker& worker, const Local& l, const Twig& t, Best& b)
       : w(worker), local(l), twig(t), rows{t.info, l.weight, l.product, l.multiplicity}, best(b),
@@ -113,8 +117,11 @@ struct TwigSearch {
 
   __attribute__((noinline)) void judge(u32 lanes, int f, u64 key) {
     each_bit(lanes, [&](int k) {
+      u64 order = key;
+      const i64 left = p.rows_left(k);
+      if (!missing_rows.meaning(k, left, twig.team.node[k]->n_rows, order)) return;
       p.left(k, stats);
-      if (best.offer_left(w.run.judge, twig.team, k, f, key, p.rows_left(k), stats)) p.lower(best, k);
+      if (best.offer_left(w.run.judge, twig.team, k, f, order, left, stats)) p.lower(best, k);
     });
   }
 
@@ -141,8 +148,8 @@ struct TwigSearch {
       if (e >> 16 == next >> 16) continue;
       if constexpr (P::kRuns) {
         // inside a run of one class the quality is strictly convex, so its best cut is at an end or where a lane becomes
-        // admissible; a run is seen only where values do not repeat
-        if (P::class_of(rows.info[e & 0xffff]) == P::class_of(rows.info[next & 0xffff]) && (i == 0 || list[i - 1] >> 16 != e >> 16) &&
+        // admissible (or where the gap rule allows one: not looked into); a run is seen only where values do not repeat
+        if (!close && P::class_of(rows.info[e & 0xffff]) == P::class_of(rows.info[next & 0xffff]) && (i == 0 || list[i - 1] >> 16 != e >> 16) &&
             i + 2 < n && list[i + 2] >> 16 != next >> 16 && !p.at_edge())
           continue;
       }
@@ -158,13 +165,22 @@ struct TwigSearch {
     const u32 missing = local.columns[f].missing_rank;
     u32 present = n;
     while (present > 0 && list[present - 1] >> 16 == missing) present--;
+    if (present < n) add_missing(list, present, n);
     p.clear();
     scan(f, list, present, lanes, kMissingRight);
     if (present == n || present == 0) return;
     judge(p.promising() & lanes, f, numeric_key(kPresence, 0));
+    add_missing(list, present, n);
+    scan(f, list, present, lanes, kMissingLeft);
+    missing_rows = {};
+  }
+  void add_missing(const u32* list, u32 present, u32 n) {
     p.clear();
     for (u32 i = present; i < n; i++) p.add(rows, list[i] & 0xffff);
-    scan(f, list, present, lanes, kMissingLeft);
+    count_missing();
+  }
+  void count_missing() {
+    each_bit(twig.team.lanes, [&](int k) { missing_rows.n[k] = p.rows_left(k); });
   }
 
   V* fill_cells(int f, u32* count) {
@@ -206,6 +222,7 @@ struct TwigSearch {
     const V* cells = fill_cells(f, count);
     const bool missing = column.missing_rank != ~u32{0} && count[column.missing_rank];
     const u32 end = column.missing_rank == ~u32{0} ? column.n_ranks : column.missing_rank;
+    if (missing) p.clear(), p.add_cell(cells + parts * column.missing_rank), count_missing();
     for (u64 phase : {kMissingRight, kMissingLeft}) {
       if (phase == kMissingLeft && !missing) break;
       p.clear();
@@ -226,6 +243,7 @@ struct TwigSearch {
         v = next;
       }
     }
+    missing_rows = {};
     w.scratch.release(mark);
   }
 
@@ -336,7 +354,7 @@ inline void grow_twig(Worker& w, const Local& local, Twig& twig) {
   const TwigRows rows{twig.n, twig.rows, twig.info, local};
   if (!w.run.p.n_classes) {
     const u32 pure = pure_lanes(w, twig.team, rows);
-    mark_pure(twig.team, pure), close_lanes(w, twig.team, rows, pure);
+    close_lanes(w, twig.team, rows, pure);
     twig.team.lanes &= ~pure;
   }
   if (twig.team.lanes) {

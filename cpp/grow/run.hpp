@@ -21,7 +21,8 @@ struct Node {
   float low, high;
   std::int32_t* branches;
   int n_branches;
-  bool pure;
+  bool pure;       // regression: all targets are the same
+  double first;    // regression: the first target seen
   i64 n_rows;
   double* stats;
   Exact* exact;  // [n_exact]
@@ -132,6 +133,18 @@ enum : u64 { kMissingRight = 0, kPresence = 1, kMissingLeft = 2 };
 constexpr u64 numeric_key(u64 phase, u32 cut) { return phase << 40 | cut; }
 constexpr u64 phase_of(u64 key) { return key >> 40; }
 constexpr u32 cut_of(u64 key) { return static_cast<u32>(key); }
+
+// A lane's missing rows in the column being searched, and what a cut means for it: without own values above the cut "missing right" is
+// the test "present | missing"; without own values below it "missing left" is that test mirrored, which is no candidate.
+struct MissingRows {
+  i64 n[kLanes] = {};
+  CC_INLINE bool meaning(int k, i64 left, i64 rows, u64& key) const {
+    if (!n[k]) return true;
+    if (phase_of(key) == kMissingLeft) return left != n[k];
+    if (phase_of(key) == kMissingRight && left == rows - n[k]) key = numeric_key(kPresence, 0);
+    return true;
+  }
+};
 
 // scikit-learn's gap rule: neighbours closer than this are not parted (float arithmetic)
 inline bool apart(float a, float b) { return a + 1e-7f < b; }

@@ -62,6 +62,8 @@ void add_exact(const Worker& w, const Team& team, const Rows& rows, u32 i, int k
     e.hi += times * (p.n_exact ? p.exact[0][row].hi : 1), e.lo += times * (p.n_exact ? p.exact[0][row].lo : 0);
     return;
   }
+  if (leaf.exact[0].hi == 0 && leaf.exact[0].lo == 0) leaf.first = p.target[row];
+  leaf.pure &= p.target[row] == leaf.first;
   for (int q = 0; q < 3; q++) leaf.exact[q].hi += times * p.exact[q][row].hi, leaf.exact[q].lo += times * p.exact[q][row].lo;
 }
 
@@ -69,6 +71,7 @@ inline void give_exact(Worker& w, Node& leaf) {
   const int n = w.run.p.n_classes ? w.run.p.n_classes : 3;
   leaf.exact = w.nodes.take<Exact>(static_cast<std::size_t>(n));
   std::fill_n(leaf.exact, n, Exact{0, 0});
+  leaf.pure = true;
 }
 
 // The lanes' nodes stay leaves: sum what their values come from.
@@ -94,10 +97,6 @@ u32 pure_lanes(const Worker& w, const Team& team, const Rows& rows) {
     });
   }
   return team.lanes & ~impure;
-}
-
-inline void mark_pure(const Team& team, u32 lanes) {
-  each_bit(lanes, [&](int k) { team.node[k]->pure = true; });
 }
 
 // One lane's statistics per category of column f.

@@ -46,7 +46,7 @@ struct Block {
     const LargeRows rows{n, ids, masks, me.run.p.columns};
     if (!me.run.p.n_classes) {
       const u32 pure = pure_lanes(me, team, rows);
-      mark_pure(team, pure), close_lanes(me, team, rows, pure);
+      close_lanes(me, team, rows, pure);
       team.lanes &= ~pure;
     }
     if (team.lanes) {
@@ -94,7 +94,6 @@ struct Block {
 #else
       Worker& me = *helpers[0];
 #endif
-      me.block = w().block;
       std::copy_n(w().root_total, kLanes, me.root_total);
       try {
         while (Pending* p = next.load()) {
@@ -118,7 +117,7 @@ struct Block {
   void grow(int block, Node** roots) {
     Worker& me = w();
     const Problem& p = me.run.p;
-    me.block = block;
+    for (int i = 0; i < n_helpers; i++) helpers[i]->block = block;
     const auto mark = me.scratch.mark();
     const int first = block * kBlockTasks, tasks = p.n_tasks - first < kBlockTasks ? p.n_tasks - first : kBlockTasks;
     const u16* masks_in = p.masks + static_cast<std::size_t>(block) * p.n_rows;
