@@ -95,9 +95,12 @@ def test_text_without_pyarrow(monkeypatch):
         test_text_is_nominal_and_sorted(frame)
 
 
-def test_all_text_missing():
-    column = one(pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String)}))
-    assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (), [-1, -1])
+def test_all_text_missing(monkeypatch):
+    frame = pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String)})
+    with_pyarrow = one(frame)
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    for column in (with_pyarrow, one(frame)):
+        assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (), [-1, -1])
 
 
 ORDERED = [
@@ -172,6 +175,11 @@ def test_arrays_of_objects_and_lists():
     assert columns_of(np.array([["b"], ["a"]]))[0].values.tolist() == [1, 0]
     assert columns_of([[1, 2]])[1].values.tolist() == [2]
     assert columns_of(np.eye(2, dtype=bool))[0].kind == "boolean"
+
+
+def test_masked_cells_are_missing():
+    X = np.ma.masked_equal(np.array([[1, 2], [3, 2]]), 3)
+    np.testing.assert_array_equal(columns_of(X)[0].values, [1, np.nan])
 
 
 @pytest.mark.parametrize(

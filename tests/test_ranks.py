@@ -77,13 +77,15 @@ def test_ranks_equal_numpy(matrix, data):
     if kind not in (np.float32, np.float64):
         matrix = np.nan_to_num(np.clip(matrix, 0, 100))
     matrix = matrix.astype(kind)
-    form = data.draw(st.sampled_from(["C", "F", "every second", "backwards", "big end first"]))
+    form = data.draw(st.sampled_from(["C", "F", "every second", "backwards", "read only", "big end first"]))
     if form == "F":
         matrix = np.asfortranarray(matrix)
     elif form == "every second":
         matrix = np.repeat(np.repeat(matrix, 2, 0), 2, 1)[::2, ::2]
     elif form == "backwards":
         matrix = matrix[::-1, ::-1]
+    elif form == "read only":
+        matrix.flags.writeable = False
     elif form == "big end first":
         matrix = matrix.astype(matrix.dtype.newbyteorder(">"))
     table = Table.from_data(matrix)

@@ -40,6 +40,8 @@ def plain_matrix(X: Any) -> NDArray[Any] | None:
         X = _array_of_lists(X)
     if not isinstance(X, np.ndarray):
         return None
+    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
+        X = X.astype(np.float64).filled(np.nan)
     if X.ndim != 2:
         raise ValueError(
             f"X must be two-dimensional (rows, columns), but an array of shape {X.shape} was given; "
@@ -160,7 +162,7 @@ def _column_of_series(name: str, series: Any) -> Column:
     if dtype == nw.String and not objects and "pyarrow" in sys.modules:
         return _text_column(name, series.to_arrow())
     if dtype in {nw.String, nw.Object, nw.Unknown}:
-        return column_of(name, series.to_numpy())
+        return column_of(name, series.to_numpy(), nominal=dtype == nw.String)
     raise TypeError(
         f"column {name!r} of X has type {dtype}, which is neither number, boolean, date, text nor category; "
         "convert it or leave it out"
