@@ -129,9 +129,9 @@ def check_parameters(model: Any) -> None:
             raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")
     if model.max_depth is not None and not is_integer(model.max_depth, 1):
         raise ValueError(f"max_depth must be None or an integer from 1, but {model.max_depth!r} was given")
-    for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
+    for name, least, most in (("min_samples_split", 2, 1.0), ("min_samples_leaf", 1, 1.0 - 1e-16)):
         value = getattr(model, name)
-        if not is_integer(value, least) and not (isinstance(value, float) and 0 < value < 1):
+        if not is_integer(value, least) and not (isinstance(value, float) and 0 < value <= most):
             raise ValueError(
                 f"{name} must be an integer from {least} or a share of the rows, but {value!r} was given"
             )
