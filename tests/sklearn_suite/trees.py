@@ -1,4 +1,4 @@
-"""scikit-learn's tree estimators, grown and asked by crosscut: what scikit-learn's own tests of trees are run with."""
+"""scikit-learn's tree estimators, grown and asked by crosscut, for scikit-learn's own tests of trees."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from crosscut import TreeClassifier, TreeRegressor
 
-# parameters of scikit-learn's trees that crosscut's estimators do not have: a test that sets one does not apply
+# parameters of scikit-learn's trees that crosscut's estimators do not have: a test that sets one does not
+# apply
 ABSENT = {
     "splitter": "best",
     "max_features": None,
@@ -34,7 +35,10 @@ class Grown:
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             pytest.skip("crosscut has no trees of several outputs")
         names = ("max_depth", "min_samples_split", "min_samples_leaf", "min_impurity_decrease", "ccp_alpha")
-        given = {name: getattr(self, name) for name in names} | {"criterion": CRITERIA[self.criterion], "cv": None}
+        given = {name: getattr(self, name) for name in names} | {
+            "criterion": CRITERIA[self.criterion],
+            "cv": None,
+        }
         if self.model is TreeClassifier:
             given["class_weight"] = self.class_weight
         self.grown_ = self.model(**given).fit(X, y, sample_weight)
