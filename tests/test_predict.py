@@ -1,12 +1,17 @@
 import numpy as np
 import pytest
 from forests import classification, grow_all, regression
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crosscut import _core
+from crosscut.engines.memory import grow
 from crosscut.forest import Packed
-from crosscut.growth import Limits
+from crosscut.growth import Growth, Limits, Target
 from crosscut.predict import apply, apply_held_out, probabilities
 from crosscut.sklearn_tree import sklearn_tree
+from crosscut.table import Table
+from crosscut.tasks import Tasks
 
 
 def walk(tree, row):
@@ -55,12 +60,15 @@ def mixed(n, rng):
     return X
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_nominal_and_missing_values_follow_the_definition(seed):
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), multiway=st.booleans(), n=st.integers(12, 80))
+def test_nominal_and_missing_values_follow_the_definition(seed, multiway, n):
     rng = np.random.default_rng(seed)
-    X = mixed(60, rng)
-    y = rng.integers(0, 2, size=60).astype(np.int32)
-    forest, _, table = grow_all(X, y, 2, Limits())
+    X = mixed(n, rng)
+    y = rng.integers(0, 2, size=n).astype(np.int32)
+    table = Table.from_data(X)
+    tasks = Tasks.from_cv(3, n_rows=n)
+    forest = grow(table, Target(y, 2), tasks, Growth("gini", "multiway" if multiway else "binary"))
     new = mixed(80, rng)
     new[:5, 0] = "never seen"
     x = table.schema.matrix(new)

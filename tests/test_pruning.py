@@ -1,13 +1,20 @@
+from functools import cache
+
 import numpy as np
 import pytest
 from forests import classification, grow_all, regression
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.tree._tree import _build_pruned_tree_ccp, ccp_pruning_path
 
-from crosscut import pruning
-from crosscut.growth import Limits
+from crosscut import _core, pruning
+from crosscut.engines.memory import grow
+from crosscut.growth import Growth, Limits, Target
 from crosscut.predict import apply, apply_held_out
 from crosscut.sklearn_tree import sklearn_tree
+from crosscut.table import Table
+from crosscut.tasks import Tasks
 
 
 def as_sklearn(tree, n_classes):
@@ -109,3 +116,75 @@ def test_levels_must_run_from_large_to_small():
             levels(forest, values)
     with pytest.raises(ValueError, match="negative"):
         pruning.alpha_levels(forest, [-0.1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(10, 120), ties=st.booleans())
+def test_paths_and_losses_by_their_definition(seed, n, ties):
+    """For any tree, ties and all, the path is scikit-learn's, and losses are those of the cut trees."""
+    rng = np.random.default_rng(seed)
+    X = (rng.integers(0, 5, size=(n, 3)) if ties else rng.normal(size=(n, 3))).astype(np.float32)
+    y = rng.normal(size=n)
+    table = Table.from_data(X)
+    tasks = Tasks.from_cv(4, n_rows=n)
+    forest = grow(table, Target(y, 0), tasks, Growth("variance"))
+    paths = pruning.pruning_paths(forest)
+    for task, tree in enumerate(forest):
+        np.testing.assert_array_equal(paths.alphas(task), ccp_pruning_path(as_sklearn(tree, 0))["ccp_alphas"])
+    held_out = apply_held_out(forest, X, tasks)
+    alphas = np.sort(rng.choice(np.maximum(paths.step_alpha, 0), size=min(6, len(paths.step_alpha))))
+    level = pruning.alpha_levels(forest, alphas)
+    packed = forest.packed
+    value = np.ascontiguousarray(packed.value[:, 0])
+    total, squares = _core.cut_losses(
+        packed.node_start,
+        packed.first_child,
+        packed.children,
+        level,
+        len(alphas),
+        held_out.leaf,
+        held_out.row_start,
+        value,
+        y[held_out.rows],
+        None,
+        True,
+    )
+    ends = pruning.cut_leaves(forest, level, len(alphas), held_out)
+    at = np.repeat(packed.node_start[:-1], np.diff(held_out.row_start))
+    loss = (y[held_out.rows] - value[at + ends]) ** 2
+    np.testing.assert_allclose(total, loss.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(squares, (loss**2).sum(axis=1), rtol=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_damaged_arguments_never_crash(data):
+    """Whatever is wrong in the arrays, the binding raises or answers; it never reads outside them."""
+    _, _, (forest, tasks, _) = damaged_source()
+    packed = forest.packed
+    held_out = apply_held_out(forest, np.zeros((tasks.n_rows, 3), np.float32), tasks)
+    arrays = {
+        "node_start": packed.node_start.copy(),
+        "first_child": packed.first_child.copy(),
+        "children": packed.children.copy(),
+        "level": pruning.alpha_levels(forest, [0.0, 0.1]),
+        "n_levels": 2,
+        "leaf": held_out.leaf.copy(),
+        "row_start": held_out.row_start.copy(),
+    }
+    name = data.draw(st.sampled_from(sorted(set(arrays) - {"n_levels"})))
+    if data.draw(st.booleans()):
+        arrays[name] = arrays[name][: data.draw(st.integers(0, len(arrays[name])))].copy()
+    else:
+        at = data.draw(st.integers(0, len(arrays[name]) - 1))
+        arrays[name][at] = data.draw(st.integers(-3, 3) | st.integers(-(2**31), 2**31 - 1))
+    try:
+        ends = _core.cut_leaves(**arrays)
+    except ValueError:
+        return
+    assert ends.shape == (2, len(arrays["leaf"]))
+
+
+@cache
+def damaged_source():
+    return regression(0, n=40)
