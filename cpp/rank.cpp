@@ -1,5 +1,5 @@
-// Ranks by least-significant-digit radix sort of (key, row) pairs; columns are shared out over threads, or the rows of one
-// column when there are fewer columns than threads.
+// Ranks by least-significant-digit radix sort of (key, row) pairs; columns are shared out over threads. (Sharing the rows of
+// one column was tried: it needs nine barriers per column, and loses more at those on a busy machine than it ever gains.)
 //
 // A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets the highest key, so
 // missing values end up behind all others. -0.0 becomes 0.0 first.
@@ -29,7 +29,6 @@ int most_threads() { return 1; }
 
 constexpr std::uint32_t missing_key = 0xFFFFFFFFu;
 constexpr std::uint32_t plus_infinity_key = 0xFF800000u, minus_infinity_key = 0x007FFFFFu;
-constexpr std::size_t few_rows = 1u << 14;     // narrower digits pay below this
 constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
 constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix, so that a tile stays in the cache
 
@@ -81,9 +80,9 @@ struct Scratch {
 
 std::uint64_t pair_of(std::uint32_t key, std::size_t row) { return static_cast<std::uint64_t>(key) << 32 | row; }
 
-// Sorts with `Passes` digits of `Bits` bits; the digits' counts do not change between passes, so they are taken at once.
+// Sorts by `Passes` digits of `Bits` bits, whose counts do not change between passes and are taken at once.
 template <unsigned Bits, unsigned Passes>
-const std::uint64_t* sort_alone(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
+const std::uint64_t* sort_by_digits(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
   constexpr std::uint32_t digit = (1u << Bits) - 1;
   std::array<std::array<std::uint32_t, digit + 1>, Passes> at{};
   for (std::size_t i = 0; i < n; i++)
@@ -107,50 +106,14 @@ const std::uint64_t* sort_alone(const std::uint32_t* keys, std::size_t n, Scratc
   return from;
 }
 
-#ifdef _OPENMP
-// The same with the rows shared out over a team: each thread counts and then moves its own stretch.
-const std::uint64_t* sort_together(const std::uint32_t* keys, std::size_t n, Scratch& scratch, int team) {
-  constexpr unsigned bits = 11, passes = 3;
-  constexpr std::uint32_t digit = (1u << bits) - 1;
-  std::vector<std::array<std::uint32_t, digit + 1>> at(static_cast<std::size_t>(team));
-  std::uint64_t *from = scratch.a.get(), *to = scratch.b.get();
-#pragma omp parallel num_threads(team)
-  {
-    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
-    const auto own = static_cast<std::size_t>(omp_get_thread_num());
-    const std::size_t begin = n * own / threads, stop = n * (own + 1) / threads;
-    for (std::size_t i = begin; i < stop; i++) from[i] = pair_of(keys[i], i);
-    for (unsigned p = 0; p < passes; p++) {
-      at[own].fill(0);
-      for (std::size_t i = begin; i < stop; i++) at[own][from[i] >> (32 + p * bits) & digit]++;
-#pragma omp barrier
-#pragma omp single
-      {
-        std::uint32_t sum = 0;
-        for (std::uint32_t d = 0; d <= digit; d++)
-          for (std::size_t t = 0; t < threads; t++) sum += std::exchange(at[t][d], sum);
-      }
-      for (std::size_t i = begin; i < stop; i++) to[at[own][from[i] >> (32 + p * bits) & digit]++] = from[i];
-#pragma omp barrier
-#pragma omp single
-      std::swap(from, to);
-    }
-  }
-  return from;
-}
-#endif
-
-const std::uint64_t* sort_pairs(const std::uint32_t* keys, std::size_t n, Scratch& scratch, int team) {
-#ifdef _OPENMP
-  if (team > 1) return sort_together(keys, n, scratch, team);
-#else
-  static_cast<void>(team);
-#endif
-  return n < few_rows ? sort_alone<8, 4>(keys, n, scratch) : sort_alone<11, 3>(keys, n, scratch);
+// Wide digits need fewer passes; few rows do not fill their buckets, and of many rows the buckets no longer stay in the cache.
+const std::uint64_t* sort_pairs(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
+  const bool wide = n >= (1u << 13) && n < (1u << 18);
+  return wide ? sort_by_digits<11, 3>(keys, n, scratch) : sort_by_digits<8, 4>(keys, n, scratch);
 }
 
 void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
-                 Scratch& scratch, int team) {
+                 Scratch& scratch) {
   const auto row = static_cast<std::size_t>(out.row[f]);
   std::uint32_t* ranks = out.ranks + row * n;
   std::uint8_t* coarse = out.coarse + row * n;
@@ -158,7 +121,7 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   std::uint32_t* first = out.coarse_first + row * (max_intervals + 1);
   std::uint32_t* end = scratch.end.get();
 
-  const std::uint64_t* sorted = sort_pairs(ranks, n, scratch, team);
+  const std::uint64_t* sorted = sort_pairs(ranks, n, scratch);
   const auto present = static_cast<std::size_t>(
       std::lower_bound(sorted, sorted + n, static_cast<std::uint64_t>(missing_key) << 32) - sorted);
   // written for every row and kept for the last row of each value: no branch to guess
@@ -171,7 +134,6 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   }
   const std::size_t n_coarse = intervals(end, n_values, max_intervals, first);
 
-#pragma omp parallel for num_threads(team) schedule(dynamic, 8) if (team > 1)
   for (std::size_t c = 0; c < n_coarse; c++) {
     std::size_t i = first[c] ? end[first[c] - 1] : 0;
     for (std::uint32_t r = first[c]; r < first[c + 1]; r++)
@@ -205,12 +167,14 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
     return n;
   }
   const auto below = [end](std::size_t r) { return static_cast<std::uint64_t>(r ? end[r - 1] : 0); };
-  const std::uint64_t all = end[n - 1];
-  const auto heavy = [&](std::size_t r) { return (end[r] - below(r)) * max_intervals > 2 * all; };
-  std::size_t n_heavy = 0, runs = 0;
+  const std::uint64_t all = end[n - 1], two_shares = 2 * all / max_intervals;
+  const auto heavy = [&](std::size_t r) { return end[r] - below(r) > two_shares; };
+  std::uint32_t largest = end[0];
+  for (std::size_t r = 1; r < n; r++) largest = std::max(largest, end[r] - end[r - 1]);
+  std::size_t n_heavy = 0, runs = largest > two_shares ? 0 : 1;
   std::uint64_t left = all;
   bool in_run = false;
-  for (std::size_t r = 0; r < n; r++) {
+  for (std::size_t r = 0; r < n && largest > two_shares; r++) {
     const bool stands_alone = heavy(r);
     n_heavy += stands_alone;
     left -= stands_alone ? end[r] - below(r) : 0;
@@ -266,12 +230,11 @@ Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, con
     infinite = write_keys(m, out, c * chunk, std::min((c + 1) * chunk, n)) || infinite;
   if (infinite) return first_infinite(out, n, n_columns);
 
-  const bool by_column = n_columns >= static_cast<std::size_t>(n_threads);
+  n_threads = static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns));
   std::vector<Scratch> scratch;  // here, because an exception must not leave a parallel region
-  for (int t = 0; t < (by_column ? n_threads : 1); t++) scratch.emplace_back(n);
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (by_column && n_threads > 1)
-  for (std::size_t f = 0; f < n_columns; f++)
-    rank_column(n, f, max_intervals, bins, out, scratch[by_column ? own_thread() : 0], by_column ? 1 : n_threads);
+  for (int t = 0; t < n_threads; t++) scratch.emplace_back(n);
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1)
+  for (std::size_t f = 0; f < n_columns; f++) rank_column(n, f, max_intervals, bins, out, scratch[own_thread()]);
   return {};
 }
 
