@@ -122,5 +122,5 @@ def _apply(
         x,
         rows,
         row_start,
-        n_threads(n_jobs),
+        n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32),
     )

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 
+WORTH_THREADS = (
+    1 << 20
+)  # cells (rows x columns x trees) below which starting threads costs more than it saves
 
-def n_threads(n_jobs: int | None) -> int:
+
+def n_threads(n_jobs: int | None, work: int = WORTH_THREADS) -> int:
     """Threads for the core: 0 (as many as OpenMP offers) for None, all cores but ``-n_jobs - 1`` if negative.
 
-    >>> n_threads(2)
-    2
+    ``work`` is the number of cells to be looked at; for few of them None means one thread.
+
+    >>> n_threads(2), n_threads(None, 1000)
+    (2, 1)
     """
     if n_jobs is None:
-        return 0
+        return 0 if work >= WORTH_THREADS else 1
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning; use None, a positive number, or -1 for all cores")
     if n_jobs < 0:

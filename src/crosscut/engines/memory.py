@@ -112,7 +112,7 @@ def grow(
         bundling=bundling,
         two_resolutions=two_resolutions,
         local_rows=local_rows,
-        n_threads=n_threads(n_jobs),
+        n_threads=n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
         progress=progress,
     )
     levels = {name: np.array(counts) for name, counts in grown["levels"].items()}
