@@ -60,7 +60,7 @@ class Problem:
         """Check parameters and data, and set what a fit sets: the columns of X."""
         check_parameters(model)
         X = read_table(model, X, reset=True)
-        table = Table.from_data(X, max_bins=model.max_bins)
+        table = Table.from_data(X, max_bins=model.max_bins, n_jobs=model.n_jobs)
         if isinstance(model, ClassifierMixin):
             classes, codes = read_classes(y, table.n_rows)
             labels = classes[codes]
