@@ -9,6 +9,7 @@ void bind_predict(nb::module_&);
 void bind_rank(nb::module_&);
 void bind_masks(nb::module_&);
 void bind_subtree(nb::module_&);
+void bind_query(nb::module_&);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
@@ -18,4 +19,5 @@ NB_MODULE(_core, m) {
   bind_rank(m);
   bind_masks(m);
   bind_subtree(m);
+  bind_query(m);
 }

@@ -1,0 +1,386 @@
+// QueryStore: facts, components, their truth, candidate tests and their statistics, behind one Python class. Everything
+// that comes from Python is checked here; the parts trust each other.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "query_components.hpp"
+#include "query_refine.hpp"
+#include "query_relations.hpp"
+#include "query_statistics.hpp"
+#include "query_truth.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace crosscut::query {
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Literal = std::tuple<std::int32_t, bool, std::vector<Term>>;
+using ArgumentTuple = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>;
+using PatternTuple = std::tuple<std::int32_t, bool, std::vector<ArgumentTuple>>;
+
+constexpr std::size_t max_arity = 64;
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::size_t rows, std::size_t columns) {
+  auto* held = new std::vector<T>(std::move(values));
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(held->data(), {rows, columns}, owner);
+}
+
+class QueryStore {
+ public:
+  QueryStore(Matrix<std::int32_t> fixed, Vector<double> numbers, std::int64_t step_limit)
+      : facts_(fixed.shape(0), fixed.shape(1), {fixed.data(), fixed.data() + fixed.size()},
+               {numbers.data(), numbers.data() + numbers.size()}),
+        components_(facts_),
+        truth_(facts_, components_, static_cast<std::uint64_t>(step_limit)) {
+    require(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
+    check_constants(fixed.data(), fixed.size(), "fixed");
+  }
+
+  std::int32_t add_relation(Matrix<std::int32_t> columns) {
+    require(columns.shape(0) <= max_arity, "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
+    check_constants(columns.data(), columns.size(), "columns");
+    return facts_.add_relation(columns.data(), columns.shape(0), columns.shape(1));
+  }
+
+  std::int32_t add_rule(std::size_t arity, const std::vector<std::vector<Literal>>& bodies) {
+    require(arity <= max_arity, "arity is " + std::to_string(arity) + "; 64 is the most");
+    Rule rule{arity, {}};
+    for (const auto& body : bodies) {
+      auto& goals = rule.bodies.emplace_back();
+      for (const auto& [predicate, negated, args] : body) {
+        check_literal(predicate, args, 1 << 16, false);
+        goals.push_back({predicate, negated, args});
+      }
+    }
+    return facts_.add_rule(std::move(rule));
+  }
+
+  void set_language(std::vector<std::int32_t> fixed_types, std::vector<std::vector<std::int32_t>> choices,
+                    const std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>& modes,
+                    const std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>& lookaheads,
+                    const std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>& auto_lookaheads,
+                    std::int32_t max_lookahead, std::int32_t exhaustive_lookahead) {
+    require(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
+    Language language;
+    language.fixed_types = std::move(fixed_types);
+    for (const auto& list : choices) check_constants(list.data(), list.size(), "choices");
+    language.choices = std::move(choices);
+    for (const auto& [literals, source] : modes) {
+      require(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
+      language.modes.push_back({patterns(literals, language), source});
+      n_sources_ = std::max(n_sources_, static_cast<std::size_t>(source) + 1);
+    }
+    for (const auto& [first, then] : lookaheads)
+      language.lookaheads.push_back({patterns({first}, language)[0], patterns(then, language)});
+    for (const auto& [first, slots] : auto_lookaheads)
+      language.auto_lookaheads.push_back({patterns({first}, language)[0], slots});
+    language.max_lookahead = max_lookahead;
+    language.exhaustive_lookahead = exhaustive_lookahead;
+    statistics_.reset();
+    refinement_ = std::make_unique<Refinement>(components_, std::move(language));
+  }
+
+  void set_classes(Vector<std::int32_t> codes, std::int32_t n_classes, Vector<std::int32_t> folds) {
+    require(n_classes > 0, "n_classes has to be positive");
+    Target target;
+    target.n_classes = static_cast<std::size_t>(n_classes);
+    target.codes.assign(codes.data(), codes.data() + codes.size());
+    for (std::int32_t code : target.codes) require(code >= 0 && code < n_classes, "codes has to be in 0..n_classes-1");
+    set_target(std::move(target), codes.size(), folds);
+  }
+
+  void set_values(Vector<double> values, Vector<double> squares, Vector<std::int32_t> folds) {
+    require(values.size() == squares.size(), "values and squares have different lengths");
+    Target target;
+    target.values.assign(values.data(), values.data() + values.size());
+    target.squares.assign(squares.data(), squares.data() + squares.size());
+    set_target(std::move(target), values.size(), folds);
+  }
+
+  std::tuple<std::int32_t, std::vector<std::int32_t>, std::vector<std::pair<std::int32_t, std::int32_t>>> extend(
+      const std::vector<std::int32_t>& bases, const std::vector<Literal>& literals, const std::vector<std::int32_t>& new_types) {
+    std::size_t n = new_types.size();
+    for (std::int32_t base : bases) {
+      check_query(base);
+      require(components_[base].parts.empty(), "bases has to name components, not conjunctions of them");
+      n += components_[base].types.size();
+    }
+    require(!literals.empty(), "literals is empty; a query needs one literal at least");
+    Code code;
+    for (const auto& [predicate, negated, args] : literals) {
+      check_literal(predicate, args, n, true);
+      code.push_back(predicate * 2 + negated);
+      code.insert(code.end(), args.begin(), args.end());
+    }
+    return result_of(components_.extend(bases, code, new_types));
+  }
+
+  void evaluate(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
+    for (std::size_t i = 0; i < queries.size(); i++) check_query(queries.data()[i]);
+    check_mask(mask);
+    nb::gil_scoped_release release;
+    truth_.evaluate({queries.data(), queries.size()}, mask.data());
+  }
+
+  nb::ndarray<nb::numpy, std::uint64_t> truth(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
+    evaluate(queries, mask);
+    std::vector<std::uint64_t> rows;
+    rows.reserve(queries.size() * truth_.words());
+    for (std::size_t i = 0; i < queries.size(); i++) {
+      const std::uint64_t* row = truth_.row(queries.data()[i]);
+      for (std::size_t w = 0; w < truth_.words(); w++) rows.push_back(row[w] & mask.data()[w]);
+    }
+    return to_numpy(std::move(rows), queries.size(), truth_.words());
+  }
+
+  Candidates candidates(const std::vector<std::int32_t>& path) {
+    require(refinement_ != nullptr, "set_language has to be called first");
+    for (std::int32_t component : path) {
+      check_query(component);
+      require(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
+    }
+    nb::gil_scoped_release release;
+    Candidates made{this, path, refinement_->blocks(path), {}, {}};
+    for (const auto& part : made.parts) {
+      made.first.push_back(made.queries.size());
+      made.queries.insert(made.queries.end(), part.block->queries.begin(), part.block->queries.end());
+    }
+    return made;
+  }
+
+  nb::ndarray<nb::numpy, double> totals(Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks) {
+    check_tasks(tasks);
+    check_mask(mask);
+    std::vector<double> flat;
+    for (const auto& row : statistics_->totals(mask.data(), tasks)) flat.insert(flat.end(), row.begin(), row.end());
+    return to_numpy(std::move(flat), tasks.size(), statistics_->width());
+  }
+
+  std::vector<std::tuple<std::int32_t, double, std::vector<double>>> best(
+      const Candidates& candidates, Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks,
+      const std::string& criterion, std::int32_t minimal_cases, Matrix<std::uint8_t> barred, const std::vector<std::int32_t>& ages) {
+    require(candidates.store == this, "candidates belong to another store");
+    check_tasks(tasks);
+    check_mask(mask);
+    std::size_t n_variables = 0;
+    for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
+    require(ages.size() == n_variables, "ages needs one number per variable of the path");
+    require(barred.shape(0) >= n_sources_ && barred.shape(1) == tasks.size(), "barred needs a row per source, a column per task");
+    const Demand demand{criterion_of(criterion), minimal_cases, tasks, {barred.data(), barred.size()}, ages};
+    require((demand.criterion == Criterion::variance) == (statistics_->is_regression()),
+            "criterion " + criterion + " does not fit the target");
+    std::vector<Best> found;
+    {
+      nb::gil_scoped_release release;
+      found = statistics_->best(candidates, truth_, mask.data(), demand);
+    }
+    std::vector<std::tuple<std::int32_t, double, std::vector<double>>> result;
+    for (auto& b : found) result.emplace_back(b.candidate, b.quality, std::move(b.yes));
+    return result;
+  }
+
+  // The chosen test: number of its mode, literals over local variables, the positions of the path's components these
+  // start with, types of new variables, and what extending those components gives.
+  nb::tuple test(const Candidates& candidates, std::int32_t number) {
+    require(candidates.store == this, "candidates belong to another store");
+    require(number >= 0 && static_cast<std::size_t>(number) < candidates.queries.size(), "number is not one of the candidates");
+    std::size_t p = candidates.parts.size() - 1;
+    while (candidates.first[p] > static_cast<std::size_t>(number)) p--;
+    const Block& block = *candidates.parts[p].block;
+    const std::size_t i = static_cast<std::size_t>(number) - candidates.first[p];
+    std::vector<Literal> literals;
+    const Code& code = block.added[i];
+    for (std::size_t at = 0; at < code.size(); at += components_.length(code[at]))
+      literals.emplace_back(code[at] >> 1, code[at] & 1,
+                            std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                              code.begin() + static_cast<std::ptrdiff_t>(at + components_.length(code[at]))));
+    const std::vector<std::int32_t> bases = block.components;
+    const auto [query, parts, places] = result_of(components_.extend(bases, code, block.new_types[i]));
+    return nb::make_tuple(refinement_->language().modes[static_cast<std::size_t>(block.modes[i])].source, literals,
+                          candidates.parts[p].positions, block.new_types[i], query, parts, places);
+  }
+
+  std::vector<std::int32_t> types(std::int32_t component) const {
+    check_query(component);
+    return components_[component].types;
+  }
+
+  std::vector<Literal> literals(std::int32_t component) const {
+    check_query(component);
+    std::vector<Literal> result;
+    const Code& code = components_[component].code;
+    for (std::size_t at = 0; at < code.size(); at += components_.length(code[at]))
+      result.emplace_back(code[at] >> 1, code[at] & 1,
+                          std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                            code.begin() + static_cast<std::ptrdiff_t>(at + components_.length(code[at]))));
+    return result;
+  }
+
+  void forget() {
+    truth_.forget();
+    if (refinement_) refinement_->forget();
+  }
+
+  std::size_t words() const { return truth_.words(); }
+  std::size_t n_components() const { return components_.size(); }
+  std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
+  std::uint64_t n_steps() const { return truth_.n_steps(); }
+  std::vector<std::pair<std::int32_t, std::int64_t>> limit_hits() const {
+    std::vector<std::pair<std::int32_t, std::int64_t>> result;
+    for (const LimitHit& hit : truth_.limit_hits()) result.emplace_back(hit.query, hit.example);
+    return result;
+  }
+
+ private:
+  void check_constants(const std::int32_t* values, std::size_t n, const char* name) const {
+    const auto limit = static_cast<std::int64_t>(facts_.n_constants());
+    for (std::size_t i = 0; i < n; i++)
+      require(values[i] >= 0 && values[i] < limit, std::string(name) + " holds " + std::to_string(values[i]) +
+                                                       ", but constants are numbered 0.." + std::to_string(limit - 1));
+  }
+
+  void check_predicate(std::int32_t predicate, std::size_t arity) const {
+    require(predicate >= 0 && static_cast<std::size_t>(predicate) < facts_.predicates().size(),
+            "predicate " + std::to_string(predicate) + " was not added");
+    const std::size_t known = facts_.predicates()[static_cast<std::size_t>(predicate)].arity;
+    require(known == arity, "predicate " + std::to_string(predicate) + " has " + std::to_string(known) + " arguments, not " +
+                                std::to_string(arity));
+  }
+
+  void check_literal(std::int32_t predicate, const std::vector<Term>& args, std::size_t n_variables, bool fixed_allowed) const {
+    check_predicate(predicate, args.size());
+    for (Term t : args) {
+      const auto number = static_cast<std::size_t>(number_of(t));
+      require(t >= 0, "terms are not negative");
+      switch (kind_of(t)) {
+        case constant: require(number < facts_.n_constants(), "a literal has an unknown constant"); break;
+        case fixed: require(fixed_allowed && number < facts_.n_fixed(), "a literal has an unknown fixed variable"); break;
+        case variable: require(number < n_variables, "a literal has an unknown variable"); break;
+        default: require(false, "a literal has a term of no kind");
+      }
+    }
+  }
+
+  std::vector<Pattern> patterns(const std::vector<PatternTuple>& literals, const Language& language) const {
+    std::vector<Pattern> result;
+    for (const auto& [predicate, negated, args] : literals) {
+      check_predicate(predicate, args.size());
+      Pattern pattern{predicate, negated, {}};
+      for (const auto& [mark, slot, type, value] : args) {
+        require(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::choice), "an argument has an unknown mark");
+        const Argument argument{static_cast<Mark>(mark), slot, type, value};
+        require(slot < 1 << 16, "a slot is too large");
+        if (argument.mark == Mark::constant) check_constants(&value, 1, "a mode");
+        if (argument.mark == Mark::choice)
+          require(value >= 0 && static_cast<std::size_t>(value) < language.choices.size(), "a mode has an unknown list of constants");
+        pattern.args.push_back(argument);
+      }
+      result.push_back(std::move(pattern));
+    }
+    return result;
+  }
+
+  void set_target(Target target, std::size_t n, Vector<std::int32_t> folds) {
+    require(refinement_ != nullptr, "set_language has to be called first");
+    require(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
+    n_folds_ = 0;
+    for (std::size_t i = 0; i < n; i++) {
+      require(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
+      n_folds_ = std::max(n_folds_, folds.data()[i] + 1);
+    }
+    statistics_ = std::make_unique<Statistics>(components_, refinement_->language(), std::move(target),
+                                               std::vector<std::int32_t>(folds.data(), folds.data() + n));
+  }
+
+  void check_query(std::int32_t query) const {
+    require(query >= 0 && static_cast<std::size_t>(query) < components_.size(), "query " + std::to_string(query) + " is unknown");
+  }
+
+  void check_mask(const Vector<std::uint64_t>& mask) const {
+    require(mask.size() == truth_.words(), "mask needs " + std::to_string(truth_.words()) + " words");
+    const std::size_t used = facts_.n_examples() % 64;
+    require(used == 0 || mask.data()[mask.size() - 1] >> used == 0, "mask has bits beyond the last example");
+  }
+
+  void check_tasks(const std::vector<std::int32_t>& tasks) const {
+    require(statistics_ != nullptr, "set_classes or set_values has to be called first");
+    for (std::int32_t fold : tasks) require(fold >= -1 && fold < n_folds_, "tasks names an unknown fold");
+  }
+
+  static Criterion criterion_of(const std::string& name) {
+    if (name == "gain") return Criterion::gain;
+    if (name == "gainratio") return Criterion::gain_ratio;
+    if (name == "gini") return Criterion::gini;
+    if (name == "variance") return Criterion::variance;
+    throw std::invalid_argument("criterion is " + name + "; it has to be gain, gainratio, gini or variance");
+  }
+
+  static std::tuple<std::int32_t, std::vector<std::int32_t>, std::vector<std::pair<std::int32_t, std::int32_t>>> result_of(
+      const Extension& extension) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> places;
+    for (const Place& place : extension.places) places.emplace_back(place.part, place.variable);
+    return {extension.query, extension.parts, places};
+  }
+
+  Facts facts_;
+  Components components_;
+  Truth truth_;
+  std::unique_ptr<Refinement> refinement_;
+  std::unique_ptr<Statistics> statistics_;
+  std::size_t n_sources_ = 0;
+  std::int32_t n_folds_ = 0;
+};
+
+}  // namespace
+}  // namespace crosscut::query
+
+void bind_query(nb::module_& m) {
+  using namespace crosscut::query;
+  nb::class_<Candidates>(m, "Candidates")
+      .def("__len__", [](const Candidates& c) { return c.queries.size(); })
+      .def_prop_ro("queries", [](const Candidates& c) { return to_numpy(c.queries, 1, c.queries.size()); });
+  nb::class_<QueryStore>(m, "QueryStore")
+      .def(nb::init<Matrix<std::int32_t>, Vector<double>, std::int64_t>(), "fixed"_a, "numbers"_a, "step_limit"_a)
+      .def("add_relation", &QueryStore::add_relation, "columns"_a)
+      .def("add_rule", &QueryStore::add_rule, "arity"_a, "bodies"_a)
+      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "choices"_a, "modes"_a, "lookaheads"_a,
+           "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
+      .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
+      .def("set_values", &QueryStore::set_values, "values"_a, "squares"_a, "folds"_a)
+      .def("extend", &QueryStore::extend, "bases"_a, "literals"_a, "new_types"_a)
+      .def("evaluate", &QueryStore::evaluate, "queries"_a, "mask"_a)
+      .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
+      .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
+      .def("totals", &QueryStore::totals, "mask"_a, "tasks"_a)
+      .def("best", &QueryStore::best, "candidates"_a, "mask"_a, "tasks"_a, "criterion"_a, "minimal_cases"_a, "barred"_a, "ages"_a)
+      .def("test", &QueryStore::test, "candidates"_a, "number"_a)
+      .def("types", &QueryStore::types, "component"_a)
+      .def("literals", &QueryStore::literals, "component"_a)
+      .def("forget", &QueryStore::forget)
+      .def_prop_ro("words", &QueryStore::words)
+      .def_prop_ro("n_components", &QueryStore::n_components)
+      .def_prop_ro("n_evaluations", &QueryStore::n_evaluations)
+      .def_prop_ro("n_steps", &QueryStore::n_steps)
+      .def_prop_ro("limit_hits", &QueryStore::limit_hits);
+}

@@ -1,0 +1,71 @@
+// Queries, split into components that share no variable but the example's fixed ones. A query is true where all its
+// components are, so truth is kept per component: each is registered once, under a form that does not depend on the
+// names of its variables or the order of its literals.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "query_relations.hpp"
+
+namespace crosscut::query {
+
+// A conjunction as one array: per literal 2 * predicate + negated, then its terms.
+using Code = std::vector<Term>;
+
+constexpr std::int32_t any_type = -1;    // fits every other type
+constexpr std::int32_t hidden = -2;      // a variable of a negated literal: not visible outside it
+
+struct Component {
+  Code code;                            // in the order of evaluation; variables numbered by first occurrence
+  std::vector<std::int32_t> types;      // per variable
+  std::vector<std::int32_t> canonical;  // variable -> its number in the canonical form
+  std::int32_t n_literals = 0;
+  std::int32_t parent = -1;             // component whose code is the first `prefix` terms of this one
+  std::size_t prefix = 0;
+  std::vector<std::int32_t> parts;      // not empty: the conjunction of these components, which share no variable
+};
+
+struct Place {
+  std::int32_t part, variable;
+};
+
+// What adding literals to some components gives.
+struct Extension {
+  std::int32_t query = -1;          // the component, or the conjunction of `parts`, that the new literals are in
+  std::vector<std::int32_t> parts;
+  std::vector<Place> places;        // where each local variable is afterwards
+};
+
+class Components {
+ public:
+  explicit Components(const Facts& facts) : facts_(facts) {}
+  std::size_t size() const { return all_.size(); }
+  const Component& operator[](std::int32_t id) const { return all_[static_cast<std::size_t>(id)]; }
+
+  // Adds the literals of `added` to the bases. Local variables: those of the bases one after the other, then new ones,
+  // whose types are given. Every base must share a variable with a new literal.
+  Extension extend(std::span<const std::int32_t> bases, const Code& added, std::span<const std::int32_t> new_types);
+
+  std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
+
+ private:
+  struct Found {
+    std::int32_t id;
+    std::vector<std::int32_t> slots;  // variable of the given code -> variable of the component
+  };
+  Found intern(Code code, std::vector<std::int32_t> types, std::int32_t n_literals, std::int32_t parent, std::size_t prefix);
+  std::int32_t conjunction(std::vector<std::int32_t> parts);
+  Code ordered(Code first, Code rest, std::size_t n_variables) const;
+  Code canonical_form(const Code& code, std::span<const std::int32_t> types, std::vector<std::int32_t>& canonical) const;
+
+  struct Hash {
+    std::size_t operator()(const std::vector<std::int32_t>& key) const;
+  };
+  const Facts& facts_;
+  std::vector<Component> all_;
+  std::unordered_map<std::vector<std::int32_t>, std::int32_t, Hash> known_;
+};
+
+}  // namespace crosscut::query

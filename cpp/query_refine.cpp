@@ -1,0 +1,303 @@
+#include "query_refine.hpp"
+
+#include <algorithm>
+
+namespace crosscut::query {
+
+namespace {
+
+bool fits(std::int32_t a, std::int32_t b) { return a != hidden && b != hidden && (a == b || a == any_type || b == any_type); }
+
+// A trail's entry for the number of a mode, rule or listed constant; entries for variables are their terms.
+Term entry(std::size_t number) { return term(constant, static_cast<std::int32_t>(number)); }
+
+std::size_t n_slots(std::span<const Pattern> literals, std::size_t least) {
+  for (const Pattern& literal : literals)
+    for (const Argument& argument : literal.args) least = std::max(least, static_cast<std::size_t>(argument.slot + 1));
+  return least;
+}
+
+// Depth-first over the open arguments of a mode's literals, from left to right; what the search emits is in the order of
+// generation, up to the order of the variables, which depends on the path.
+class Generator {
+ public:
+  Generator(Components& components, const Language& language, Block& block)
+      : components_(components), language_(language), block_(block) {
+    for (std::size_t f = 0; f < language.fixed_types.size(); f++)
+      scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language.fixed_types[f], 0});
+    std::int32_t local = 0;
+    for (std::size_t b = 0; b < block.components.size(); b++)
+      for (std::int32_t type : components[block.components[b]].types)
+        scope_.push_back({term(variable, local++), type, std::uint64_t{1} << b});
+    n_old_ = local;
+    all_ = (std::uint64_t{1} << block.components.size()) - 1;
+  }
+
+  void run() {
+    for (std::size_t m = 0; m < language_.modes.size(); m++) {
+      mode_ = static_cast<std::int32_t>(m);
+      trail_.assign(1, entry(m));
+      begin(language_.modes[m].literals, {}, 0, language_.exhaustive_lookahead);
+    }
+  }
+
+ private:
+  struct Visible {
+    Term term;
+    std::int32_t type;
+    std::uint64_t base;  // bit of the component it belongs to; 0 for fixed and new variables
+  };
+  // The conjunction being instantiated.
+  struct Frame {
+    std::span<const Pattern> literals;
+    std::vector<Term> slots;  // -1: not bound yet
+    std::size_t first_code;   // where its literals start in code_
+    std::int32_t depth, exhaustive;
+    std::vector<Term> must_use;  // auto lookahead: at least one of these, if there are any
+    bool used;
+  };
+
+  void begin(std::span<const Pattern> literals, std::vector<Term> slots, std::int32_t depth, std::int32_t exhaustive,
+             std::vector<Term> must_use = {}) {
+    slots.resize(n_slots(literals, slots.size()), -1);
+    Frame frame{literals, std::move(slots), code_.size(), depth, exhaustive, std::move(must_use), false};
+    literal(frame, 0);
+  }
+
+  void literal(Frame& frame, std::size_t l) {
+    if (l == frame.literals.size()) {
+      if (frame.must_use.empty() || frame.used) complete(frame);
+      return;
+    }
+    const Pattern& pattern = frame.literals[l];
+    code_.push_back(pattern.predicate * 2 + pattern.negated);
+    argument(frame, l, 0);
+    code_.pop_back();
+  }
+
+  void argument(Frame& frame, std::size_t l, std::size_t a) {
+    const Pattern& pattern = frame.literals[l];
+    if (a == pattern.args.size()) {
+      literal(frame, l + 1);
+      return;
+    }
+    const Argument& wanted = pattern.args[a];
+    const auto slot = static_cast<std::size_t>(wanted.slot);
+    if (wanted.slot >= 0 && frame.slots[slot] >= 0) {
+      place(frame, l, a, frame.slots[slot]);
+      return;
+    }
+    const auto bind = [&](Term t) {
+      if (wanted.slot >= 0) frame.slots[slot] = t;
+      place(frame, l, a, t);
+      if (wanted.slot >= 0) frame.slots[slot] = -1;
+    };
+    const auto fresh = [&] {
+      const auto type = pattern.negated ? hidden : wanted.type;
+      new_types_.push_back(type);
+      const Term t = term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size()) - 1);
+      scope_.push_back({t, type, 0});
+      bind(t);
+      scope_.pop_back();
+      new_types_.pop_back();
+    };
+    switch (wanted.mark) {
+      case Mark::constant: place(frame, l, a, term(constant, wanted.value)); break;
+      case Mark::output:
+      case Mark::shared: fresh(); break;
+      case Mark::choice: {
+        const auto& list = language_.choices[static_cast<std::size_t>(wanted.value)];
+        for (std::size_t i = 0; i < list.size(); i++) {
+          trail_.push_back(entry(i));
+          bind(term(constant, list[i]));
+          trail_.pop_back();
+        }
+        break;
+      }
+      case Mark::input:
+      case Mark::either: {
+        // variables made by this very conjunction are reached by name only
+        const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
+        for (std::size_t v = 0; v < visible; v++) {
+          const Visible seen = scope_[v];
+          if (!fits(seen.type, wanted.type)) continue;
+          trail_.push_back(seen.term);
+          const std::uint64_t before = touched_;
+          touched_ |= seen.base;
+          bind(seen.term);
+          touched_ = before;
+          trail_.pop_back();
+        }
+        if (wanted.mark == Mark::either) {
+          trail_.push_back(new_variable);
+          fresh();
+          trail_.pop_back();
+        }
+        break;
+      }
+    }
+  }
+
+  void place(Frame& frame, std::size_t l, std::size_t a, Term t) {
+    const bool before = frame.used;
+    frame.used = before || std::find(frame.must_use.begin(), frame.must_use.end(), t) != frame.must_use.end();
+    code_.push_back(t);
+    argument(frame, l, a + 1);
+    code_.pop_back();
+    frame.used = before;
+  }
+
+  void complete(const Frame& frame) {
+    emit();
+    if (frame.exhaustive > 0)
+      for (std::size_t m = 0; m < language_.modes.size(); m++) {
+        trail_.push_back(entry(m));
+        begin(language_.modes[m].literals, {}, frame.depth + 1, frame.exhaustive - 1);
+        trail_.pop_back();
+      }
+    if (frame.depth >= language_.max_lookahead) return;
+    const std::size_t end = code_.size();
+    for (std::size_t i = frame.first_code; i < end;) {
+      const std::size_t n = components_.length(code_[i]);
+      follow(i, frame.depth);
+      i += n;
+    }
+  }
+
+  // Slots of a template bound by the literal at `position` of the code; empty if it does not match.
+  bool match(const Pattern& pattern, std::size_t position, std::vector<Term>& slots) const {
+    if (code_[position] != pattern.predicate * 2 + pattern.negated) return false;
+    for (std::size_t a = 0; a < pattern.args.size(); a++) {
+      const Argument& wanted = pattern.args[a];
+      const Term found = code_[position + 1 + a];
+      if (wanted.mark == Mark::constant && found != term(constant, wanted.value)) return false;
+      if (wanted.slot < 0) continue;
+      const auto slot = static_cast<std::size_t>(wanted.slot);
+      if (slots.size() <= slot) slots.resize(slot + 1, -1);
+      if (slots[slot] >= 0 && slots[slot] != found) return false;
+      slots[slot] = found;
+    }
+    return true;
+  }
+
+  void follow(std::size_t position, std::int32_t depth) {
+    for (std::size_t r = 0; r < language_.lookaheads.size(); r++) {
+      const Lookahead& rule = language_.lookaheads[r];
+      std::vector<Term> slots;
+      if (!match(rule.first, position, slots)) continue;
+      trail_.push_back(entry(r));
+      begin(rule.then, std::move(slots), depth + 1, 0);
+      trail_.pop_back();
+    }
+    for (std::size_t r = 0; r < language_.auto_lookaheads.size(); r++) {
+      const AutoLookahead& rule = language_.auto_lookaheads[r];
+      std::vector<Term> slots, listed;
+      if (!match(rule.first, position, slots)) continue;
+      for (std::int32_t s : rule.slots)
+        if (static_cast<std::size_t>(s) < slots.size() && kind_of(slots[static_cast<std::size_t>(s)]) == variable)
+          listed.push_back(slots[static_cast<std::size_t>(s)]);
+      if (listed.empty()) continue;
+      for (std::size_t m = 0; m < language_.modes.size(); m++) {
+        trail_.push_back(entry(language_.lookaheads.size() + r));
+        trail_.push_back(entry(m));
+        begin(language_.modes[m].literals, {}, depth + 1, 0, listed);
+        trail_.pop_back();
+        trail_.pop_back();
+      }
+    }
+  }
+
+  void emit() {
+    if (touched_ != all_) return;
+    const Extension extension = components_.extend(block_.components, code_, new_types_);
+    // a test that adds nothing to the path is true wherever the path is
+    const auto& bases = block_.components;
+    if (std::all_of(extension.parts.begin(), extension.parts.end(),
+                    [&](std::int32_t part) { return std::find(bases.begin(), bases.end(), part) != bases.end(); }))
+      return;
+    block_.queries.push_back(extension.query);
+    block_.modes.push_back(mode_);
+    std::int32_t n = 0;
+    for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
+    block_.n_literals.push_back(n);
+    block_.added.push_back(code_);
+    block_.new_types.push_back(new_types_);
+    block_.trail.insert(block_.trail.end(), trail_.begin(), trail_.end());
+    block_.first_choice.push_back(block_.trail.size());
+  }
+
+  Components& components_;
+  const Language& language_;
+  Block& block_;
+  std::vector<Visible> scope_;
+  std::int32_t n_old_ = 0, mode_ = 0;
+  std::uint64_t all_ = 0, touched_ = 0;
+  Code code_;
+  std::vector<std::int32_t> new_types_, trail_;
+};
+
+}  // namespace
+
+Refinement::Refinement(Components& components, Language language) : components_(components), language_(std::move(language)) {
+  // Inputs whose type some literal can produce may come from a component each; the others are fixed variables.
+  std::vector<std::int32_t> produced;
+  const auto collect = [&](const std::vector<Pattern>& literals) {
+    for (const Pattern& literal : literals)
+      for (const Argument& argument : literal.args)
+        if (argument.mark == Mark::output || argument.mark == Mark::either || argument.mark == Mark::shared)
+          produced.push_back(argument.type);
+  };
+  for (const Mode& mode : language_.modes) collect(mode.literals);
+  for (const Lookahead& rule : language_.lookaheads) collect(rule.then);
+  const auto inputs = [&](const std::vector<Pattern>& literals) {
+    std::size_t n = 0;
+    for (const Pattern& literal : literals)
+      for (const Argument& argument : literal.args)
+        n += (argument.mark == Mark::input || argument.mark == Mark::either) &&
+             std::any_of(produced.begin(), produced.end(), [&](std::int32_t type) { return fits(type, argument.type); });
+    return n;
+  };
+  std::size_t most = 0, most_then = 0;
+  for (const Mode& mode : language_.modes) most = std::max(most, inputs(mode.literals));
+  for (const Lookahead& rule : language_.lookaheads) most_then = std::max(most_then, inputs(rule.then));
+  if (!language_.auto_lookaheads.empty()) most_then = std::max(most_then, most);
+  max_joined_ = most + most_then * static_cast<std::size_t>(std::max(0, language_.max_lookahead)) +
+                most * static_cast<std::size_t>(std::max(0, language_.exhaustive_lookahead));
+}
+
+std::shared_ptr<const Block> Refinement::block(const std::vector<std::int32_t>& components) {
+  auto& known = known_[components];
+  if (!known) {
+    auto made = std::make_shared<Block>();
+    made->components = components;
+    Generator(components_, language_, *made).run();
+    known = std::move(made);
+  }
+  return known;
+}
+
+std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> path) {
+  std::vector<std::int32_t> order(path.size());  // positions, by component: the same set is the same block on every path
+  for (std::size_t i = 0; i < path.size(); i++) order[i] = static_cast<std::int32_t>(i);
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    return std::pair(path[static_cast<std::size_t>(a)], a) < std::pair(path[static_cast<std::size_t>(b)], b);
+  });
+  std::vector<Part> result;
+  std::vector<std::int32_t> positions, chosen;
+  const auto subsets = [&](auto& self, std::size_t first) -> void {
+    auto made = block(chosen);
+    if (made->size() > 0) result.push_back({std::move(made), positions});
+    if (chosen.size() == max_joined_) return;
+    for (std::size_t i = first; i < order.size(); i++) {
+      positions.push_back(order[i]);
+      chosen.push_back(path[static_cast<std::size_t>(order[i])]);
+      self(self, i + 1);
+      positions.pop_back();
+      chosen.pop_back();
+    }
+  };
+  subsets(subsets, 0);
+  return result;
+}
+
+}  // namespace crosscut::query

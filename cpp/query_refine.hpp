@@ -1,0 +1,97 @@
+// Candidate tests of a path: what the language of tests lets one add to its query. Candidates whose inputs come from the
+// same components of the path form a block, which is generated once and serves every path that has those components.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "query_components.hpp"
+
+namespace crosscut::query {
+
+enum class Mark : std::int32_t {
+  constant,  // value: the constant
+  input,     // + : a variable that is bound before
+  output,    // - : a new variable
+  either,    // +- : each bound variable, then a new one
+  shared,    // bare: the slot's value if it has one, else a new variable
+  choice,    // # : each constant of list `value`
+};
+
+struct Argument {
+  Mark mark;
+  std::int32_t slot;   // arguments of one slot get the same term; -1 for none
+  std::int32_t type;
+  std::int32_t value;
+};
+
+struct Pattern {
+  std::int32_t predicate;
+  bool negated;
+  std::vector<Argument> args;
+};
+
+struct Mode {
+  std::vector<Pattern> literals;
+  std::int32_t source = 0;  // modes made from one mode by generating constants share it, and its number of uses
+};
+
+// After a literal that matches `first` (constant, or shared slots that are bound by the match), `then` may be added.
+struct Lookahead {
+  Pattern first;
+  std::vector<Pattern> then;
+};
+
+// After a literal that matches `first`, any mode may be added that uses one of the variables in `slots`.
+struct AutoLookahead {
+  Pattern first;
+  std::vector<std::int32_t> slots;
+};
+
+struct Language {
+  std::vector<std::int32_t> fixed_types;
+  std::vector<std::vector<std::int32_t>> choices;
+  std::vector<Mode> modes;
+  std::vector<Lookahead> lookaheads;
+  std::vector<AutoLookahead> auto_lookaheads;
+  std::int32_t max_lookahead = 1, exhaustive_lookahead = 0;
+};
+
+// Candidates of one set of components. `trail` holds, candidate after candidate, the choices that led to it in the order
+// of generation (mode, then one entry per open argument); together with the age of the path's variables it says which
+// candidate comes first.
+struct Block {
+  std::vector<std::int32_t> components;
+  std::vector<std::int32_t> queries, modes, n_literals;
+  std::vector<Code> added;                          // over the local variables of `components`, then new ones
+  std::vector<std::vector<std::int32_t>> new_types;
+  std::vector<std::size_t> first_choice{0};
+  std::vector<std::int32_t> trail;
+  std::size_t size() const { return queries.size(); }
+};
+
+constexpr std::int32_t new_variable = -1;  // in a trail: `either` took a new variable
+
+class Refinement {
+ public:
+  Refinement(Components& components, Language language);
+  const Language& language() const { return language_; }
+  // Blocks of the subsets of these components that some mode can join, each with the positions of its components.
+  struct Part {
+    std::shared_ptr<const Block> block;
+    std::vector<std::int32_t> positions;
+  };
+  std::vector<Part> blocks(std::span<const std::int32_t> path);
+  void forget() { known_.clear(); }
+
+ private:
+  std::shared_ptr<const Block> block(const std::vector<std::int32_t>& components);
+  Components& components_;
+  Language language_;
+  std::size_t max_joined_ = 0;  // most components that one test can take inputs from
+  std::map<std::vector<std::int32_t>, std::shared_ptr<const Block>> known_;
+};
+
+}  // namespace crosscut::query

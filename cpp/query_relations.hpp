@@ -1,0 +1,101 @@
+// Facts and what can be asked of them: relations as integer columns with hash indexes by bound columns, the six
+// comparisons, and rules that are tests once their arguments are bound.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace crosscut::query {
+
+// A term of a literal in one integer: the kind in the low two bits, a number above them. Constants are numbers of the
+// database's symbol table; fixed variables have one value per example (its key, the variables of a functional root);
+// the others are the query's own.
+using Term = std::int32_t;
+enum Kind : Term { constant = 0, fixed = 1, variable = 2 };
+inline Term term(Kind kind, std::int32_t number) { return static_cast<Term>(number << 2 | kind); }
+inline Kind kind_of(Term t) { return static_cast<Kind>(t & 3); }
+inline std::int32_t number_of(Term t) { return t >> 2; }
+
+// Predicates 0..5 compare; the others are relations or rules in the order in which they were added.
+enum Comparison : std::int32_t { equal, different, less, at_most, greater, at_least, n_comparisons };
+
+// Rows of one relation grouped by the values of some of its columns, so that a lookup gives a contiguous range.
+class Index {
+ public:
+  Index(const std::vector<std::vector<std::int32_t>>& columns, std::size_t n_rows, std::vector<int> key);
+  struct Range {
+    std::uint32_t begin, end;
+  };
+  Range find(const std::int32_t* key) const;
+  std::uint32_t row(std::uint32_t position) const { return order_[position]; }
+
+ private:
+  std::uint64_t hash_row(std::uint32_t row) const;
+  const std::vector<std::vector<std::int32_t>>& columns_;
+  std::vector<int> key_;
+  std::vector<std::uint32_t> order_;  // rows, equal keys together, each group in the order of the facts
+  std::vector<Range> slots_;          // open addressing; an empty range is a free slot
+  std::uint64_t mask_ = 0;
+};
+
+class Relation {
+ public:
+  Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows);
+  std::size_t arity() const { return columns_.size(); }
+  std::size_t n_rows() const { return n_rows_; }
+  std::int32_t at(int column, std::uint32_t row) const { return columns_[static_cast<std::size_t>(column)][row]; }
+  const Index& index(const std::vector<int>& key);  // built when first asked for
+
+ private:
+  std::size_t n_rows_;
+  std::vector<std::vector<std::int32_t>> columns_;
+  std::vector<std::pair<std::vector<int>, std::unique_ptr<Index>>> indexes_;
+};
+
+// A goal of a rule's body, over the rule's arguments (variables 0..arity-1) and variables local to the body.
+struct Goal {
+  std::int32_t predicate;
+  bool negated;
+  std::vector<Term> args;
+};
+
+struct Rule {
+  std::size_t arity;
+  std::vector<std::vector<Goal>> bodies;  // holds if one of them does
+};
+
+struct Predicate {
+  std::size_t arity;
+  std::int32_t relation = -1;  // number in `relations`, or
+  std::int32_t rule = -1;      // number in `rules`; neither for a comparison
+};
+
+class Facts {
+ public:
+  Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32_t> fixed, std::vector<double> numbers);
+  std::int32_t add_relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows);
+  std::int32_t add_rule(Rule rule);
+
+  std::size_t n_examples() const { return n_examples_; }
+  std::size_t n_fixed() const { return n_fixed_; }
+  std::size_t n_constants() const { return numbers_.size(); }
+  const std::vector<Predicate>& predicates() const { return predicates_; }
+  Relation& relation(const Predicate& p) { return *relations_[static_cast<std::size_t>(p.relation)]; }
+  const std::int32_t* fixed_of(std::size_t example) const { return fixed_.data() + example * n_fixed_; }
+  bool compare(std::int32_t comparison, std::int32_t left, std::int32_t right) const;
+  // Whether a predicate holds for constants; a rule's body may bind variables of its own.
+  bool holds(std::int32_t predicate, const std::int32_t* values, std::uint64_t& steps);
+
+ private:
+  bool body_holds(const std::vector<Goal>& body, std::size_t goal, std::vector<std::int32_t>& values, std::uint64_t& steps);
+  std::size_t n_examples_, n_fixed_;
+  std::vector<std::int32_t> fixed_;
+  std::vector<double> numbers_;
+  std::vector<Predicate> predicates_;
+  std::vector<std::unique_ptr<Relation>> relations_;
+  std::vector<Rule> rules_;
+};
+
+}  // namespace crosscut::query

@@ -1,0 +1,236 @@
+#include "query_statistics.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "dispatch.hpp"
+
+CROSSCUT_DECLARE(void count_cells(const std::uint64_t*, std::size_t, const std::int32_t*, std::size_t, const query::Cell*,
+                                  std::size_t, std::int32_t*))
+
+namespace crosscut::query {
+
+namespace {
+
+// Qualities closer than this are equal: TILDE then looks at the length of the tests and at their order.
+constexpr double tolerance = 1e-10;
+
+Cell cell_of(const std::vector<std::uint64_t>& bits) {
+  Cell cell{bits.data(), 0, bits.size()};
+  while (cell.begin < cell.end && bits[cell.begin] == 0) cell.begin++;
+  while (cell.end > cell.begin && bits[cell.end - 1] == 0) cell.end--;
+  return cell;
+}
+
+}  // namespace
+
+Statistics::Statistics(const Components& components, const Language& language, Target target,
+                       std::vector<std::int32_t> folds)
+    : components_(components),
+      language_(language),
+      target_(std::move(target)),
+      words_((folds.size() + 63) / 64),
+      folds_(std::move(folds)) {
+  const std::size_t n = folds_.size();
+  std::int32_t n_folds = 0;
+  for (std::int32_t fold : folds_) n_folds = std::max(n_folds, fold + 1);
+  class_bits_.assign(target_.n_classes, std::vector<std::uint64_t>(words_, 0));
+  fold_bits_.assign(static_cast<std::size_t>(n_folds), std::vector<std::uint64_t>(words_, 0));
+  for (std::size_t e = 0; e < n; e++) {
+    const std::uint64_t bit = std::uint64_t{1} << (e % 64);
+    if (target_.n_classes > 0) class_bits_[static_cast<std::size_t>(target_.codes[e])][e / 64] |= bit;
+    if (folds_[e] >= 0) fold_bits_[static_cast<std::size_t>(folds_[e])][e / 64] |= bit;
+  }
+  x_log_x_.resize(n + 1, 0.0);
+  for (std::size_t i = 2; i <= n; i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
+}
+
+// statistics[(query * tasks + task) * width ...]: of the examples of the task where the query is true.
+void Statistics::count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
+                       std::span<const std::int32_t> tasks, std::vector<double>& statistics) const {
+  const std::size_t w = width(), t = tasks.size();
+  statistics.assign(queries.size() * t * w, 0.0);
+  if (target_.n_classes > 0) {
+    // cells: every class of the node, then every class of each fold that is left out
+    std::vector<std::vector<std::uint64_t>> bits;
+    bits.reserve(w * (t + 1));
+    const auto add = [&](const std::uint64_t* fold) {
+      for (std::size_t c = 0; c < w; c++) {
+        auto& cell = bits.emplace_back(words_);
+        for (std::size_t i = 0; i < words_; i++) cell[i] = mask[i] & class_bits_[c][i] & (fold ? fold[i] : ~std::uint64_t{0});
+      }
+    };
+    add(nullptr);
+    for (std::int32_t fold : tasks)
+      if (fold >= 0) add(fold_bits_[static_cast<std::size_t>(fold)].data());
+    std::vector<Cell> cells;
+    for (const auto& cell : bits) cells.push_back(cell_of(cell));
+    std::vector<std::int32_t> counts(queries.size() * cells.size());
+    CROSSCUT_DISPATCH(count_cells, truth.row(0), words_, queries.data(), queries.size(), cells.data(), cells.size(),
+                      counts.data());
+    for (std::size_t q = 0; q < queries.size(); q++) {
+      const std::int32_t* all = counts.data() + q * cells.size();
+      const std::int32_t* left_out = all + w;
+      for (std::size_t i = 0; i < t; i++) {
+        double* out = statistics.data() + (q * t + i) * w;
+        for (std::size_t c = 0; c < w; c++) out[c] = tasks[i] < 0 ? all[c] : all[c] - left_out[c];
+        left_out += tasks[i] < 0 ? 0 : w;
+      }
+    }
+    return;
+  }
+  std::vector<double> per_fold(3 * (fold_bits_.size() + 1));
+  for (std::size_t q = 0; q < queries.size(); q++) {
+    std::fill(per_fold.begin(), per_fold.end(), 0.0);
+    const std::uint64_t* row = truth.row(queries[q]);
+    double* all = per_fold.data() + 3 * fold_bits_.size();
+    for (std::size_t i = 0; i < words_; i++)
+      for (std::uint64_t set = row[i] & mask[i]; set; set &= set - 1) {
+        const std::size_t e = i * 64 + static_cast<std::size_t>(std::countr_zero(set));
+        const double add[3] = {1.0, target_.values[e], target_.squares[e]};
+        for (int k = 0; k < 3; k++) {
+          all[k] += add[k];
+          if (folds_[e] >= 0) per_fold[3 * static_cast<std::size_t>(folds_[e]) + static_cast<std::size_t>(k)] += add[k];
+        }
+      }
+    for (std::size_t i = 0; i < t; i++)
+      for (std::size_t k = 0; k < 3; k++)
+        statistics[(q * t + i) * 3 + k] =
+            all[k] - (tasks[i] < 0 ? 0.0 : per_fold[3 * static_cast<std::size_t>(tasks[i]) + k]);
+  }
+}
+
+std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const {
+  std::vector<std::vector<double>> result(tasks.size(), std::vector<double>(width(), 0.0));
+  for (std::size_t i = 0; i < tasks.size(); i++)
+    for (std::size_t w = 0; w < words_; w++) {
+      const std::uint64_t own = tasks[i] < 0 ? mask[w] : mask[w] & ~fold_bits_[static_cast<std::size_t>(tasks[i])][w];
+      if (target_.n_classes > 0) {
+        for (std::size_t c = 0; c < target_.n_classes; c++) result[i][c] += std::popcount(own & class_bits_[c][w]);
+        continue;
+      }
+      for (std::uint64_t set = own; set; set &= set - 1) {
+        const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+        result[i][0] += 1.0;
+        result[i][1] += target_.values[e];
+        result[i][2] += target_.squares[e];
+      }
+    }
+  return result;
+}
+
+// Quality of a test from its integer statistics; -1 where it is not admissible. Gains are per example; the reduction of
+// variance is a share of the node's squared deviations.
+double Statistics::quality(const double* yes, const double* all, const Demand& demand) const {
+  const double inadmissible = -1.0;
+  if (target_.n_classes == 0) {
+    const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
+    if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return inadmissible;
+    const double no = all[1] - yes[1];
+    const double within = all[2] - all[1] * all[1] / n;
+    return within > 0 ? (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / within : inadmissible;
+  }
+  const std::size_t k = target_.n_classes;
+  double n = 0, n_yes = 0;
+  for (std::size_t c = 0; c < k; c++) n += all[c], n_yes += yes[c];
+  const double n_no = n - n_yes;
+  if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return inadmissible;
+  if (demand.criterion == Criterion::gini) {
+    double a = 0, b = 0, whole = 0;
+    for (std::size_t c = 0; c < k; c++) {
+      a += yes[c] * yes[c];
+      b += (all[c] - yes[c]) * (all[c] - yes[c]);
+      whole += all[c] * all[c];
+    }
+    return (a / n_yes + b / n_no - whole / n) / n;
+  }
+  const auto x = [&](double count) { return x_log_x_[static_cast<std::size_t>(count)]; };
+  double gain = x(n) - x(n_yes) - x(n_no);
+  const double split = gain;
+  for (std::size_t c = 0; c < k; c++) gain += x(yes[c]) + x(all[c] - yes[c]) - x(all[c]);
+  gain /= n;
+  if (demand.criterion == Criterion::gain || gain <= tolerance) return gain;
+  return gain / (split / n);
+}
+
+bool Statistics::earlier(const Candidates& candidates, std::size_t a, std::size_t b, const Demand& demand) const {
+  struct At {
+    const Block* block;
+    const std::vector<std::int32_t>* positions;
+    std::size_t i;
+  };
+  const auto find = [&](std::size_t candidate) {
+    const auto part = static_cast<std::size_t>(
+        std::upper_bound(candidates.first.begin(), candidates.first.end(), candidate) - candidates.first.begin() - 1);
+    return At{candidates.parts[part].block.get(), &candidates.parts[part].positions, candidate - candidates.first[part]};
+  };
+  const At left = find(a), right = find(b);
+  if (left.block->n_literals[left.i] != right.block->n_literals[right.i])
+    return left.block->n_literals[left.i] < right.block->n_literals[right.i];
+  const auto rank = [&](const At& at, Term choice) -> std::int64_t {
+    if (choice == new_variable) return std::numeric_limits<std::int64_t>::max();
+    if (kind_of(choice) == constant) return number_of(choice);
+    const auto n_own = static_cast<std::int64_t>(demand.ages.size());
+    if (kind_of(choice) == fixed) return n_own + static_cast<std::int64_t>(language_.fixed_types.size()) - number_of(choice);
+    std::int64_t local = number_of(choice);
+    for (std::size_t p = 0; p < at.positions->size(); p++) {
+      const auto size = static_cast<std::int64_t>(components_[at.block->components[p]].types.size());
+      if (local < size) {
+        for (std::int32_t before = 0; before < (*at.positions)[p]; before++)
+          local += static_cast<std::int64_t>(components_[candidates.path[static_cast<std::size_t>(before)]].types.size());
+        return demand.ages[static_cast<std::size_t>(local)];
+      }
+      local -= size;
+    }
+    return -1 - local;  // a variable of the test itself is newer than those of the path
+  };
+  const auto trail = [](const At& at) {
+    return std::span(at.block->trail).subspan(at.block->first_choice[at.i],
+                                              at.block->first_choice[at.i + 1] - at.block->first_choice[at.i]);
+  };
+  const auto mine = trail(left), other = trail(right);
+  for (std::size_t i = 0; i < std::min(mine.size(), other.size()); i++) {
+    const auto x = rank(left, mine[i]), y = rank(right, other[i]);
+    if (x != y) return x < y;
+  }
+  return mine.size() < other.size();
+}
+
+std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask,
+                                   const Demand& demand) const {
+  const std::size_t t = demand.tasks.size(), n = candidates.queries.size(), w = width();
+  std::vector<Best> result(t);
+  if (n == 0) return result;
+  truth.evaluate(candidates.queries, mask);
+  std::vector<double> statistics;
+  count(candidates.queries, truth, mask, demand.tasks, statistics);
+  const auto all = totals(mask, demand.tasks);
+  std::vector<std::int32_t> source(n);
+  for (std::size_t p = 0, i = 0; p < candidates.parts.size(); p++)
+    for (std::int32_t mode : candidates.parts[p].block->modes)
+      source[i++] = language_.modes[static_cast<std::size_t>(mode)].source;
+  std::vector<double> qualities(n);
+  for (std::size_t i = 0; i < t; i++) {
+    double top = -1.0;
+    for (std::size_t q = 0; q < n; q++) {
+      const bool barred = demand.barred[static_cast<std::size_t>(source[q]) * t + i] != 0;
+      qualities[q] = barred ? -1.0 : quality(statistics.data() + (q * t + i) * w, all[i].data(), demand);
+      top = std::max(top, qualities[q]);
+    }
+    if (top <= tolerance) continue;
+    std::size_t chosen = n;
+    for (std::size_t q = 0; q < n; q++)
+      if (qualities[q] >= top - tolerance && qualities[q] > tolerance &&
+          (chosen == n || earlier(candidates, q, chosen, demand)))
+        chosen = q;
+    result[i].candidate = static_cast<std::int32_t>(chosen);
+    result[i].quality = qualities[chosen];
+    const double* yes = statistics.data() + (chosen * t + i) * w;
+    result[i].yes.assign(yes, yes + w);
+  }
+  return result;
+}
+
+}  // namespace crosscut::query

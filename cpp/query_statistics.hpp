@@ -1,0 +1,69 @@
+// Statistics of candidate tests for all tasks of a bundle, and each task's best test. Tasks are the final tree (fold -1)
+// and folds' trees, which train on everything but their fold: S(T_i) = S(D) - S(D_i).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query_cells.hpp"
+#include "query_refine.hpp"
+#include "query_truth.hpp"
+
+namespace crosscut::query {
+
+enum class Criterion { gain, gain_ratio, gini, variance };
+
+// Classes as codes, or numbers on a fixed-point grid (their sums are exact).
+struct Target {
+  std::size_t n_classes = 0;  // 0 for regression
+  std::vector<std::int32_t> codes;
+  std::vector<double> values, squares;
+};
+
+struct Best {
+  std::int32_t candidate = -1;  // number among the candidates of the path; -1 if no test is admissible
+  double quality = 0;
+  std::vector<double> yes;      // statistics of the branch where the test is true
+};
+
+struct Demand {
+  Criterion criterion;
+  std::int32_t minimal_cases;
+  std::span<const std::int32_t> tasks;      // fold that each task leaves out, -1 for none
+  std::span<const std::uint8_t> barred;     // per source of modes and task: whether it may not be used any more
+  std::span<const std::int32_t> ages;       // per variable of the path, component after component: 0 for the newest
+};
+
+// Candidates of a path: its blocks one after the other.
+struct Candidates {
+  const void* store;  // whose they are
+  std::vector<std::int32_t> path;
+  std::vector<Refinement::Part> parts;
+  std::vector<std::int32_t> queries;
+  std::vector<std::size_t> first;  // per part: number of its first candidate
+};
+
+class Statistics {
+ public:
+  Statistics(const Components& components, const Language& language, Target target, std::vector<std::int32_t> folds);
+  // Class counts, or (n, sum of values, sum of squares), per task of the examples in `mask`.
+  std::vector<std::vector<double>> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const;
+  std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
+  bool is_regression() const { return target_.n_classes == 0; }
+  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Demand& demand) const;
+
+ private:
+  void count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
+             std::span<const std::int32_t> tasks, std::vector<double>& statistics) const;
+  double quality(const double* yes, const double* all, const Demand& demand) const;
+  bool earlier(const Candidates& candidates, std::size_t a, std::size_t b, const Demand& demand) const;
+  const Components& components_;
+  const Language& language_;
+  Target target_;
+  std::size_t words_;
+  std::vector<std::int32_t> folds_;
+  std::vector<std::vector<std::uint64_t>> class_bits_, fold_bits_;
+  std::vector<double> x_log_x_;
+};
+
+}  // namespace crosscut::query
