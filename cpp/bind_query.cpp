@@ -35,9 +35,11 @@ using PatternTuple = std::tuple<std::int32_t, bool, std::vector<ArgumentTuple>>;
 
 constexpr std::size_t max_arity = 64;
 
-void require(bool condition, const std::string& message) {
-  if (!condition) throw std::invalid_argument(message);
-}
+// The message is only composed when it is needed.
+#define CROSSCUT_REQUIRE(CONDITION, MESSAGE) \
+  do {                                       \
+    if (!(CONDITION)) throw std::invalid_argument(MESSAGE); \
+  } while (false)
 
 template <class T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::size_t rows, std::size_t columns) {
@@ -46,25 +48,23 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::size_t rows, std:
   return nb::ndarray<nb::numpy, T>(held->data(), {rows, columns}, owner);
 }
 
-class QueryStore {
+class FactStore {
  public:
-  QueryStore(Matrix<std::int32_t> fixed, Vector<double> numbers, std::int64_t step_limit)
-      : facts_(fixed.shape(0), fixed.shape(1), {fixed.data(), fixed.data() + fixed.size()},
-               {numbers.data(), numbers.data() + numbers.size()}),
-        components_(facts_),
-        truth_(facts_, components_, static_cast<std::uint64_t>(step_limit)) {
-    require(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
+  FactStore(Matrix<std::int32_t> fixed, Vector<double> numbers)
+      : facts(fixed.shape(0), fixed.shape(1), {fixed.data(), fixed.data() + fixed.size()},
+              {numbers.data(), numbers.data() + numbers.size()}) {
     check_constants(fixed.data(), fixed.size(), "fixed");
   }
+  FactStore(const FactStore&) = delete;
 
   std::int32_t add_relation(Matrix<std::int32_t> columns) {
-    require(columns.shape(0) <= max_arity, "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
+    CROSSCUT_REQUIRE(columns.shape(0) <= max_arity, "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
     check_constants(columns.data(), columns.size(), "columns");
-    return facts_.add_relation(columns.data(), columns.shape(0), columns.shape(1));
+    return facts.add_relation(columns.data(), columns.shape(0), columns.shape(1));
   }
 
   std::int32_t add_rule(std::size_t arity, const std::vector<std::vector<Literal>>& bodies) {
-    require(arity <= max_arity, "arity is " + std::to_string(arity) + "; 64 is the most");
+    CROSSCUT_REQUIRE(arity <= max_arity, "arity is " + std::to_string(arity) + "; 64 is the most");
     Rule rule{arity, {}};
     for (const auto& body : bodies) {
       auto& goals = rule.bodies.emplace_back();
@@ -73,28 +73,70 @@ class QueryStore {
         goals.push_back({predicate, negated, args});
       }
     }
-    return facts_.add_rule(std::move(rule));
+    return facts.add_rule(std::move(rule));
   }
 
-  void set_language(std::vector<std::int32_t> fixed_types, std::vector<std::vector<std::int32_t>> choices,
+  void check_constants(const std::int32_t* values, std::size_t n, const char* name) const {
+    const auto limit = static_cast<std::int64_t>(facts.n_constants());
+    for (std::size_t i = 0; i < n; i++)
+      CROSSCUT_REQUIRE(values[i] >= 0 && values[i] < limit, std::string(name) + " holds " + std::to_string(values[i]) +
+                                                       ", but constants are numbered 0.." + std::to_string(limit - 1));
+  }
+
+  void check_predicate(std::int32_t predicate, std::size_t arity) const {
+    CROSSCUT_REQUIRE(predicate >= 0 && static_cast<std::size_t>(predicate) < facts.predicates().size(),
+            "predicate " + std::to_string(predicate) + " was not added");
+    const std::size_t known = facts.predicates()[static_cast<std::size_t>(predicate)].arity;
+    CROSSCUT_REQUIRE(known == arity, "predicate " + std::to_string(predicate) + " has " + std::to_string(known) + " arguments, not " +
+                                std::to_string(arity));
+  }
+
+  void check_literal(std::int32_t predicate, const std::vector<Term>& args, std::size_t n_variables, bool fixed_allowed) const {
+    check_predicate(predicate, args.size());
+    for (Term t : args) check_term(t, n_variables, fixed_allowed);
+  }
+
+  void check_term(Term t, std::size_t n_variables, bool fixed_allowed) const {
+    CROSSCUT_REQUIRE(t >= 0, "terms are not negative");
+    const auto number = static_cast<std::size_t>(number_of(t));
+    switch (kind_of(t)) {
+      case constant: CROSSCUT_REQUIRE(number < facts.n_constants(), "a literal has an unknown constant"); break;
+      case fixed: CROSSCUT_REQUIRE(fixed_allowed && number < facts.n_fixed(), "a literal has an unknown fixed variable"); break;
+      case variable: CROSSCUT_REQUIRE(number < n_variables, "a literal has an unknown variable"); break;
+      default: CROSSCUT_REQUIRE(false, "a literal has a term of no kind");
+    }
+  }
+
+  Facts facts;
+};
+
+class QueryStore {
+ public:
+  QueryStore(FactStore& store, std::int64_t step_limit)
+      : store_(store),
+        facts_(store.facts),
+        components_(facts_),
+        truth_(facts_, components_, static_cast<std::uint64_t>(step_limit)) {
+    CROSSCUT_REQUIRE(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
+  }
+
+  void set_language(std::vector<std::int32_t> fixed_types,
                     const std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>& modes,
                     const std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>& lookaheads,
                     const std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>& auto_lookaheads,
                     std::int32_t max_lookahead, std::int32_t exhaustive_lookahead) {
-    require(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
+    CROSSCUT_REQUIRE(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
     Language language;
     language.fixed_types = std::move(fixed_types);
-    for (const auto& list : choices) check_constants(list.data(), list.size(), "choices");
-    language.choices = std::move(choices);
     for (const auto& [literals, source] : modes) {
-      require(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
-      language.modes.push_back({patterns(literals, language), source});
+      CROSSCUT_REQUIRE(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
+      language.modes.push_back({patterns(literals), source});
       n_sources_ = std::max(n_sources_, static_cast<std::size_t>(source) + 1);
     }
     for (const auto& [first, then] : lookaheads)
-      language.lookaheads.push_back({patterns({first}, language)[0], patterns(then, language)});
+      language.lookaheads.push_back({patterns({first})[0], patterns(then)});
     for (const auto& [first, slots] : auto_lookaheads)
-      language.auto_lookaheads.push_back({patterns({first}, language)[0], slots});
+      language.auto_lookaheads.push_back({patterns({first})[0], slots});
     language.max_lookahead = max_lookahead;
     language.exhaustive_lookahead = exhaustive_lookahead;
     statistics_.reset();
@@ -102,16 +144,16 @@ class QueryStore {
   }
 
   void set_classes(Vector<std::int32_t> codes, std::int32_t n_classes, Vector<std::int32_t> folds) {
-    require(n_classes > 0, "n_classes has to be positive");
+    CROSSCUT_REQUIRE(n_classes > 0, "n_classes has to be positive");
     Target target;
     target.n_classes = static_cast<std::size_t>(n_classes);
     target.codes.assign(codes.data(), codes.data() + codes.size());
-    for (std::int32_t code : target.codes) require(code >= 0 && code < n_classes, "codes has to be in 0..n_classes-1");
+    for (std::int32_t code : target.codes) CROSSCUT_REQUIRE(code >= 0 && code < n_classes, "codes has to be in 0..n_classes-1");
     set_target(std::move(target), codes.size(), folds);
   }
 
   void set_values(Vector<double> values, Vector<double> squares, Vector<std::int32_t> folds) {
-    require(values.size() == squares.size(), "values and squares have different lengths");
+    CROSSCUT_REQUIRE(values.size() == squares.size(), "values and squares have different lengths");
     Target target;
     target.values.assign(values.data(), values.data() + values.size());
     target.squares.assign(squares.data(), squares.data() + squares.size());
@@ -123,13 +165,13 @@ class QueryStore {
     std::size_t n = new_types.size();
     for (std::int32_t base : bases) {
       check_query(base);
-      require(components_[base].parts.empty(), "bases has to name components, not conjunctions of them");
+      CROSSCUT_REQUIRE(components_[base].parts.empty(), "bases has to name components, not conjunctions of them");
       n += components_[base].types.size();
     }
-    require(!literals.empty(), "literals is empty; a query needs one literal at least");
+    CROSSCUT_REQUIRE(!literals.empty(), "literals is empty; a query needs one literal at least");
     Code code;
     for (const auto& [predicate, negated, args] : literals) {
-      check_literal(predicate, args, n, true);
+      store_.check_literal(predicate, args, n, true);
       code.push_back(predicate * 2 + negated);
       code.insert(code.end(), args.begin(), args.end());
     }
@@ -155,10 +197,10 @@ class QueryStore {
   }
 
   Candidates candidates(const std::vector<std::int32_t>& path) {
-    require(refinement_ != nullptr, "set_language has to be called first");
+    CROSSCUT_REQUIRE(refinement_ != nullptr, "set_language has to be called first");
     for (std::int32_t component : path) {
       check_query(component);
-      require(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
+      CROSSCUT_REQUIRE(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
     }
     nb::gil_scoped_release release;
     Candidates made{this, path, refinement_->blocks(path), {}, {}};
@@ -180,15 +222,15 @@ class QueryStore {
   std::vector<std::tuple<std::int32_t, double, std::vector<double>>> best(
       const Candidates& candidates, Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks,
       const std::string& criterion, std::int32_t minimal_cases, Matrix<std::uint8_t> barred, const std::vector<std::int32_t>& ages) {
-    require(candidates.store == this, "candidates belong to another store");
+    CROSSCUT_REQUIRE(candidates.store == this, "candidates belong to another store");
     check_tasks(tasks);
     check_mask(mask);
     std::size_t n_variables = 0;
     for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
-    require(ages.size() == n_variables, "ages needs one number per variable of the path");
-    require(barred.shape(0) >= n_sources_ && barred.shape(1) == tasks.size(), "barred needs a row per source, a column per task");
+    CROSSCUT_REQUIRE(ages.size() == n_variables, "ages needs one number per variable of the path");
+    CROSSCUT_REQUIRE(barred.shape(0) >= n_sources_ && barred.shape(1) == tasks.size(), "barred needs a row per source, a column per task");
     const Demand demand{criterion_of(criterion), minimal_cases, tasks, {barred.data(), barred.size()}, ages};
-    require((demand.criterion == Criterion::variance) == (statistics_->is_regression()),
+    CROSSCUT_REQUIRE((demand.criterion == Criterion::variance) == (statistics_->is_regression()),
             "criterion " + criterion + " does not fit the target");
     std::vector<Best> found;
     {
@@ -203,8 +245,8 @@ class QueryStore {
   // The chosen test: number of its mode, literals over local variables, the positions of the path's components these
   // start with, types of new variables, and what extending those components gives.
   nb::tuple test(const Candidates& candidates, std::int32_t number) {
-    require(candidates.store == this, "candidates belong to another store");
-    require(number >= 0 && static_cast<std::size_t>(number) < candidates.queries.size(), "number is not one of the candidates");
+    CROSSCUT_REQUIRE(candidates.store == this, "candidates belong to another store");
+    CROSSCUT_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < candidates.queries.size(), "number is not one of the candidates");
     std::size_t p = candidates.parts.size() - 1;
     while (candidates.first[p] > static_cast<std::size_t>(number)) p--;
     const Block& block = *candidates.parts[p].block;
@@ -253,47 +295,16 @@ class QueryStore {
   }
 
  private:
-  void check_constants(const std::int32_t* values, std::size_t n, const char* name) const {
-    const auto limit = static_cast<std::int64_t>(facts_.n_constants());
-    for (std::size_t i = 0; i < n; i++)
-      require(values[i] >= 0 && values[i] < limit, std::string(name) + " holds " + std::to_string(values[i]) +
-                                                       ", but constants are numbered 0.." + std::to_string(limit - 1));
-  }
-
-  void check_predicate(std::int32_t predicate, std::size_t arity) const {
-    require(predicate >= 0 && static_cast<std::size_t>(predicate) < facts_.predicates().size(),
-            "predicate " + std::to_string(predicate) + " was not added");
-    const std::size_t known = facts_.predicates()[static_cast<std::size_t>(predicate)].arity;
-    require(known == arity, "predicate " + std::to_string(predicate) + " has " + std::to_string(known) + " arguments, not " +
-                                std::to_string(arity));
-  }
-
-  void check_literal(std::int32_t predicate, const std::vector<Term>& args, std::size_t n_variables, bool fixed_allowed) const {
-    check_predicate(predicate, args.size());
-    for (Term t : args) {
-      const auto number = static_cast<std::size_t>(number_of(t));
-      require(t >= 0, "terms are not negative");
-      switch (kind_of(t)) {
-        case constant: require(number < facts_.n_constants(), "a literal has an unknown constant"); break;
-        case fixed: require(fixed_allowed && number < facts_.n_fixed(), "a literal has an unknown fixed variable"); break;
-        case variable: require(number < n_variables, "a literal has an unknown variable"); break;
-        default: require(false, "a literal has a term of no kind");
-      }
-    }
-  }
-
-  std::vector<Pattern> patterns(const std::vector<PatternTuple>& literals, const Language& language) const {
+  std::vector<Pattern> patterns(const std::vector<PatternTuple>& literals) const {
     std::vector<Pattern> result;
     for (const auto& [predicate, negated, args] : literals) {
-      check_predicate(predicate, args.size());
+      store_.check_predicate(predicate, args.size());
       Pattern pattern{predicate, negated, {}};
       for (const auto& [mark, slot, type, value] : args) {
-        require(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::choice), "an argument has an unknown mark");
+        CROSSCUT_REQUIRE(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared), "an argument has an unknown mark");
         const Argument argument{static_cast<Mark>(mark), slot, type, value};
-        require(slot < 1 << 16, "a slot is too large");
-        if (argument.mark == Mark::constant) check_constants(&value, 1, "a mode");
-        if (argument.mark == Mark::choice)
-          require(value >= 0 && static_cast<std::size_t>(value) < language.choices.size(), "a mode has an unknown list of constants");
+        CROSSCUT_REQUIRE(slot < 1 << 16, "a slot is too large");
+        if (argument.mark == Mark::given) store_.check_term(value, 0, true);
         pattern.args.push_back(argument);
       }
       result.push_back(std::move(pattern));
@@ -302,11 +313,11 @@ class QueryStore {
   }
 
   void set_target(Target target, std::size_t n, Vector<std::int32_t> folds) {
-    require(refinement_ != nullptr, "set_language has to be called first");
-    require(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
+    CROSSCUT_REQUIRE(refinement_ != nullptr, "set_language has to be called first");
+    CROSSCUT_REQUIRE(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
     n_folds_ = 0;
     for (std::size_t i = 0; i < n; i++) {
-      require(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
+      CROSSCUT_REQUIRE(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
       n_folds_ = std::max(n_folds_, folds.data()[i] + 1);
     }
     statistics_ = std::make_unique<Statistics>(components_, refinement_->language(), std::move(target),
@@ -314,18 +325,18 @@ class QueryStore {
   }
 
   void check_query(std::int32_t query) const {
-    require(query >= 0 && static_cast<std::size_t>(query) < components_.size(), "query " + std::to_string(query) + " is unknown");
+    CROSSCUT_REQUIRE(query >= 0 && static_cast<std::size_t>(query) < components_.size(), "query " + std::to_string(query) + " is unknown");
   }
 
   void check_mask(const Vector<std::uint64_t>& mask) const {
-    require(mask.size() == truth_.words(), "mask needs " + std::to_string(truth_.words()) + " words");
+    CROSSCUT_REQUIRE(mask.size() == truth_.words(), "mask needs " + std::to_string(truth_.words()) + " words");
     const std::size_t used = facts_.n_examples() % 64;
-    require(used == 0 || mask.data()[mask.size() - 1] >> used == 0, "mask has bits beyond the last example");
+    CROSSCUT_REQUIRE(used == 0 || mask.data()[mask.size() - 1] >> used == 0, "mask has bits beyond the last example");
   }
 
   void check_tasks(const std::vector<std::int32_t>& tasks) const {
-    require(statistics_ != nullptr, "set_classes or set_values has to be called first");
-    for (std::int32_t fold : tasks) require(fold >= -1 && fold < n_folds_, "tasks names an unknown fold");
+    CROSSCUT_REQUIRE(statistics_ != nullptr, "set_classes or set_values has to be called first");
+    for (std::int32_t fold : tasks) CROSSCUT_REQUIRE(fold >= -1 && fold < n_folds_, "tasks names an unknown fold");
   }
 
   static Criterion criterion_of(const std::string& name) {
@@ -343,7 +354,8 @@ class QueryStore {
     return {extension.query, extension.parts, places};
   }
 
-  Facts facts_;
+  FactStore& store_;
+  Facts& facts_;
   Components components_;
   Truth truth_;
   std::unique_ptr<Refinement> refinement_;
@@ -357,14 +369,16 @@ class QueryStore {
 
 void bind_query(nb::module_& m) {
   using namespace crosscut::query;
+  nb::class_<FactStore>(m, "FactStore")
+      .def(nb::init<Matrix<std::int32_t>, Vector<double>>(), "fixed"_a, "numbers"_a)
+      .def("add_relation", &FactStore::add_relation, "columns"_a)
+      .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a);
   nb::class_<Candidates>(m, "Candidates")
       .def("__len__", [](const Candidates& c) { return c.queries.size(); })
       .def_prop_ro("queries", [](const Candidates& c) { return to_numpy(c.queries, 1, c.queries.size()); });
   nb::class_<QueryStore>(m, "QueryStore")
-      .def(nb::init<Matrix<std::int32_t>, Vector<double>, std::int64_t>(), "fixed"_a, "numbers"_a, "step_limit"_a)
-      .def("add_relation", &QueryStore::add_relation, "columns"_a)
-      .def("add_rule", &QueryStore::add_rule, "arity"_a, "bodies"_a)
-      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "choices"_a, "modes"_a, "lookaheads"_a,
+      .def(nb::init<FactStore&, std::int64_t>(), "facts"_a, "step_limit"_a, nb::keep_alive<1, 2>())
+      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "modes"_a, "lookaheads"_a,
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
       .def("set_values", &QueryStore::set_values, "values"_a, "squares"_a, "folds"_a)

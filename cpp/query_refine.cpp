@@ -8,7 +8,7 @@ namespace {
 
 bool fits(std::int32_t a, std::int32_t b) { return a != hidden && b != hidden && (a == b || a == any_type || b == any_type); }
 
-// A trail's entry for the number of a mode, rule or listed constant; entries for variables are their terms.
+// A trail's entry for the number of a mode or rule; entries for variables are their terms.
 Term entry(std::size_t number) { return term(constant, static_cast<std::int32_t>(number)); }
 
 std::size_t n_slots(std::span<const Pattern> literals, std::size_t least) {
@@ -102,18 +102,9 @@ class Generator {
       new_types_.pop_back();
     };
     switch (wanted.mark) {
-      case Mark::constant: place(frame, l, a, term(constant, wanted.value)); break;
+      case Mark::given: place(frame, l, a, wanted.value); break;
       case Mark::output:
       case Mark::shared: fresh(); break;
-      case Mark::choice: {
-        const auto& list = language_.choices[static_cast<std::size_t>(wanted.value)];
-        for (std::size_t i = 0; i < list.size(); i++) {
-          trail_.push_back(entry(i));
-          bind(term(constant, list[i]));
-          trail_.pop_back();
-        }
-        break;
-      }
       case Mark::input:
       case Mark::either: {
         // variables made by this very conjunction are reached by name only
@@ -170,7 +161,7 @@ class Generator {
     for (std::size_t a = 0; a < pattern.args.size(); a++) {
       const Argument& wanted = pattern.args[a];
       const Term found = code_[position + 1 + a];
-      if (wanted.mark == Mark::constant && found != term(constant, wanted.value)) return false;
+      if (wanted.mark == Mark::given && found != wanted.value) return false;
       if (wanted.slot < 0) continue;
       const auto slot = static_cast<std::size_t>(wanted.slot);
       if (slots.size() <= slot) slots.resize(slot + 1, -1);

@@ -12,19 +12,18 @@
 namespace crosscut::query {
 
 enum class Mark : std::int32_t {
-  constant,  // value: the constant
+  given,     // `value`: a constant or a fixed variable, as a term
   input,     // + : a variable that is bound before
   output,    // - : a new variable
   either,    // +- : each bound variable, then a new one
   shared,    // bare: the slot's value if it has one, else a new variable
-  choice,    // # : each constant of list `value`
 };
 
 struct Argument {
   Mark mark;
   std::int32_t slot;   // arguments of one slot get the same term; -1 for none
   std::int32_t type;
-  std::int32_t value;
+  Term value;
 };
 
 struct Pattern {
@@ -38,7 +37,7 @@ struct Mode {
   std::int32_t source = 0;  // modes made from one mode by generating constants share it, and its number of uses
 };
 
-// After a literal that matches `first` (constant, or shared slots that are bound by the match), `then` may be added.
+// After a literal that matches `first` (given terms, or slots that are bound by the match), `then` may be added.
 struct Lookahead {
   Pattern first;
   std::vector<Pattern> then;
@@ -52,7 +51,6 @@ struct AutoLookahead {
 
 struct Language {
   std::vector<std::int32_t> fixed_types;
-  std::vector<std::vector<std::int32_t>> choices;
   std::vector<Mode> modes;
   std::vector<Lookahead> lookaheads;
   std::vector<AutoLookahead> auto_lookaheads;

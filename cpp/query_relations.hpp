@@ -43,6 +43,7 @@ class Index {
 class Relation {
  public:
   Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows);
+  Relation(const Relation&) = delete;  // its indexes refer to its columns
   std::size_t arity() const { return columns_.size(); }
   std::size_t n_rows() const { return n_rows_; }
   std::int32_t at(int column, std::uint32_t row) const { return columns_[static_cast<std::size_t>(column)][row]; }

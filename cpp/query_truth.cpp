@@ -13,35 +13,47 @@ void Truth::forget() {
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask) {
   truth_.resize(components_.size() * words_, 0);
   known_.resize(components_.size() * words_, 0);
+  // What is known before this call decides what has to be searched; only then is anything written.
   std::map<std::int32_t, std::vector<Need>> packs;
+  std::vector<Need> conjunctions;
   std::vector<std::uint64_t> missing(words_);
+  asked_.resize(components_.size(), false);
   for (std::int32_t q : queries) {
-    std::uint64_t* known = known_.data() + static_cast<std::size_t>(q) * words_;
-    std::uint64_t* truth = truth_.data() + static_cast<std::size_t>(q) * words_;
-    const Component& component = components_[q];
+    const std::size_t at = static_cast<std::size_t>(q) * words_;
     std::uint64_t any = 0;
-    for (std::size_t w = 0; w < words_; w++) any |= missing[w] = mask[w] & ~known[w];
-    if (!any) continue;
-    if (!component.parts.empty()) {
-      evaluate(component.parts, missing.data());
-      for (std::size_t w = 0; w < words_; w++) {
-        std::uint64_t all = missing[w];
-        for (std::int32_t part : component.parts) all &= row(part)[w];
-        truth[w] = (truth[w] & ~missing[w]) | all;
-        known[w] |= missing[w];
-      }
-      continue;
-    }
+    for (std::size_t w = 0; w < words_; w++) any |= missing[w] = mask[w] & ~known_[at + w];
+    if (!any || asked_[static_cast<std::size_t>(q)]) continue;
+    asked_[static_cast<std::size_t>(q)] = true;
+    const Component& component = components_[q];
+    auto& needs = component.parts.empty() ? packs[component.parent] : conjunctions;
+    needs.push_back({q, missing});
     // a component is false wherever the one it extends is known to be
     const auto parent = static_cast<std::size_t>(std::max(component.parent, 0)) * words_;
+    if (component.parent >= 0)
+      for (std::size_t w = 0; w < words_; w++) needs.back().examples[w] &= ~(known_[parent + w] & ~truth_[parent + w]);
+  }
+  for (std::int32_t q : queries) {
+    if (!asked_[static_cast<std::size_t>(q)] || !components_[q].parts.empty()) continue;
+    asked_[static_cast<std::size_t>(q)] = false;
+    const std::size_t at = static_cast<std::size_t>(q) * words_;
     for (std::size_t w = 0; w < words_; w++) {
-      truth[w] &= ~missing[w];
-      known[w] |= missing[w];
-      if (component.parent >= 0) missing[w] &= ~(known_[parent + w] & ~truth_[parent + w]);
+      truth_[at + w] &= ~(mask[w] & ~known_[at + w]);
+      known_[at + w] |= mask[w];
     }
-    packs[component.parent].push_back({q, missing});
   }
   for (const auto& [parent, needs] : packs) evaluate_pack(parent, needs);
+  for (const Need& need : conjunctions) {
+    const std::size_t at = static_cast<std::size_t>(need.query) * words_;
+    asked_[static_cast<std::size_t>(need.query)] = false;
+    const auto& parts = components_[need.query].parts;
+    evaluate(parts, need.examples.data());
+    for (std::size_t w = 0; w < words_; w++) {
+      std::uint64_t all = need.examples[w];
+      for (std::int32_t part : parts) all &= row(part)[w];
+      truth_[at + w] = (truth_[at + w] & ~need.examples[w]) | all;
+      known_[at + w] |= need.examples[w];
+    }
+  }
 }
 
 // Literals with the same code at the same place of the trie are one step: bindings are extended once for all queries.

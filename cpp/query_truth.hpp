@@ -66,6 +66,7 @@ class Truth {
   std::uint64_t limit_, steps_ = 0, evaluations_ = 0;
   std::vector<std::uint64_t> truth_, known_;
   std::vector<LimitHit> hits_;
+  std::vector<bool> asked_;  // queries of the call under way
 
   // state of the pack and the example under evaluation
   std::vector<Step> pack_;
