@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from crosscut.relational.printing import query_text
 from crosscut.relational.queries import FIXED, VARIABLE, Facts, Queries, bits
 from crosscut.relational.rule import Goal
-from crosscut.relational.tree import Node, RelationalTree
+from crosscut.relational.tree import Node, RelationalTree, Signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,6 +131,7 @@ class Grower:
         if database.target is None:
             raise ValueError("the database has no target; say which predicate to learn with `predict`")
         self.classes = database.classes
+        self.signature = signature_of(facts, language)
         self.target = _Target.of(database.target, regression=self.settings.regression)
         self.counts = Counts()
         self.caching = True
@@ -152,8 +154,8 @@ class Grower:
             self.counts.evaluations += store.n_evaluations
             self.counts.steps += store.n_steps
             self.counts.components += store.n_components
-            hits |= {(self.queries.component_text(c), e): None for c, e in self.queries.limit_hits}
-        trees = tuple(RelationalTree(root, self.classes) for root in roots)
+            hits |= {(query_text(self.queries.goals(c), self.signature), e): None for c, e in self.queries.limit_hits}
+        trees = tuple(RelationalTree(root, self.signature, self.classes) for root in roots)
         return RelationalForest(trees, self.counts, tuple(hits))
 
     def _start(self) -> None:
@@ -251,6 +253,25 @@ class Grower:
         uses = tuple(used + (i == source) for i, used in enumerate(path.uses))
         components = (*(path.components[i] for i in kept), *parts)
         return test, query, Path(components, tuple(variables), uses)
+
+
+def signature_of(facts: Facts, language: Language) -> Signature:
+    """What the numbers in tests over this database stand for."""
+    database = facts.database
+    numbers = facts.renumbered
+    root = tuple(
+        Goal(goal.name, tuple(numbers.get(a, a) for a in goal.args), goal.negated) for goal in language.root
+    )
+    keyed = {predicate for predicate, relation in database.relations.items() if relation.keyed}
+    return Signature(
+        constants=database.constants,
+        target_name=database.target_name,
+        n_keys=len(database.keys),
+        n_fixed=facts.n_fixed,
+        root=root,
+        hidden_key=frozenset(keyed) if language.implicit_key else frozenset(),
+        implicit_key=language.implicit_key,
+    )
 
 
 def _max_uses(language: Language) -> list[float]:

@@ -169,20 +169,17 @@ class Queries:
         """(component, example) pairs for which the search was given up."""
         return self.store.limit_hits
 
-    def component_text(self, component: int) -> str:
-        """A component as Prolog writes it, its variables as ``A, B, …``; fixed variables as ``Key1, …``."""
-        from crosscut.relational.printing import goal_text
+    def goals(self, component: int) -> tuple[Goal, ...]:
+        """The literals of a component; its own variables are numbered after the fixed ones."""
 
-        goals = []
-        for number, negated, args in self.store.literals(component):
-            name, arity = self.facts.predicates[number]
-            assert arity == len(args)
-            goals.append(Goal(name, tuple(self._variable(t) for t in args), negated))
-        return ",".join(goal_text(goal, self.facts.database) for goal in goals)
+        def argument(code: int) -> int:
+            kind, number = code & 3, code >> 2
+            return ~number if kind == CONSTANT else number if kind == FIXED else number + self.facts.n_fixed
 
-    def _variable(self, code: int) -> int:
-        kind, number = code & 3, code >> 2
-        return ~number if kind == CONSTANT else number if kind == FIXED else number + self.facts.n_fixed
+        return tuple(
+            Goal(self.facts.predicates[predicate][0], tuple(map(argument, args)), negated)
+            for predicate, negated, args in self.store.literals(component)
+        )
 
     def truth(self, query: int, mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The examples of `mask` for which a query holds."""

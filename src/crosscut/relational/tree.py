@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crosscut.relational.constants import Constants
     from crosscut.relational.rule import Goal
+    from crosscut.relational.terms import Constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +66,64 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Signature:
+    """What the numbers in a tree's tests stand for.
+
+    Attributes
+    ----------
+    constants : Constants
+        The database's symbol table.
+    target_name : str
+        Name of the target predicate.
+    n_keys : int
+        Variables ``0 .. n_keys-1`` are the example's keys.
+    n_fixed : int
+        Variables that have one value per example.
+    root : tuple of Goal
+        Goals that every query starts with.
+    hidden_key : frozenset of (str, int)
+        Predicates whose first argument, the key, is not written.
+    implicit_key : bool
+        Whether keys are not written at all (ACE's models format).
+    """
+
+    constants: Constants
+    target_name: str = "class"
+    n_keys: int = 1
+    n_fixed: int = 1
+    root: tuple[Goal, ...] = ()
+    hidden_key: frozenset[tuple[str, int]] = frozenset()
+    implicit_key: bool = False
+
+
+@dataclass(frozen=True)
 class RelationalTree:
-    """A grown relational tree.
+    """A grown relational tree; as text it is TILDE's compact notation.
 
     Attributes
     ----------
     root : Node
         The first node.
+    signature : Signature
+        What the numbers in tests stand for.
     classes : tuple
         Class names in the order of the statistics; empty for regression.
     """
 
     root: Node
-    classes: tuple[object, ...] = ()
+    signature: Signature = field(compare=False, repr=False)
+    classes: tuple[Constant, ...] = ()
+
+    def __str__(self) -> str:
+        from crosscut.relational.printing import compact
+
+        return compact(self)
+
+    def to_prolog(self) -> str:
+        """The tree as a Prolog decision list, one clause per leaf."""
+        from crosscut.relational.printing import program
+
+        return program(self)
 
     @property
     def n_nodes(self) -> int:

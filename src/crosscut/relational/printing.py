@@ -1,0 +1,130 @@
+"""Trees as TILDE prints them: the compact notation, and the same as a Prolog decision list."""
+
+from __future__ import annotations
+
+from itertools import count
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from crosscut.relational.terms import INFIX, atom_text, term_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crosscut.relational.rule import Goal
+    from crosscut.relational.tree import Node, RelationalTree, Signature
+
+
+def letters() -> Iterator[str]:
+    """Names for variables: ``A, …, Z, A1, B1, …``."""
+    for round_ in count():
+        for letter in ascii_uppercase:
+            yield f"{letter}{round_}" if round_ else letter
+
+
+class _Names:
+    """Names of the variables in scope; a new one gets the next letter of the whole tree."""
+
+    def __init__(self, free: Iterator[str], *, mark_new: bool) -> None:
+        self.free = free
+        self.mark_new = mark_new
+        self.known: dict[int, str] = {}
+
+    def below(self) -> _Names:
+        """The scope of a *yes* branch; the letters go on."""
+        scope = _Names(self.free, mark_new=self.mark_new)
+        scope.known = dict(self.known)
+        return scope
+
+    def name(self, variable: int) -> str:
+        if variable in self.known:
+            return self.known[variable]
+        self.known[variable] = next(self.free)
+        return f"-{self.known[variable]}" if self.mark_new else self.known[variable]
+
+
+def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
+    args = goal.args
+    if args and args[0] == 0 and (goal.name, len(args)) in signature.hidden_key:
+        args = args[1:]
+    texts = [signature.constants.text(~a) if a < 0 else names.name(a) for a in args]
+    if len(texts) == 2 and goal.name in INFIX:
+        text = f"{texts[0]}{goal.name}{texts[1]}"
+    else:
+        text = atom_text(goal.name) + (f"({','.join(texts)})" if texts else "")
+    return f"\\+{text}" if goal.negated else text
+
+
+def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> str:
+    return ",".join(_goal_text(goal, signature, names) for goal in goals)
+
+
+def query_text(goals: Iterable[Goal], signature: Signature) -> str:
+    """A conjunction as Prolog writes it."""
+    return _conjunction(goals, signature, _Names(letters(), mark_new=False))
+
+
+def _leaf_text(node: Node, tree: RelationalTree) -> str:
+    if not tree.classes:
+        n, mean, _ = node.statistics
+        return f"[{mean!r}] {n}"
+    n = sum(node.statistics)
+    counts = ",".join(f"{term_text(name)}:{count}" for name, count in zip(tree.classes, node.statistics, strict=True))
+    return f"[{term_text(tree.classes[int(node.prediction)])}] {n} [[{counts}]]"
+
+
+def compact(tree: RelationalTree) -> str:
+    """TILDE's compact notation: variables lettered in preorder, ``-`` where one is new."""
+    signature = tree.signature
+    names = _Names(letters(), mark_new=True)
+    lines = []
+    if signature.implicit_key:
+        names.known[0] = ""
+    else:
+        keys = [names.name(key) for key in range(signature.n_keys)]
+        head = f"{atom_text(signature.target_name)}({','.join([*keys, '-' + next(names.free)])})"
+        lines.append(", ".join([head, *(_goal_text(goal, signature, names) for goal in signature.root)]))
+
+    def write(node: Node, scope: _Names, first: str, rest: str) -> None:
+        if not node.branches:
+            lines.append(first + _leaf_text(node, tree))
+            return
+        yes, no = node.branches
+        inner = scope.below()
+        lines.append(f"{first}{_conjunction(node.test, signature, inner)} ? ")
+        write(yes, inner, f"{rest}+--yes: ", f"{rest}|       ")
+        write(no, scope, f"{rest}+--no:  ", f"{rest}        ")
+
+    write(tree.root, names, "", "")
+    return "\n".join(lines)
+
+
+def program(tree: RelationalTree) -> str:
+    """The tree as Prolog clauses, each with a cut: the first whose body holds gives the class."""
+    signature = tree.signature
+    lines = []
+
+    def write(node: Node, path: tuple[Goal, ...]) -> None:
+        if node.branches:
+            yes, no = node.branches
+            write(yes, path + node.test)
+            write(no, path)
+            return
+        names = _Names(letters(), mark_new=False)
+        if tree.classes:
+            value = f"[{term_text(tree.classes[int(node.prediction)])}]"
+            correct, n = node.statistics[int(node.prediction)], sum(node.statistics)
+            comment = f"% {correct}/{n}={correct / n if n else 0.0}"
+        else:
+            value = repr(node.prediction)
+            comment = f"% {node.statistics[0]}"
+        keys = [] if signature.implicit_key else [names.name(key) for key in range(signature.n_keys)]
+        name = "class" if signature.implicit_key else atom_text(signature.target_name)
+        if signature.implicit_key:
+            names.known[0] = ""
+        body = _conjunction((*signature.root, *path), signature, names) if path else ""
+        lines.append(f"{name}({','.join([*keys, value])}){f' :- {body}, !' if body else ''}.")
+        lines.append(comment)
+
+    write(tree.root, ())
+    return "\n".join(lines) + "\n"
