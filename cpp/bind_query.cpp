@@ -8,12 +8,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "query_components.hpp"
+#include "query_growth.hpp"
 #include "query_refine.hpp"
 #include "query_relations.hpp"
 #include "query_statistics.hpp"
@@ -110,6 +112,54 @@ class FactStore {
   Facts facts;
 };
 
+std::vector<Literal> decode(const Components& components, const Code& code) {
+  std::vector<Literal> result;
+  for (std::size_t at = 0; at < code.size(); at += components.length(code[at]))
+    result.emplace_back(code[at] >> 1, code[at] & 1,
+                        std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                          code.begin() + static_cast<std::ptrdiff_t>(at + components.length(code[at]))));
+  return result;
+}
+
+class QueryStore;
+
+// Grown trees; the tests stay with the store that evaluated them.
+struct QueryForest {
+  QueryForest(Forest grown, const Statistics& statistics, const QueryStore* owner)
+      : forest(std::make_shared<Forest>(std::move(grown))),
+        width(statistics.width()),
+        regression(statistics.is_regression()),
+        store(owner) {}
+
+  nb::tuple tree(std::size_t number) const {
+    CROSSCUT_REQUIRE(number < forest->trees.size(), "number is not one of the trees");
+    const Tree& tree = forest->trees[number];
+    return nb::make_tuple(tree.test, tree.no, tree.prediction, to_numpy(tree.statistics, tree.size(), width));
+  }
+
+  QueryForest prune(bool pessimistic, double confidence) const {
+    CROSSCUT_REQUIRE(confidence > 0 && confidence <= 1, "confidence has to be above 0 and at most 1");
+    CROSSCUT_REQUIRE(!regression, "regression trees are not pruned by error counts");
+    QueryForest result = *this;
+    result.forest = std::make_shared<Forest>();
+    result.forest->tests = forest->tests;
+    result.forest->levels = forest->levels;
+    for (const Tree& tree : forest->trees) result.forest->trees.push_back(query::prune(tree, width, pessimistic, confidence));
+    return result;
+  }
+
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> levels() const {
+    std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> result;
+    for (const Level& level : forest->levels) result.emplace_back(level.bundles, level.nodes, level.tests, level.candidates);
+    return result;
+  }
+
+  std::shared_ptr<Forest> forest;
+  std::size_t width;
+  bool regression;
+  const QueryStore* store;
+};
+
 class QueryStore {
  public:
   QueryStore(FactStore& store, std::int64_t step_limit)
@@ -169,12 +219,7 @@ class QueryStore {
       n += components_[base].types.size();
     }
     CROSSCUT_REQUIRE(!literals.empty(), "literals is empty; a query needs one literal at least");
-    Code code;
-    for (const auto& [predicate, negated, args] : literals) {
-      store_.check_literal(predicate, args, n, true);
-      code.push_back(predicate * 2 + negated);
-      code.insert(code.end(), args.begin(), args.end());
-    }
+    const Code code = encode(literals, n);
     return result_of(components_.extend(bases, code, new_types));
   }
 
@@ -203,12 +248,19 @@ class QueryStore {
       CROSSCUT_REQUIRE(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
     }
     nb::gil_scoped_release release;
-    Candidates made{this, path, refinement_->blocks(path), {}, {}};
-    for (const auto& part : made.parts) {
-      made.first.push_back(made.queries.size());
-      made.queries.insert(made.queries.end(), part.block->queries.begin(), part.block->queries.end());
-    }
-    return made;
+    return refinement_->candidates(path);
+  }
+
+  // Statistics per query and task of the examples of `mask` where the query holds.
+  nb::ndarray<nb::numpy, double> counts(Vector<std::int32_t> queries, Vector<std::uint64_t> mask,
+                                        const std::vector<std::int32_t>& tasks) {
+    check_tasks(tasks);
+    evaluate(queries, mask);
+    std::vector<double> flat;
+    statistics_->count({queries.data(), queries.size()}, truth_, mask.data(), tasks, flat);
+    auto* held = new std::vector<double>(std::move(flat));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return nb::ndarray<nb::numpy, double>(held->data(), {queries.size(), tasks.size(), statistics_->width()}, owner);
   }
 
   nb::ndarray<nb::numpy, double> totals(Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks) {
@@ -219,48 +271,47 @@ class QueryStore {
     return to_numpy(std::move(flat), tasks.size(), statistics_->width());
   }
 
-  std::vector<std::tuple<std::int32_t, double, std::vector<double>>> best(
-      const Candidates& candidates, Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks,
-      const std::string& criterion, std::int32_t minimal_cases, Matrix<std::uint8_t> barred, const std::vector<std::int32_t>& ages) {
-    CROSSCUT_REQUIRE(candidates.store == this, "candidates belong to another store");
+  QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root, const std::vector<std::int32_t>& root_types,
+                   const std::string& criterion, std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,
+                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
     check_tasks(tasks);
-    check_mask(mask);
-    std::size_t n_variables = 0;
-    for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
-    CROSSCUT_REQUIRE(ages.size() == n_variables, "ages needs one number per variable of the path");
-    CROSSCUT_REQUIRE(barred.shape(0) >= n_sources_ && barred.shape(1) == tasks.size(), "barred needs a row per source, a column per task");
-    const Demand demand{criterion_of(criterion), minimal_cases, tasks, {barred.data(), barred.size()}, ages};
-    CROSSCUT_REQUIRE((demand.criterion == Criterion::variance) == (statistics_->is_regression()),
-            "criterion " + criterion + " does not fit the target");
-    std::vector<Best> found;
-    {
-      nb::gil_scoped_release release;
-      found = statistics_->best(candidates, truth_, mask.data(), demand);
-    }
-    std::vector<std::tuple<std::int32_t, double, std::vector<double>>> result;
-    for (auto& b : found) result.emplace_back(b.candidate, b.quality, std::move(b.yes));
-    return result;
+    CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
+    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching};
+    CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
+                     "criterion " + criterion + " does not fit the target");
+    CROSSCUT_REQUIRE(!statistics_->is_regression() || settings.critical_f.size() > facts_.n_examples(),
+                     "critical_f needs one value per number of examples, from 0");
+    Extension start;
+    if (!root.empty()) start = components_.extend({}, encode(root, root_types.size()), root_types);
+    nb::gil_scoped_release release;
+    Growth growth(components_, truth_, *refinement_, *statistics_, std::move(settings));
+    return {growth.grow(tasks, start), *statistics_, this};
+  }
+
+  // Out-of-fold predictions of trees that each leave one fold out, and the leaf each example falls in.
+  std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, std::int32_t>> held_out(const QueryForest& forest,
+                                                                                           const std::vector<std::int32_t>& tasks) {
+    check_tasks(tasks);
+    CROSSCUT_REQUIRE(forest.store == this, "forest was grown by another store");
+    CROSSCUT_REQUIRE(tasks.size() == forest.forest->trees.size(), "tasks needs one fold per tree");
+    std::vector<double> predictions(facts_.n_examples(), std::numeric_limits<double>::quiet_NaN());
+    std::vector<std::int32_t> leaves(facts_.n_examples(), -1);
+    for (std::size_t i = 0; i < tasks.size(); i++)
+      if (tasks[i] >= 0)
+        route(forest.forest->trees[i], forest.forest->tests, truth_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
+    return {to_numpy(std::move(predictions), 1, facts_.n_examples()), to_numpy(std::move(leaves), 1, facts_.n_examples())};
   }
 
   // The chosen test: number of its mode, literals over local variables, the positions of the path's components these
   // start with, types of new variables, and what extending those components gives.
   nb::tuple test(const Candidates& candidates, std::int32_t number) {
-    CROSSCUT_REQUIRE(candidates.store == this, "candidates belong to another store");
+    CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
     CROSSCUT_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < candidates.queries.size(), "number is not one of the candidates");
-    std::size_t p = candidates.parts.size() - 1;
-    while (candidates.first[p] > static_cast<std::size_t>(number)) p--;
-    const Block& block = *candidates.parts[p].block;
-    const std::size_t i = static_cast<std::size_t>(number) - candidates.first[p];
-    std::vector<Literal> literals;
-    const Code& code = block.added[i];
-    for (std::size_t at = 0; at < code.size(); at += components_.length(code[at]))
-      literals.emplace_back(code[at] >> 1, code[at] & 1,
-                            std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                              code.begin() + static_cast<std::ptrdiff_t>(at + components_.length(code[at]))));
-    const std::vector<std::int32_t> bases = block.components;
-    const auto [query, parts, places] = result_of(components_.extend(bases, code, block.new_types[i]));
-    return nb::make_tuple(refinement_->language().modes[static_cast<std::size_t>(block.modes[i])].source, literals,
-                          candidates.parts[p].positions, block.new_types[i], query, parts, places);
+    const Chosen chosen = choose(candidates, number);
+    const auto [query, parts, places] =
+        result_of(components_.extend(chosen.block->components, chosen.code(), chosen.new_types()));
+    const std::int32_t source = refinement_->language().modes[static_cast<std::size_t>(chosen.mode())].source;
+    return nb::make_tuple(source, decode(components_, chosen.code()), *chosen.positions, chosen.new_types(), query, parts, places);
   }
 
   std::vector<std::int32_t> types(std::int32_t component) const {
@@ -270,14 +321,10 @@ class QueryStore {
 
   std::vector<Literal> literals(std::int32_t component) const {
     check_query(component);
-    std::vector<Literal> result;
-    const Code& code = components_[component].code;
-    for (std::size_t at = 0; at < code.size(); at += components_.length(code[at]))
-      result.emplace_back(code[at] >> 1, code[at] & 1,
-                          std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                            code.begin() + static_cast<std::ptrdiff_t>(at + components_.length(code[at]))));
-    return result;
+    return decode(components_, components_[component].code);
   }
+
+  const Components& components() const { return components_; }
 
   void forget() {
     truth_.forget();
@@ -295,6 +342,16 @@ class QueryStore {
   }
 
  private:
+  Code encode(const std::vector<Literal>& literals, std::size_t n_variables) const {
+    Code code;
+    for (const auto& [predicate, negated, args] : literals) {
+      store_.check_literal(predicate, args, n_variables, true);
+      code.push_back(predicate * 2 + negated);
+      code.insert(code.end(), args.begin(), args.end());
+    }
+    return code;
+  }
+
   std::vector<Pattern> patterns(const std::vector<PatternTuple>& literals) const {
     std::vector<Pattern> result;
     for (const auto& [predicate, negated, args] : literals) {
@@ -376,6 +433,18 @@ void bind_query(nb::module_& m) {
   nb::class_<Candidates>(m, "Candidates")
       .def("__len__", [](const Candidates& c) { return c.queries.size(); })
       .def_prop_ro("queries", [](const Candidates& c) { return to_numpy(c.queries, 1, c.queries.size()); });
+  nb::class_<QueryForest>(m, "QueryForest")
+      .def("__len__", [](const QueryForest& f) { return f.forest->trees.size(); })
+      .def("tree", &QueryForest::tree, "number"_a)
+      .def("test", [](const QueryForest& f, std::size_t number) {
+        CROSSCUT_REQUIRE(number < f.forest->tests.size(), "number is not one of the tests");
+        const Test& test = f.forest->tests[number];
+        return nb::make_tuple(decode(f.store->components(), test.literals), test.query, test.n_variables);
+      }, "number"_a)
+      .def("prune", &QueryForest::prune, "pessimistic"_a, "confidence"_a, nb::keep_alive<0, 1>())
+      .def_prop_ro("n_tests", [](const QueryForest& f) { return f.forest->tests.size(); })
+      .def_prop_ro("levels", &QueryForest::levels);
+  m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   nb::class_<QueryStore>(m, "QueryStore")
       .def(nb::init<FactStore&, std::int64_t>(), "facts"_a, "step_limit"_a, nb::keep_alive<1, 2>())
       .def("set_language", &QueryStore::set_language, "fixed_types"_a, "modes"_a, "lookaheads"_a,
@@ -387,7 +456,10 @@ void bind_query(nb::module_& m) {
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
       .def("totals", &QueryStore::totals, "mask"_a, "tasks"_a)
-      .def("best", &QueryStore::best, "candidates"_a, "mask"_a, "tasks"_a, "criterion"_a, "minimal_cases"_a, "barred"_a, "ages"_a)
+      .def("counts", &QueryStore::counts, "queries"_a, "mask"_a, "tasks"_a)
+      .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a, "minimal_cases"_a, "accuracy"_a,
+           "max_depth"_a, "max_uses"_a, "critical_f"_a, "caching"_a, nb::keep_alive<0, 1>())
+      .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)
       .def("test", &QueryStore::test, "candidates"_a, "number"_a)
       .def("types", &QueryStore::types, "component"_a)
       .def("literals", &QueryStore::literals, "component"_a)

@@ -291,4 +291,20 @@ std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> p
   return result;
 }
 
+Candidates Refinement::candidates(std::span<const std::int32_t> path) {
+  Candidates made{this, {path.begin(), path.end()}, blocks(path), {}, {}};
+  for (const Part& part : made.parts) {
+    made.first.push_back(made.queries.size());
+    made.queries.insert(made.queries.end(), part.block->queries.begin(), part.block->queries.end());
+  }
+  return made;
+}
+
+Chosen choose(const Candidates& candidates, std::int32_t number) {
+  const auto wanted = static_cast<std::size_t>(number);
+  const auto part = static_cast<std::size_t>(
+      std::upper_bound(candidates.first.begin(), candidates.first.end(), wanted) - candidates.first.begin() - 1);
+  return {candidates.parts[part].block.get(), &candidates.parts[part].positions, wanted - candidates.first[part]};
+}
+
 }  // namespace crosscut::query

@@ -72,6 +72,8 @@ struct Block {
 
 constexpr std::int32_t new_variable = -1;  // in a trail: `either` took a new variable
 
+struct Candidates;
+
 class Refinement {
  public:
   Refinement(Components& components, Language language);
@@ -81,15 +83,36 @@ class Refinement {
     std::shared_ptr<const Block> block;
     std::vector<std::int32_t> positions;
   };
-  std::vector<Part> blocks(std::span<const std::int32_t> path);
+  Candidates candidates(std::span<const std::int32_t> path);
   void forget() { known_.clear(); }
 
  private:
+  std::vector<Part> blocks(std::span<const std::int32_t> path);
   std::shared_ptr<const Block> block(const std::vector<std::int32_t>& components);
   Components& components_;
   Language language_;
   std::size_t max_joined_ = 0;  // most components that one test can take inputs from
   std::map<std::vector<std::int32_t>, std::shared_ptr<const Block>> known_;
 };
+
+// Candidates of a path: its blocks one after the other.
+struct Candidates {
+  const Refinement* source;  // whose they are
+  std::vector<std::int32_t> path;
+  std::vector<Refinement::Part> parts;
+  std::vector<std::int32_t> queries;
+  std::vector<std::size_t> first;  // per part: number of its first candidate
+};
+
+// One candidate, found by its number.
+struct Chosen {
+  const Block* block;
+  const std::vector<std::int32_t>* positions;
+  std::size_t index;
+  const Code& code() const { return block->added[index]; }
+  const std::vector<std::int32_t>& new_types() const { return block->new_types[index]; }
+  std::int32_t mode() const { return block->modes[index]; }
+};
+Chosen choose(const Candidates& candidates, std::int32_t number);
 
 }  // namespace crosscut::query

@@ -121,55 +121,51 @@ std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, s
   return result;
 }
 
+// What a test's quality needs to know of the node, computed once per node and task.
+struct Statistics::Whole {
+  const double* all;
+  double n = 0, term = 0;  // of the criterion: sum of x log x, of squares, or squared deviations
+};
+
 // Quality of a test from its integer statistics; -1 where it is not admissible. Gains are per example; the reduction of
 // variance is a share of the node's squared deviations.
-double Statistics::quality(const double* yes, const double* all, const Demand& demand) const {
+double Statistics::quality(const double* yes, const Whole& whole, const Demand& demand) const {
   const double inadmissible = -1.0;
+  const double* all = whole.all;
+  const double n = whole.n;
   if (target_.n_classes == 0) {
-    const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
-    if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return inadmissible;
+    const double n_yes = yes[0], n_no = n - n_yes;
+    if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases || whole.term <= 0) return inadmissible;
     const double no = all[1] - yes[1];
-    const double within = all[2] - all[1] * all[1] / n;
-    return within > 0 ? (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / within : inadmissible;
+    return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / whole.term;
   }
   const std::size_t k = target_.n_classes;
-  double n = 0, n_yes = 0;
-  for (std::size_t c = 0; c < k; c++) n += all[c], n_yes += yes[c];
+  double n_yes = 0;
+  for (std::size_t c = 0; c < k; c++) n_yes += yes[c];
   const double n_no = n - n_yes;
   if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return inadmissible;
   if (demand.criterion == Criterion::gini) {
-    double a = 0, b = 0, whole = 0;
+    double a = 0, b = 0;
     for (std::size_t c = 0; c < k; c++) {
       a += yes[c] * yes[c];
       b += (all[c] - yes[c]) * (all[c] - yes[c]);
-      whole += all[c] * all[c];
     }
-    return (a / n_yes + b / n_no - whole / n) / n;
+    return (a / n_yes + b / n_no - whole.term / n) / n;
   }
   const auto x = [&](double count) { return x_log_x_[static_cast<std::size_t>(count)]; };
-  double gain = x(n) - x(n_yes) - x(n_no);
-  const double split = gain;
-  for (std::size_t c = 0; c < k; c++) gain += x(yes[c]) + x(all[c] - yes[c]) - x(all[c]);
+  const double split = x(n) - x(n_yes) - x(n_no);
+  double gain = split - whole.term;
+  for (std::size_t c = 0; c < k; c++) gain += x(yes[c]) + x(all[c] - yes[c]);
   gain /= n;
   if (demand.criterion == Criterion::gain || gain <= tolerance) return gain;
   return gain / (split / n);
 }
 
 bool Statistics::earlier(const Candidates& candidates, std::size_t a, std::size_t b, const Demand& demand) const {
-  struct At {
-    const Block* block;
-    const std::vector<std::int32_t>* positions;
-    std::size_t i;
-  };
-  const auto find = [&](std::size_t candidate) {
-    const auto part = static_cast<std::size_t>(
-        std::upper_bound(candidates.first.begin(), candidates.first.end(), candidate) - candidates.first.begin() - 1);
-    return At{candidates.parts[part].block.get(), &candidates.parts[part].positions, candidate - candidates.first[part]};
-  };
-  const At left = find(a), right = find(b);
-  if (left.block->n_literals[left.i] != right.block->n_literals[right.i])
-    return left.block->n_literals[left.i] < right.block->n_literals[right.i];
-  const auto rank = [&](const At& at, Term choice) -> std::int64_t {
+  const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
+  if (left.block->n_literals[left.index] != right.block->n_literals[right.index])
+    return left.block->n_literals[left.index] < right.block->n_literals[right.index];
+  const auto rank = [&](const Chosen& at, Term choice) -> std::int64_t {
     if (choice == new_variable) return std::numeric_limits<std::int64_t>::max();
     if (kind_of(choice) == constant) return number_of(choice);
     const auto n_own = static_cast<std::int64_t>(demand.ages.size());
@@ -186,9 +182,9 @@ bool Statistics::earlier(const Candidates& candidates, std::size_t a, std::size_
     }
     return -1 - local;  // a variable of the test itself is newer than those of the path
   };
-  const auto trail = [](const At& at) {
-    return std::span(at.block->trail).subspan(at.block->first_choice[at.i],
-                                              at.block->first_choice[at.i + 1] - at.block->first_choice[at.i]);
+  const auto trail = [](const Chosen& at) {
+    const auto& first = at.block->first_choice;
+    return std::span(at.block->trail).subspan(first[at.index], first[at.index + 1] - first[at.index]);
   };
   const auto mine = trail(left), other = trail(right);
   for (std::size_t i = 0; i < std::min(mine.size(), other.size()); i++) {
@@ -198,25 +194,45 @@ bool Statistics::earlier(const Candidates& candidates, std::size_t a, std::size_
   return mine.size() < other.size();
 }
 
+void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const {
+  const auto& out = fold_bits_[static_cast<std::size_t>(fold)];
+  for (std::size_t w = 0; w < words_; w++) mask[w] &= ~out[w];
+}
+
 std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask,
-                                   const Demand& demand) const {
+                                   std::span<const std::vector<double>> all, const Demand& demand) const {
   const std::size_t t = demand.tasks.size(), n = candidates.queries.size(), w = width();
   std::vector<Best> result(t);
   if (n == 0) return result;
   truth.evaluate(candidates.queries, mask);
+  // where one task is left its fold is not in the mask, and there is nothing to subtract
+  const std::int32_t nothing = -1;
   std::vector<double> statistics;
-  count(candidates.queries, truth, mask, demand.tasks, statistics);
-  const auto all = totals(mask, demand.tasks);
-  std::vector<std::int32_t> source(n);
-  for (std::size_t p = 0, i = 0; p < candidates.parts.size(); p++)
-    for (std::int32_t mode : candidates.parts[p].block->modes)
-      source[i++] = language_.modes[static_cast<std::size_t>(mode)].source;
+  count(candidates.queries, truth, mask, t == 1 ? std::span(&nothing, 1) : demand.tasks, statistics);
+  std::vector<char> barred;
+  if (!demand.barred.empty()) {
+    barred.reserve(n);
+    for (const auto& part : candidates.parts)
+      for (std::int32_t mode : part.block->modes)
+        barred.push_back(static_cast<char>(
+            demand.barred[static_cast<std::size_t>(language_.modes[static_cast<std::size_t>(mode)].source)]));
+  }
   std::vector<double> qualities(n);
   for (std::size_t i = 0; i < t; i++) {
+    Whole whole{all[i].data()};
+    if (target_.n_classes == 0) {
+      whole.n = all[i][0];
+      whole.term = all[i][2] - all[i][1] * all[i][1] / all[i][0];
+    }
+    for (std::size_t c = 0; c < target_.n_classes; c++) {
+      const double count_c = all[i][c];
+      whole.n += count_c;
+      whole.term += demand.criterion == Criterion::gini ? count_c * count_c : x_log_x_[static_cast<std::size_t>(count_c)];
+    }
     double top = -1.0;
     for (std::size_t q = 0; q < n; q++) {
-      const bool barred = demand.barred[static_cast<std::size_t>(source[q]) * t + i] != 0;
-      qualities[q] = barred ? -1.0 : quality(statistics.data() + (q * t + i) * w, all[i].data(), demand);
+      qualities[q] =
+          !barred.empty() && barred[q] ? -1.0 : quality(statistics.data() + (q * t + i) * w, whole, demand);
       top = std::max(top, qualities[q]);
     }
     if (top <= tolerance) continue;

@@ -30,17 +30,8 @@ struct Demand {
   Criterion criterion;
   std::int32_t minimal_cases;
   std::span<const std::int32_t> tasks;      // fold that each task leaves out, -1 for none
-  std::span<const std::uint8_t> barred;     // per source of modes and task: whether it may not be used any more
+  std::span<const std::uint8_t> barred;     // per source of modes: whether it may not be used any more; empty for none
   std::span<const std::int32_t> ages;       // per variable of the path, component after component: 0 for the newest
-};
-
-// Candidates of a path: its blocks one after the other.
-struct Candidates {
-  const void* store;  // whose they are
-  std::vector<std::int32_t> path;
-  std::vector<Refinement::Part> parts;
-  std::vector<std::int32_t> queries;
-  std::vector<std::size_t> first;  // per part: number of its first candidate
 };
 
 class Statistics {
@@ -48,14 +39,21 @@ class Statistics {
   Statistics(const Components& components, const Language& language, Target target, std::vector<std::int32_t> folds);
   // Class counts, or (n, sum of values, sum of squares), per task of the examples in `mask`.
   std::vector<std::vector<double>> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const;
-  std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
-  bool is_regression() const { return target_.n_classes == 0; }
-  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Demand& demand) const;
-
- private:
+  // The same per query, of the examples where it holds (its truth has to be known on `mask`).
   void count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
              std::span<const std::int32_t> tasks, std::vector<double>& statistics) const;
-  double quality(const double* yes, const double* all, const Demand& demand) const;
+  std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
+  bool is_regression() const { return target_.n_classes == 0; }
+  std::size_t n_examples() const { return folds_.size(); }
+  void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
+  const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
+  // Each task's best test; `all` are its totals.
+  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask,
+                         std::span<const std::vector<double>> all, const Demand& demand) const;
+
+ private:
+  struct Whole;
+  double quality(const double* yes, const Whole& whole, const Demand& demand) const;
   bool earlier(const Candidates& candidates, std::size_t a, std::size_t b, const Demand& demand) const;
   const Components& components_;
   const Language& language_;

@@ -1,106 +1,131 @@
-"""Growing the final tree and the trees of all folds in one run.
-
-Nodes of different tasks with the same path of tests are one bundle: their candidates are generated, evaluated and counted
-together, each task picks its best test, and tasks that pick the same go on together (the paper's Figure 2). Truth is kept per
-component of a query, so that tasks that parted still share it.
-"""
+"""Growing the final tree and the trees of all folds in one run; the loop itself is ``cpp/query_growth.cpp``."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from crosscut.relational.printing import query_text
-from crosscut.relational.queries import FIXED, VARIABLE, Facts, Queries, bits
+from crosscut.relational.queries import STEP_LIMIT, Facts, Queries
 from crosscut.relational.rule import Goal
 from crosscut.relational.tree import Node, RelationalTree, Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from crosscut import _core
     from crosscut.relational.language import Language
     from crosscut.relational.settings import Settings
+    from crosscut.relational.terms import Constant
 
 Sharing = Literal["parallel", "serial", "uncached"]
-TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """The query of a node: the tests above it that hold.
-
-    Attributes
-    ----------
-    components : tuple of int
-        Parts of the query that share no variable but the fixed ones.
-    variables : tuple of (int, int)
-        For each variable of the path, in order of introduction, its component (position) and its number there.
-    uses : tuple of int
-        How often the modes of each source have been used.
-    """
-
-    components: tuple[int, ...]
-    variables: tuple[tuple[int, int], ...]
-    uses: tuple[int, ...]
-    ages: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        newest = len(self.variables) - 1
-        by_place = sorted((place, newest - i) for i, place in enumerate(self.variables))
-        self.ages.extend(age for _, age in by_place)
-
-
-@dataclass
-class Counts:
-    """What growing cost, per level of the forest.
-
-    Attributes
-    ----------
-    bundles, nodes, tests : Counter
-        Per level: bundles refined, nodes of single trees they stand for, different tests chosen.
-    evaluations : int
-        (component, example) pairs searched.
-    components : int
-        Different components.
-    """
-
-    bundles: Counter[int] = field(default_factory=Counter)
-    nodes: Counter[int] = field(default_factory=Counter)
-    tests: Counter[int] = field(default_factory=Counter)
-    evaluations: int = 0
-    steps: int = 0
-    components: int = 0
-    candidates: int = 0
+SHARINGS = ("parallel", "serial", "uncached")
 
 
 @dataclass(frozen=True)
+class Level:
+    """What was done on one level of the forest.
+
+    Attributes
+    ----------
+    bundles : int
+        Bundles refined.
+    nodes : int
+        Nodes of single trees that they stand for.
+    tests : int
+        Different tests chosen, summed over the bundles; the paper's f is ``tests / bundles``.
+    candidates : int
+        Candidate tests, summed over the bundles.
+    """
+
+    bundles: int
+    nodes: int
+    tests: int
+    candidates: int
+
+
 class RelationalForest:
     """Every task's tree: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
 
     Attributes
     ----------
-    trees : tuple of RelationalTree
-        As grown, not pruned.
-    counts : Counts
-        What growing cost.
+    levels : tuple of Level
+        What growing did, level by level.
+    n_evaluations, n_steps, n_components : int
+        (component, example) pairs searched, facts looked at, different components of queries.
     limit_hits : tuple of (str, int)
         Queries and examples for which the search was given up.
+    held_out : float array of shape (n_examples,)
+        What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for examples
+        of no fold.
+    held_out_leaves : int array of shape (n_examples,)
+        The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
     """
 
-    trees: tuple[RelationalTree, ...]
-    counts: Counts = field(compare=False)
-    limit_hits: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+    def __init__(self, grower: Grower) -> None:
+        self._grown: list[tuple[_core.QueryForest, int]] = []
+        self._pruned: list[tuple[_core.QueryForest, int]] = []
+        self._target = grower.target
+        self._facts = grower.queries.facts
+        self._signature = grower.signature
+        n = grower.queries.facts.database.n_examples
+        self.held_out: NDArray[np.float64] = np.full(n, np.nan)
+        self.held_out_leaves: NDArray[np.int32] = np.full(n, -1, np.int32)
+        self.levels: tuple[Level, ...] = ()
+        self.limit_hits: tuple[tuple[str, int], ...] = ()
+        self.n_evaluations = self.n_steps = self.n_components = 0
 
-    def forks(self) -> dict[int, float]:
-        """The paper's f(i): different tests per bundle, by level (from 0)."""
-        return {level: n / self.counts.bundles[level] for level, n in sorted(self.counts.tests.items())}
+    @cached_property
+    def trees(self) -> tuple[RelationalTree, ...]:
+        """The trees as grown."""
+        return tuple(self._tree(forest, number) for forest, number in self._grown)
+
+    @cached_property
+    def pruned(self) -> tuple[RelationalTree, ...]:
+        """The trees after pruning."""
+        return tuple(self._tree(forest, number) for forest, number in self._pruned)
+
+    def forks(self) -> list[float]:
+        """The paper's f: different tests per bundle, level by level."""
+        return [level.tests / level.bundles for level in self.levels]
+
+    def _add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+        self._grown += [(forest, number) for number in range(len(forest))]
+        self._pruned += [(pruned, number) for number in range(len(pruned))]
+        rows = [list(level) for level in forest.levels]
+        for i, level in enumerate(self.levels):
+            before = (level.bundles, level.nodes, level.tests, level.candidates)
+            rows[i : i + 1] = [[a + b for a, b in zip(before, rows[i] if i < len(rows) else [0] * 4, strict=True)]]
+        self.levels = tuple(Level(*row) for row in rows)
+        store = queries.store
+        self.n_evaluations += store.n_evaluations
+        self.n_steps += store.n_steps
+        self.n_components += store.n_components
+        hits = [(query_text(queries.goals(c), self._signature), e) for c, e in store.limit_hits]
+        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *hits]))
+
+    def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
+        tests, no, predictions, statistics = forest.tree(number)
+        n_fixed, predicates = self._facts.n_fixed, self._facts.predicates
+        nodes: list[Node | None] = [None] * len(tests)
+        # children come after their parents, so the last node is made first
+        for i in range(len(tests) - 1, -1, -1):
+            counts, prediction = self._target.shown(statistics[i].tolist(), predictions[i])
+            if tests[i] < 0:
+                nodes[i] = Node(counts, prediction)
+                continue
+            literals, _, n_variables = forest.test(tests[i])
+            goals = tuple(
+                Goal(predicates[predicate][0], tuple(self._facts.argument(t) for t in args), negated)
+                for predicate, negated, args in literals
+            )
+            nodes[i] = Node(counts, prediction, goals, n_fixed + n_variables, nodes[i + 1], nodes[no[i]])
+        assert nodes[0] is not None
+        return RelationalTree(nodes[0], self._signature, self._target.classes)
 
 
 class Grower:
@@ -119,140 +144,66 @@ class Grower:
     """
 
     def __init__(
-        self, facts: Facts, language: Language, folds: NDArray[np.int32], *, step_limit: int | None = None
+        self, facts: Facts, language: Language, folds: NDArray[np.int32], *, step_limit: int = STEP_LIMIT
     ) -> None:
-        self.queries = Queries(facts, language, **({} if step_limit is None else {"step_limit": step_limit}))
-        self.settings: Settings = language.settings
-        self.max_uses = _max_uses(language)
-        self.folds = np.ascontiguousarray(folds, np.int32)
-        self.n_folds = int(self.folds.max(initial=-1)) + 1
-        self.fold_bits = [bits(self.folds == fold) for fold in range(self.n_folds)]
         database = facts.database
         if database.target is None:
             raise ValueError("the database has no target; say which predicate to learn with `predict`")
-        self.classes = database.classes
+        self.queries = Queries(facts, language, step_limit=step_limit)
+        self.settings: Settings = language.settings
         self.signature = signature_of(facts, language)
-        self.target = _Target.of(database.target, regression=self.settings.regression)
-        self.counts = Counts()
-        self.caching = True
+        self.folds = np.ascontiguousarray(folds, np.int32)
+        self.n_folds = int(self.folds.max(initial=-1)) + 1
+        self.target: Classes | Numbers
+        if self.settings.regression:
+            self.target = Numbers(np.asarray(database.target, np.float64), self.settings.ftest)
+        else:
+            self.target = Classes(np.asarray(database.target, np.int32), database.classes)
+        self.max_uses = [-1] * (1 + max((mode.source for mode in language.modes), default=-1))
+        for mode in language.modes:
+            self.max_uses[mode.source] = -1 if mode.max_uses is None else mode.max_uses
 
     def grow(self, sharing: Sharing = "parallel") -> RelationalForest:
-        """Grow all trees: together, each with a cache of its own ("serial"), or each without any ("uncached").
+        """Grow and prune all trees and predict what each left out.
 
-        The trees are the same; the last two are there to compare with.
+        Parameters
+        ----------
+        sharing : "parallel", "serial" or "uncached"
+            All trees in one run; each alone with a cache of its own; or each alone with nothing kept from node to node, as
+            in the paper's serial procedure. The trees are the same.
         """
-        self.counts = Counts()
-        self.caching = sharing != "uncached"
+        if sharing not in SHARINGS:
+            raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
+        settings, facts = self.settings, self.queries.facts
         tasks = list(range(-1, self.n_folds))
-        hits: dict[tuple[str, int], None] = {}
-        roots: list[Node] = []
+        root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
+        result = RelationalForest(self)
         for bundle in [tasks] if sharing == "parallel" else [[task] for task in tasks]:
-            self._start()
-            grown = self.refine(self._root(), self.queries.everything, bundle, 0)
-            roots.extend(grown[task] for task in bundle)
+            self.queries.start()
             store = self.queries.store
-            self.counts.evaluations += store.n_evaluations
-            self.counts.steps += store.n_steps
-            self.counts.components += store.n_components
-            hits |= {(query_text(self.queries.goals(c), self.signature), e): None for c, e in self.queries.limit_hits}
-        trees = tuple(RelationalTree(root, self.signature, self.classes) for root in roots)
-        return RelationalForest(trees, self.counts, tuple(hits))
-
-    def _start(self) -> None:
-        self.queries.start()
-        self.target.place(self.queries.store, self.folds, len(self.classes))
-        self._candidates: dict[tuple[int, ...], _core.Candidates] = {}
-
-    def _root(self) -> Path:
-        facts = self.queries.facts
-        if not facts.root:
-            return Path((), (), (0,) * len(self.max_uses))
-        literals = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
-        _, parts, places = self.queries.store.extend([], literals, self.queries.root_types())
-        return Path(tuple(parts), tuple(places), (0,) * len(self.max_uses))
-
-    def refine(self, path: Path, reached: NDArray[np.uint64], tasks: Sequence[int], level: int) -> dict[int, Node]:
-        """Grow the nodes of all tasks at the end of a path that the examples of `reached` satisfy."""
-        settings, store = self.settings, self.queries.store
-        totals = dict(zip(tasks, store.totals(reached, list(tasks)).tolist(), strict=True))
-        grown = {task: self.target.leaf(totals[task]) for task in tasks}
-        if settings.max_depth is not None and level >= settings.max_depth:
-            return grown
-        growing = [task for task in tasks if not self.target.stops(totals[task], settings)]
-        if not growing:
-            return grown
-        if len(growing) == 1 and growing[0] >= 0:
-            reached = reached & ~self.fold_bits[growing[0]]
-        if not self.caching:
-            store.forget()
-            self._candidates.clear()
-        candidates = self._candidates.get(path.components)
-        if candidates is None:
-            candidates = self._candidates[path.components] = store.candidates(list(path.components))
-        best = store.best(
-            candidates, reached, growing, settings.heuristic, settings.minimal_cases, self._barred(path, len(growing)), path.ages
-        )
-        self.counts.bundles[level] += 1
-        self.counts.nodes[level] += len(growing)
-        self.counts.candidates += len(candidates)
-        chosen: dict[int, list[int]] = {}
-        for task, (number, _, yes) in zip(growing, best, strict=True):
-            if number >= 0 and self.target.accepts(totals[task], yes, settings):
-                chosen.setdefault(number, []).append(task)
-        self.counts.tests[level] += len(chosen)
-        for number, agreeing in chosen.items():
-            test, query, extended = self._extend(path, candidates, number)
-            true = self.queries.truth(query, reached)
-            yes_nodes = self.refine(extended, true, agreeing, level + 1)
-            no_nodes = self.refine(path, reached & ~true, agreeing, level + 1)
-            for task in agreeing:
-                leaf = grown[task]
-                n_variables = self.queries.facts.n_fixed + len(path.variables)
-                grown[task] = Node(
-                    leaf.statistics, leaf.prediction, test, n_variables, yes_nodes[task], no_nodes[task], query
-                )
-        return grown
-
-    def _barred(self, path: Path, n_tasks: int) -> NDArray[np.uint8]:
-        barred = np.zeros((len(self.max_uses), n_tasks), np.uint8)
-        for source, (used, allowed) in enumerate(zip(path.uses, self.max_uses, strict=True)):
-            if used >= allowed:
-                barred[source] = 1
-        return barred
-
-    def _extend(self, path: Path, candidates: _core.Candidates, number: int) -> tuple[tuple[Goal, ...], int, Path]:
-        """The chosen test over the path's variables, its query, and the path of its yes branch."""
-        source, literals, positions, new_types, query, parts, places = self.queries.store.test(candidates, number)
-        facts = self.queries.facts
-        n_fixed, n_old = facts.n_fixed, len(path.variables)
-        by_place = {place: i for i, place in enumerate(path.variables)}
-        # local variables: those of the joined components, one component after the other, then the new ones
-        numbers = [
-            by_place[position, variable]
-            for position in positions
-            for variable in range(sum(place[0] == position for place in path.variables))
-        ]
-        local = {number: i for i, number in enumerate(numbers)}
-        numbers.extend(range(n_old, n_old + len(new_types)))
-        kept = [i for i in range(len(path.components)) if i not in positions]
-        variables: list[tuple[int, int]] = []
-        for i, (position, variable) in enumerate(path.variables):
-            part, place = places[local[i]] if i in local else (-1, variable)
-            variables.append((len(kept) + part, place) if i in local else (kept.index(position), variable))
-        offset = len(numbers) - len(new_types)
-        variables.extend((len(kept) + part, place) for part, place in places[offset:])
-
-        def argument(code: int) -> int:
-            kind, value = code & 3, code >> 2
-            return value if kind == FIXED else n_fixed + numbers[value] if kind == VARIABLE else ~value
-
-        test = tuple(
-            Goal(facts.predicates[predicate][0], tuple(map(argument, args)), negated)
-            for predicate, negated, args in literals
-        )
-        uses = tuple(used + (i == source) for i, used in enumerate(path.uses))
-        components = (*(path.components[i] for i in kept), *parts)
-        return test, query, Path(components, tuple(variables), uses)
+            self.target.place(store, self.folds)
+            grown = store.grow(
+                bundle,
+                root,
+                self.queries.root_types(),
+                "variance" if settings.regression else settings.heuristic,
+                settings.minimal_cases,
+                settings.accuracy,
+                -1 if settings.max_depth is None else settings.max_depth,
+                self.max_uses,
+                self.target.critical_f,
+                sharing != "uncached",
+            )
+            pruned = grown
+            if settings.pruning != "none" and not settings.regression:
+                pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
+            result._add(grown, pruned, self.queries)  # noqa: SLF001, the forest is made here
+            if bundle != [-1]:
+                predictions, leaves = store.held_out(pruned, bundle)
+                found = leaves[0] >= 0
+                result.held_out[found] = self.target.predictions(predictions[0][found])
+                result.held_out_leaves[found] = leaves[0][found]
+        return result
 
 
 def signature_of(facts: Facts, language: Language) -> Signature:
@@ -274,77 +225,58 @@ def signature_of(facts: Facts, language: Language) -> Signature:
     )
 
 
-def _max_uses(language: Language) -> list[float]:
-    uses: list[float] = [math.inf] * (1 + max((mode.source for mode in language.modes), default=-1))
-    for mode in language.modes:
-        uses[mode.source] = math.inf if mode.max_uses is None else mode.max_uses
-    return uses
+class Classes:
+    """A target of classes."""
+
+    critical_f: list[float] = []
+
+    def __init__(self, codes: NDArray[np.int32], classes: tuple[Constant, ...]) -> None:
+        self.codes = np.ascontiguousarray(codes)
+        self.classes = classes
+
+    def place(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
+        """Hand the target to the core."""
+        store.set_classes(self.codes, len(self.classes), folds)
+
+    def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
+        """A node's statistics and prediction as the user sees them."""
+        return tuple(statistics), prediction
+
+    def predictions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The core's predictions as the user sees them."""
+        return values
 
 
-class _Target:
-    """What leaves predict and when a node stops, for classes."""
+class Numbers:
+    """A numeric target: deviations from the mean on a fixed-point grid, so that their sums are exact."""
 
-    def __init__(self, codes: NDArray[np.int32]) -> None:
-        self.codes = np.ascontiguousarray(codes, np.int32)
+    classes: tuple[Constant, ...] = ()
 
-    @staticmethod
-    def of(target: NDArray[np.int32] | NDArray[np.float64], *, regression: bool) -> _Target:
-        if regression:
-            return _Numbers(np.asarray(target, np.float64))
-        return _Target(np.asarray(target, np.int32))
+    def __init__(self, values: NDArray[np.float64], ftest: float) -> None:
+        from scipy.special import fdtri
 
-    def place(self, store: _core.QueryStore, folds: NDArray[np.int32], n_classes: int) -> None:
-        store.set_classes(self.codes, n_classes, folds)
-
-    def leaf(self, counts: list[float]) -> Node:
-        # among classes of equal size TILDE takes the last
-        majority = max(range(len(counts)), key=lambda c: (counts[c], c))
-        return Node(tuple(counts), float(majority))
-
-    def stops(self, counts: list[float], settings: Settings) -> bool:
-        n, most = sum(counts), max(counts)
-        return n - most < settings.minimal_cases or most >= settings.accuracy * n
-
-    def accepts(self, counts: list[float], yes: list[float], settings: Settings) -> bool:
-        return True
-
-
-class _Numbers(_Target):
-    """The same for regression: values less their mean on a fixed-point grid, so that sums are exact."""
-
-    def __init__(self, values: NDArray[np.float64]) -> None:
         if not np.isfinite(values).all():
             raise ValueError("the target has values that are missing or infinite; leave those examples out")
         self.centre = float(np.float32(math.fsum(values) / max(len(values), 1)))
         self.values, self.unit = _grid(values - self.centre)
-        self.squares, self.square_unit = _grid((values - self.centre) ** 2)
+        squares, square_unit = _grid((values - self.centre) ** 2)
+        self.squares = squares * (square_unit / self.unit**2)
+        freedom = np.maximum(np.arange(len(values) + 1) - 2, 1)
+        self.critical_f: list[float] = fdtri(1, freedom, 1 - ftest).tolist()
 
-    def place(self, store: _core.QueryStore, folds: NDArray[np.int32], n_classes: int) -> None:
-        store.set_values(self.values, self.squares * (self.square_unit / self.unit**2), folds)
+    def place(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
+        """Hand the target to the core."""
+        store.set_values(self.values, self.squares, folds)
 
-    def deviations(self, sums: list[float]) -> float:
-        n, total, squares = sums
-        return squares - total * total / n if n else 0.0
+    def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
+        """Number of examples, mean and squared deviations; the mean."""
+        n, total, squares = statistics
+        mean = self.centre + prediction * self.unit
+        return (n, mean, max(squares - total * total / n, 0.0) * self.unit**2 if n else 0.0), mean
 
-    def leaf(self, sums: list[float]) -> Node:
-        n, total, _ = sums
-        mean = self.centre + total / n * self.unit if n else self.centre
-        return Node((n, mean, max(self.deviations(sums), 0.0) * self.unit**2), mean)
-
-    def stops(self, sums: list[float], settings: Settings) -> bool:
-        return sums[0] < 2 * settings.minimal_cases or self.deviations(sums) <= TOLERANCE * sums[2]
-
-    def accepts(self, sums: list[float], yes: list[float], settings: Settings) -> bool:
-        """The F-test of a split into two groups: is the variance between them significant?"""
-        from scipy.special import fdtrc
-
-        no = [a - b for a, b in zip(sums, yes, strict=True)]
-        within = self.deviations(yes) + self.deviations(no)
-        between = self.deviations(sums) - within
-        freedom = sums[0] - 2
-        if freedom <= 0 or within <= 0:
-            return between > 0
-        return float(fdtrc(1, freedom, between / within * freedom)) <= settings.ftest
+    def predictions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Means in the target's units."""
+        return self.centre + values * self.unit
 
 
 def _grid(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

@@ -91,6 +91,11 @@ class Facts:
         ]
         return self.predicate(goal.name, len(goal.args)), goal.negated, args
 
+    def argument(self, code: int) -> int:
+        """A term of the core as an argument of a goal; variables come after the fixed ones."""
+        kind, number = code & 3, code >> 2
+        return ~number if kind == CONSTANT else number if kind == FIXED else number + self.n_fixed
+
 
 def _fixed_variables(
     database: Database, root: Sequence[Goal]
@@ -172,12 +177,8 @@ class Queries:
     def goals(self, component: int) -> tuple[Goal, ...]:
         """The literals of a component; its own variables are numbered after the fixed ones."""
 
-        def argument(code: int) -> int:
-            kind, number = code & 3, code >> 2
-            return ~number if kind == CONSTANT else number if kind == FIXED else number + self.facts.n_fixed
-
         return tuple(
-            Goal(self.facts.predicates[predicate][0], tuple(map(argument, args)), negated)
+            Goal(self.facts.predicates[predicate][0], tuple(map(self.facts.argument, args)), negated)
             for predicate, negated, args in self.store.literals(component)
         )
 

@@ -30,8 +30,6 @@ class Node:
         Variables that are in use before this test.
     yes, no : Node or None
         The branches.
-    query : int
-        The core's number of the part of the path's query that the test is in.
     """
 
     statistics: tuple[float, ...]
@@ -40,7 +38,6 @@ class Node:
     n_variables: int = 0
     yes: Node | None = None
     no: Node | None = None
-    query: int = field(default=-1, compare=False, repr=False)
 
     @property
     def is_leaf(self) -> bool:

@@ -1,0 +1,192 @@
+#include "query_growth.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace crosscut::query {
+
+void Growth::Path::set_ages(const Components& all) {
+  std::vector<std::size_t> first(components.size() + 1, 0);
+  for (std::size_t c = 0; c < components.size(); c++) first[c + 1] = first[c] + all[components[c]].types.size();
+  ages.assign(first.back(), 0);
+  for (std::size_t v = 0; v < variables.size(); v++)
+    ages[first[static_cast<std::size_t>(variables[v].part)] + static_cast<std::size_t>(variables[v].variable)] =
+        static_cast<std::int32_t>(variables.size() - 1 - v);
+}
+
+Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) {
+  forest_ = Forest{};
+  folds_.assign(tasks.begin(), tasks.end());
+  forest_.trees.resize(tasks.size());
+  Path path;
+  path.components = root.parts;
+  path.variables = root.places;
+  path.uses.assign(settings_.max_uses.size(), 0);
+  path.set_ages(components_);
+  std::vector<std::uint64_t> everything(truth_.words(), ~std::uint64_t{0});
+  const std::size_t used = statistics_.n_examples() % 64;
+  if (used) everything.back() = (std::uint64_t{1} << used) - 1;
+  std::vector<std::int32_t> all(tasks.size());
+  std::iota(all.begin(), all.end(), 0);
+  refine(path, everything, all, 0);
+  return std::move(forest_);
+}
+
+void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::span<const std::int32_t> tasks,
+                    std::int32_t level) {
+  std::vector<std::int32_t> folds;
+  for (std::int32_t task : tasks) folds.push_back(folds_[static_cast<std::size_t>(task)]);
+  auto totals = statistics_.totals(reached.data(), folds);
+  std::vector<std::int32_t> growing;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
+    tree.test.push_back(-1);
+    tree.no.push_back(-1);
+    tree.prediction.push_back(prediction(totals[i]));
+    tree.statistics.insert(tree.statistics.end(), totals[i].begin(), totals[i].end());
+    if (level == settings_.max_depth || stops(totals[i])) continue;
+    growing.push_back(tasks[i]);
+    folds[kept] = folds[i];
+    if (kept != i) totals[kept] = std::move(totals[i]);
+    kept++;
+  }
+  if (growing.empty()) return;
+  folds.resize(kept);
+  totals.resize(kept);
+
+  // one task alone does not need the examples it leaves out
+  std::vector<std::uint64_t> own = reached;
+  if (kept == 1 && folds[0] >= 0) statistics_.leave_out(folds[0], own);
+  if (!settings_.caching) {
+    truth_.forget();
+    refinement_.forget();
+    path.candidates.reset();
+  }
+  if (!path.candidates) path.candidates = std::make_shared<Candidates>(refinement_.candidates(path.components));
+  const auto candidates = path.candidates;
+  std::vector<std::uint8_t> barred;
+  for (std::size_t s = 0; s < path.uses.size(); s++)
+    if (settings_.max_uses[s] >= 0 && path.uses[s] >= settings_.max_uses[s]) {
+      barred.resize(path.uses.size(), 0);
+      barred[s] = 1;
+    }
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds, barred, path.ages};
+  const auto best = statistics_.best(*candidates, truth_, own.data(), totals, demand);
+
+  if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
+  std::map<std::int32_t, std::vector<std::int32_t>> chosen;  // candidate -> tasks that agree on it
+  for (std::size_t i = 0; i < kept; i++)
+    if (best[i].candidate >= 0 && accepts(totals[i], best[i].yes)) chosen[best[i].candidate].push_back(growing[i]);
+  Level& counters = forest_.levels[static_cast<std::size_t>(level)];
+  counters.bundles++;
+  counters.nodes += static_cast<std::int64_t>(kept);
+  counters.tests += static_cast<std::int64_t>(chosen.size());
+  counters.candidates += static_cast<std::int64_t>(candidates->queries.size());
+
+  for (const auto& [candidate, agreeing] : chosen) {
+    Test test;
+    Path longer = extend(path, candidate, test);
+    const auto number = static_cast<std::int32_t>(forest_.tests.size());
+    const std::int32_t query = test.query;
+    forest_.tests.push_back(std::move(test));
+    truth_.evaluate({&query, 1}, own.data());
+    std::vector<std::uint64_t> yes(own.size()), no(own.size());
+    for (std::size_t w = 0; w < own.size(); w++) {
+      yes[w] = own[w] & truth_.row(query)[w];
+      no[w] = own[w] & ~truth_.row(query)[w];
+    }
+    std::vector<std::size_t> nodes;
+    for (std::int32_t task : agreeing) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(task)];
+      nodes.push_back(tree.size() - 1);
+      tree.test.back() = number;
+    }
+    refine(longer, yes, agreeing, level + 1);
+    for (std::size_t i = 0; i < agreeing.size(); i++) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
+    }
+    refine(path, no, agreeing, level + 1);
+  }
+}
+
+// Adds a candidate to a path: joined components are replaced by what the test made of them, the others stay.
+Growth::Path Growth::extend(const Path& path, std::int32_t number, Test& test) {
+  const Chosen chosen = choose(*path.candidates, number);
+  const Extension extension = components_.extend(chosen.block->components, chosen.code(), chosen.new_types());
+  Path longer;
+  std::vector<std::int32_t> moved(path.components.size(), -1);  // position of a component that stays
+  std::vector<std::size_t> first(path.components.size(), 0);    // local number of a joined component's first variable
+  std::size_t n_local = 0;
+  for (std::size_t p = 0; p < chosen.positions->size(); p++) {
+    first[static_cast<std::size_t>((*chosen.positions)[p])] = n_local;
+    n_local += components_[chosen.block->components[p]].types.size();
+  }
+  for (std::size_t c = 0; c < path.components.size(); c++)
+    if (std::find(chosen.positions->begin(), chosen.positions->end(), static_cast<std::int32_t>(c)) == chosen.positions->end()) {
+      moved[c] = static_cast<std::int32_t>(longer.components.size());
+      longer.components.push_back(path.components[c]);
+    }
+  const auto offset = static_cast<std::int32_t>(longer.components.size());
+  longer.components.insert(longer.components.end(), extension.parts.begin(), extension.parts.end());
+  std::vector<std::int32_t> path_number(extension.places.size(), -1);  // of a local variable
+  for (std::size_t v = 0; v < path.variables.size(); v++) {
+    const auto at = static_cast<std::size_t>(path.variables[v].part);
+    if (moved[at] >= 0) {
+      longer.variables.push_back({moved[at], path.variables[v].variable});
+      continue;
+    }
+    const std::size_t local = first[at] + static_cast<std::size_t>(path.variables[v].variable);
+    path_number[local] = static_cast<std::int32_t>(v);
+    longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
+  }
+  for (std::size_t local = n_local; local < extension.places.size(); local++) {
+    path_number[local] = static_cast<std::int32_t>(longer.variables.size());
+    longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
+  }
+  longer.uses = path.uses;
+  longer.uses[static_cast<std::size_t>(refinement_.language().modes[static_cast<std::size_t>(chosen.mode())].source)]++;
+  longer.set_ages(components_);
+
+  test.literals = chosen.code();
+  test.query = extension.query;
+  test.n_variables = static_cast<std::int32_t>(path.variables.size());
+  for (std::size_t i = 0; i < test.literals.size();) {
+    const std::size_t n = components_.length(test.literals[i]);
+    for (std::size_t j = i + 1; j < i + n; j++)
+      if (kind_of(test.literals[j]) == variable)
+        test.literals[j] = term(variable, path_number[static_cast<std::size_t>(number_of(test.literals[j]))]);
+    i += n;
+  }
+  return longer;
+}
+
+bool Growth::stops(const std::vector<double>& all) const {
+  if (statistics_.is_regression())
+    return all[0] < 2 * settings_.minimal_cases || all[2] - all[1] * all[1] / all[0] <= 1e-9 * all[2];
+  const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
+  return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
+}
+
+// Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
+bool Growth::accepts(const std::vector<double>& all, const std::vector<double>& yes) const {
+  if (!statistics_.is_regression()) return true;
+  const auto deviations = [](double n, double sum, double squares) { return squares - sum * sum / n; };
+  const double within = deviations(yes[0], yes[1], yes[2]) + deviations(all[0] - yes[0], all[1] - yes[1], all[2] - yes[2]);
+  const double between = deviations(all[0], all[1], all[2]) - within;
+  if (within <= 0 || all[0] <= 2) return between > 0;
+  return between * (all[0] - 2) >= settings_.critical_f[static_cast<std::size_t>(all[0])] * within;
+}
+
+// The majority class, the last of those that tie; for regression the mean, in units of the grid.
+double Growth::prediction(const std::vector<double>& all) const {
+  if (statistics_.is_regression()) return all[0] > 0 ? all[1] / all[0] : 0.0;
+  std::size_t most = 0;
+  for (std::size_t c = 1; c < all.size(); c++)
+    if (all[c] >= all[most]) most = c;
+  return static_cast<double>(most);
+}
+
+}  // namespace crosscut::query
