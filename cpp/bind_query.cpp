@@ -112,7 +112,7 @@ class FactStore {
   Facts facts;
 };
 
-std::vector<Literal> decode(const Components& components, const Code& code) {
+std::vector<Literal> decode(const Components& components, std::span<const Term> code) {
   std::vector<Literal> result;
   for (std::size_t at = 0; at < code.size(); at += components.length(code[at]))
     result.emplace_back(code[at] >> 1, code[at] & 1,
@@ -311,7 +311,8 @@ class QueryStore {
     const auto [query, parts, places] =
         result_of(components_.extend(chosen.block->components, chosen.code(), chosen.new_types()));
     const std::int32_t source = refinement_->language().modes[static_cast<std::size_t>(chosen.mode())].source;
-    return nb::make_tuple(source, decode(components_, chosen.code()), *chosen.positions, chosen.new_types(), query, parts, places);
+    return nb::make_tuple(source, decode(components_, chosen.code()), *chosen.positions,
+                          std::vector<std::int32_t>(chosen.new_types().begin(), chosen.new_types().end()), query, parts, places);
   }
 
   std::vector<std::int32_t> types(std::int32_t component) const {

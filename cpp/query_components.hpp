@@ -46,19 +46,22 @@ class Components {
 
   // Adds the literals of `added` to the bases. Local variables: those of the bases one after the other, then new ones,
   // whose types are given. Every base must share a variable with a new literal.
-  Extension extend(std::span<const std::int32_t> bases, const Code& added, std::span<const std::int32_t> new_types);
+  void extend(std::span<const std::int32_t> bases, std::span<const Term> added, std::span<const std::int32_t> new_types,
+              Extension& result);
+  Extension extend(std::span<const std::int32_t> bases, std::span<const Term> added, std::span<const std::int32_t> new_types) {
+    Extension result;
+    extend(bases, added, new_types, result);
+    return result;
+  }
 
   std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
 
  private:
-  struct Found {
-    std::int32_t id;
-    std::vector<std::int32_t> slots;  // variable of the given code -> variable of the component
-  };
-  Found intern(Code code, std::vector<std::int32_t> types, std::int32_t n_literals, std::int32_t parent, std::size_t prefix);
+  std::int32_t intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix);
   std::int32_t conjunction(std::vector<std::int32_t> parts);
-  Code ordered(Code first, Code rest, std::size_t n_variables) const;
-  Code canonical_form(const Code& code, std::span<const std::int32_t> types, std::vector<std::int32_t>& canonical) const;
+  void add_local(Code& code, std::int32_t base, std::size_t offset) const;
+  void order_rest(std::size_t n_variables);
+  void canonicalize();
 
   struct Hash {
     std::size_t operator()(const std::vector<std::int32_t>& key) const;
@@ -66,6 +69,15 @@ class Components {
   const Facts& facts_;
   std::vector<Component> all_;
   std::unordered_map<std::vector<std::int32_t>, std::int32_t, Hash> known_;
+
+  // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a component that is known.
+  std::vector<std::int32_t> types_, owner_, group_, slot_, back_;
+  std::vector<std::size_t> offset_, mine_, literals_, by_colour_;
+  std::vector<char> done_;
+  Code code_, rest_, renamed_, key_;
+  std::vector<std::int32_t> own_types_, canonical_;
+  std::vector<std::uint64_t> colour_, next_;
+  std::vector<std::span<const Term>> sorted_;
 };
 
 }  // namespace crosscut::query

@@ -150,7 +150,7 @@ Growth::Path Growth::extend(const Path& path, std::int32_t number, Test& test) {
   longer.uses[static_cast<std::size_t>(refinement_.language().modes[static_cast<std::size_t>(chosen.mode())].source)]++;
   longer.set_ages(components_);
 
-  test.literals = chosen.code();
+  test.literals.assign(chosen.code().begin(), chosen.code().end());
   test.query = extension.query;
   test.n_variables = static_cast<std::int32_t>(path.variables.size());
   for (std::size_t i = 0; i < test.literals.size();) {

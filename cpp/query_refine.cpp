@@ -200,19 +200,21 @@ class Generator {
 
   void emit() {
     if (touched_ != all_) return;
-    const Extension extension = components_.extend(block_.components, code_, new_types_);
+    components_.extend(block_.components, code_, new_types_, extension_);
     // a test that adds nothing to the path is true wherever the path is
     const auto& bases = block_.components;
-    if (std::all_of(extension.parts.begin(), extension.parts.end(),
+    if (std::all_of(extension_.parts.begin(), extension_.parts.end(),
                     [&](std::int32_t part) { return std::find(bases.begin(), bases.end(), part) != bases.end(); }))
       return;
-    block_.queries.push_back(extension.query);
+    block_.queries.push_back(extension_.query);
     block_.modes.push_back(mode_);
     std::int32_t n = 0;
     for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
     block_.n_literals.push_back(n);
-    block_.added.push_back(code_);
-    block_.new_types.push_back(new_types_);
+    block_.added.insert(block_.added.end(), code_.begin(), code_.end());
+    block_.first_term.push_back(block_.added.size());
+    block_.new_types.insert(block_.new_types.end(), new_types_.begin(), new_types_.end());
+    block_.first_type.push_back(block_.new_types.size());
     block_.trail.insert(block_.trail.end(), trail_.begin(), trail_.end());
     block_.first_choice.push_back(block_.trail.size());
   }
@@ -225,6 +227,7 @@ class Generator {
   std::uint64_t all_ = 0, touched_ = 0;
   Code code_;
   std::vector<std::int32_t> new_types_, trail_;
+  Extension extension_;
 };
 
 }  // namespace
@@ -304,7 +307,11 @@ Chosen choose(const Candidates& candidates, std::int32_t number) {
   const auto wanted = static_cast<std::size_t>(number);
   const auto part = static_cast<std::size_t>(
       std::upper_bound(candidates.first.begin(), candidates.first.end(), wanted) - candidates.first.begin() - 1);
-  return {candidates.parts[part].block.get(), &candidates.parts[part].positions, wanted - candidates.first[part]};
+  Chosen chosen;
+  chosen.block = candidates.parts[part].block.get();
+  chosen.positions = &candidates.parts[part].positions;
+  chosen.index = wanted - candidates.first[part];
+  return chosen;
 }
 
 }  // namespace crosscut::query

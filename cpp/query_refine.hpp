@@ -63,9 +63,10 @@ struct Language {
 struct Block {
   std::vector<std::int32_t> components;
   std::vector<std::int32_t> queries, modes, n_literals;
-  std::vector<Code> added;                          // over the local variables of `components`, then new ones
-  std::vector<std::vector<std::int32_t>> new_types;
-  std::vector<std::size_t> first_choice{0};
+  // per candidate a stretch of: literals over the local variables of `components`, then new ones; the new ones' types; trail
+  std::vector<std::size_t> first_term{0}, first_type{0}, first_choice{0};
+  Code added;
+  std::vector<std::int32_t> new_types;
   std::vector<std::int32_t> trail;
   std::size_t size() const { return queries.size(); }
 };
@@ -105,13 +106,20 @@ struct Candidates {
 };
 
 // One candidate, found by its number.
-struct Chosen {
+class Chosen {
+ public:
   const Block* block;
   const std::vector<std::int32_t>* positions;
   std::size_t index;
-  const Code& code() const { return block->added[index]; }
-  const std::vector<std::int32_t>& new_types() const { return block->new_types[index]; }
+  std::span<const Term> code() const { return stretch(block->added, block->first_term); }
+  std::span<const std::int32_t> new_types() const { return stretch(block->new_types, block->first_type); }
+  std::span<const std::int32_t> trail() const { return stretch(block->trail, block->first_choice); }
   std::int32_t mode() const { return block->modes[index]; }
+
+ private:
+  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, const std::vector<std::size_t>& first) const {
+    return std::span(values).subspan(first[index], first[index + 1] - first[index]);
+  }
 };
 Chosen choose(const Candidates& candidates, std::int32_t number);
 

@@ -18,53 +18,78 @@ inline std::uint64_t mix(std::uint64_t h, std::int32_t value) {
 
 }  // namespace
 
-Index::Index(const std::vector<std::vector<std::int32_t>>& columns, std::size_t n_rows, std::vector<int> key)
-    : columns_(columns), key_(std::move(key)), order_(n_rows) {
+Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key) : order_(n_rows) {
+  for (std::size_t c = 0; c < columns.size(); c++)
+    if (key >> c & 1) key_.push_back(columns[c].data());
   std::iota(order_.begin(), order_.end(), 0u);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    for (int c : key_) {
-      const auto& column = columns_[static_cast<std::size_t>(c)];
+    for (const std::int32_t* column : key_)
       if (column[a] != column[b]) return column[a] < column[b];
-    }
     return a < b;
   };
   if (!std::is_sorted(order_.begin(), order_.end(), before)) std::sort(order_.begin(), order_.end(), before);
   const auto same = [&](std::uint32_t a, std::uint32_t b) {
-    return std::all_of(key_.begin(), key_.end(), [&](int c) {
-      const auto& column = columns_[static_cast<std::size_t>(c)];
-      return column[a] == column[b];
-    });
+    return std::all_of(key_.begin(), key_.end(), [&](const std::int32_t* column) { return column[a] == column[b]; });
   };
-  std::size_t groups = 0;
-  for (std::size_t i = 0; i < n_rows; i++) groups += i == 0 || !same(order_[i - 1], order_[i]);
-  slots_.assign(std::bit_ceil(2 * groups + 1), Range{0, 0});
-  mask_ = slots_.size() - 1;
+  if (n_rows == 0) return;
+  const std::int32_t* first = key_[0];
+  least_ = first[order_.front()];
+  const auto spread = static_cast<std::size_t>(first[order_.back()] - least_) + 1;
+  const bool direct = spread <= 8 * n_rows + 4096;
+  if (direct) regions_.resize(spread);
   for (std::size_t i = 0; i < n_rows;) {
-    std::size_t end = i + 1;
-    while (end < n_rows && same(order_[i], order_[end])) end++;
-    std::uint64_t slot = hash_row(order_[i]) & mask_;
-    while (slots_[slot].end != 0) slot = (slot + 1) & mask_;
-    slots_[slot] = Range{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end)};
+    const std::int32_t value = first[order_[i]];
+    std::size_t end = i;
+    std::uint32_t groups = 0;
+    for (; end < n_rows && first[order_[end]] == value; end++) groups += end == i || !same(order_[end - 1], order_[end]);
+    Region region{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(slots_.size()), 0};
+    if (key_.size() > 1) {
+      region.mask = std::bit_ceil(2 * groups) - 1;
+      slots_.resize(slots_.size() + region.mask + 1, Range{0, 0});
+      for (std::size_t g = i; g < end;) {
+        std::size_t last = g + 1;
+        while (last < end && same(order_[g], order_[last])) last++;
+        std::uint64_t h = 0;
+        for (std::size_t c = 1; c < key_.size(); c++) h = mix(h, key_[c][order_[g]]);
+        std::uint32_t slot = static_cast<std::uint32_t>(h) & region.mask;
+        while (slots_[region.slots + slot].end != 0) slot = (slot + 1) & region.mask;
+        slots_[region.slots + slot] = Range{static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(last)};
+        g = last;
+      }
+    }
+    if (direct) {
+      regions_[static_cast<std::size_t>(value - least_)] = region;
+    } else {
+      values_.push_back(value);
+      regions_.push_back(region);
+    }
     i = end;
   }
 }
 
-std::uint64_t Index::hash_row(std::uint32_t row) const {
-  std::uint64_t h = 0;
-  for (int c : key_) h = mix(h, columns_[static_cast<std::size_t>(c)][row]);
-  return h;
+const Index::Region* Index::region_of(std::int32_t value) const {
+  if (values_.empty()) {
+    const auto at = static_cast<std::size_t>(static_cast<std::int64_t>(value) - least_);
+    return at < regions_.size() ? &regions_[at] : nullptr;
+  }
+  const auto found = std::lower_bound(values_.begin(), values_.end(), value);
+  if (found == values_.end() || *found != value) return nullptr;
+  return &regions_[static_cast<std::size_t>(found - values_.begin())];
 }
 
-Index::Range Index::find(const std::int32_t* key) const {
+Index::Range Index::find_within(const Region& region, const std::int32_t* key) const {
+  if (region.begin == region.end) return {0, 0};
+  const std::size_t n = key_.size();
   std::uint64_t h = 0;
-  for (std::size_t i = 0; i < key_.size(); i++) h = mix(h, key[i]);
-  for (std::uint64_t slot = h & mask_;; slot = (slot + 1) & mask_) {
-    const Range range = slots_[slot];
+  for (std::size_t i = 1; i < n; i++) h = mix(h, key[i]);
+  const Range* table = slots_.data() + region.slots;
+  for (std::uint32_t slot = static_cast<std::uint32_t>(h) & region.mask;; slot = (slot + 1) & region.mask) {
+    const Range range = table[slot];
     if (range.end == 0) return range;
     const std::uint32_t row = order_[range.begin];
-    std::size_t i = 0;
-    while (i < key_.size() && columns_[static_cast<std::size_t>(key_[i])][row] == key[i]) i++;
-    if (i == key_.size()) return range;
+    std::size_t i = 1;
+    while (i < n && key_[i][row] == key[i]) i++;
+    if (i == n) return range;
   }
 }
 
@@ -72,7 +97,7 @@ Relation::Relation(const std::int32_t* values, std::size_t arity, std::size_t n_
   for (std::size_t c = 0; c < arity; c++) columns_[c].assign(values + c * n_rows, values + (c + 1) * n_rows);
 }
 
-const Index& Relation::index(const std::vector<int>& key) {
+const Index& Relation::index(std::uint64_t key) {
   for (const auto& [known, made] : indexes_)
     if (known == key) return *made;
   indexes_.emplace_back(key, std::make_unique<Index>(columns_, n_rows_, key));
@@ -116,9 +141,8 @@ bool Facts::holds(std::int32_t predicate, const std::int32_t* values, std::uint6
   if (p.relation >= 0) {
     Relation& facts = relation(p);
     if (p.arity == 0) return facts.n_rows() > 0;
-    std::vector<int> all(p.arity);
-    std::iota(all.begin(), all.end(), 0);
-    return facts.index(all).find(values).end != 0;
+    const Index::Range range = facts.index(~std::uint64_t{0} >> (64 - p.arity)).find(values);
+    return range.begin != range.end;
   }
   const Rule& rule = rules_[static_cast<std::size_t>(p.rule)];
   for (const auto& body : rule.bodies) {
@@ -138,21 +162,21 @@ bool Facts::body_holds(const std::vector<Goal>& body, std::size_t position, std:
   const Goal& goal = body[position];
   const Predicate& p = predicates_[static_cast<std::size_t>(goal.predicate)];
   std::vector<std::int32_t> values;
-  std::vector<int> key;
+  std::uint64_t key = 0;
   for (std::size_t i = 0; i < goal.args.size(); i++) {
     const Term t = goal.args[i];
     const std::int32_t value =
         kind_of(t) == constant ? number_of(t) : bound[static_cast<std::size_t>(number_of(t))];
     if (value == unbound) continue;
     values.push_back(value);
-    key.push_back(static_cast<int>(i));
+    key |= std::uint64_t{1} << i;
   }
-  if (key.size() == goal.args.size())
+  if (values.size() == goal.args.size())
     return holds(goal.predicate, values.data(), steps) != goal.negated && body_holds(body, position + 1, bound, steps);
   if (p.relation < 0) {
     // An equation binds its open side; other comparisons and rules have no answer for open arguments.
     if (goal.predicate != equal || goal.negated || values.size() != 1) return false;
-    const auto open = static_cast<std::size_t>(number_of(goal.args[key[0] == 0 ? 1 : 0]));
+    const auto open = static_cast<std::size_t>(number_of(goal.args[key & 1]));
     bound[open] = values[0];
     const bool found = body_holds(body, position + 1, bound, steps);
     bound[open] = unbound;
@@ -160,7 +184,7 @@ bool Facts::body_holds(const std::vector<Goal>& body, std::size_t position, std:
   }
   Relation& facts = relation(p);
   Index::Range range{0, static_cast<std::uint32_t>(facts.n_rows())};
-  const Index* index = key.empty() ? nullptr : &facts.index(key);
+  const Index* index = key == 0 ? nullptr : &facts.index(key);
   if (index) range = index->find(values.data());
   bool found = false;
   for (std::uint32_t i = range.begin; i < range.end && !found; i++) {

@@ -21,23 +21,37 @@ inline std::int32_t number_of(Term t) { return t >> 2; }
 // Predicates 0..5 compare; the others are relations or rules in the order in which they were added.
 enum Comparison : std::int32_t { equal, different, less, at_most, greater, at_least, n_comparisons };
 
-// Rows of one relation grouped by the values of some of its columns, so that a lookup gives a contiguous range.
+// Rows of one relation grouped by the values of some of its columns, so that a lookup gives a contiguous range. The first
+// key column, most often the example's key, picks a region of the table; the others are hashed inside it. A query stays
+// within one example at a time, so its lookups stay within a few cache lines.
 class Index {
  public:
-  Index(const std::vector<std::vector<std::int32_t>>& columns, std::size_t n_rows, std::vector<int> key);
+  using Column = std::vector<std::int32_t>;
+  Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key);
   struct Range {
     std::uint32_t begin, end;
   };
-  Range find(const std::int32_t* key) const;
+  Range find(const std::int32_t* key) const {
+    const Region* region = region_of(key[0]);
+    if (region == nullptr) return {0, 0};
+    if (key_.size() == 1) return {region->begin, region->end};
+    return find_within(*region, key);
+  }
   std::uint32_t row(std::uint32_t position) const { return order_[position]; }
 
  private:
-  std::uint64_t hash_row(std::uint32_t row) const;
-  const std::vector<std::vector<std::int32_t>>& columns_;
-  std::vector<int> key_;
-  std::vector<std::uint32_t> order_;  // rows, equal keys together, each group in the order of the facts
-  std::vector<Range> slots_;          // open addressing; an empty range is a free slot
-  std::uint64_t mask_ = 0;
+  struct Region {
+    std::uint32_t begin = 0, end = 0;   // its rows
+    std::uint32_t slots = 0, mask = 0;  // its part of the hash table
+  };
+  const Region* region_of(std::int32_t value) const;
+  Range find_within(const Region& region, const std::int32_t* key) const;
+  std::vector<const std::int32_t*> key_;  // the key's columns
+  std::vector<std::uint32_t> order_;      // rows, equal keys together, each group in the order of the facts
+  std::int32_t least_ = 0;                // regions are addressed by value - least_, or found in values_ if those spread too far
+  std::vector<std::int32_t> values_;
+  std::vector<Region> regions_;
+  std::vector<Range> slots_;              // open addressing; an empty range is a free slot
 };
 
 class Relation {
@@ -47,12 +61,12 @@ class Relation {
   std::size_t arity() const { return columns_.size(); }
   std::size_t n_rows() const { return n_rows_; }
   std::int32_t at(int column, std::uint32_t row) const { return columns_[static_cast<std::size_t>(column)][row]; }
-  const Index& index(const std::vector<int>& key);  // built when first asked for
+  const Index& index(std::uint64_t key);  // by a set of columns, one bit each; built when first asked for
 
  private:
   std::size_t n_rows_;
   std::vector<std::vector<std::int32_t>> columns_;
-  std::vector<std::pair<std::vector<int>, std::unique_ptr<Index>>> indexes_;
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<Index>>> indexes_;
 };
 
 // A goal of a rule's body, over the rule's arguments (variables 0..arity-1) and variables local to the body.

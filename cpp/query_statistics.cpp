@@ -182,11 +182,7 @@ bool Statistics::earlier(const Candidates& candidates, std::size_t a, std::size_
     }
     return -1 - local;  // a variable of the test itself is newer than those of the path
   };
-  const auto trail = [](const Chosen& at) {
-    const auto& first = at.block->first_choice;
-    return std::span(at.block->trail).subspan(first[at.index], first[at.index + 1] - first[at.index]);
-  };
-  const auto mine = trail(left), other = trail(right);
+  const auto mine = left.trail(), other = right.trail();
   for (std::size_t i = 0; i < std::min(mine.size(), other.size()); i++) {
     const auto x = rank(left, mine[i]), y = rank(right, other[i]);
     if (x != y) return x < y;

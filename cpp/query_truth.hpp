@@ -31,25 +31,34 @@ class Truth {
 
  private:
   // One literal of a pack: where its facts are found, what it binds, and the literals that follow it in some query.
+  // Terms and outputs are in shared arrays, followers in a linked list: packs are built often and small.
   struct Step {
+    const Term* code = nullptr;
+    std::uint64_t hash = 0;
     std::int32_t predicate = -1;
-    bool negated = false, comparison = false, rule = false;
+    bool negated = false, comparison = false;
     Relation* relation = nullptr;
     const Index* index = nullptr;
-    std::vector<Term> code, key;                       // the whole literal; its bound terms
-    std::vector<std::pair<int, std::int32_t>> outputs;  // (column, variable) that a fact binds
-    std::vector<std::pair<int, int>> repeated;          // columns that must agree with an earlier one
-    std::vector<std::int32_t> next;
-    std::int32_t terminal = -1;                         // number of the query that ends here
-    std::int32_t before = -1;                           // the step this one follows
+    std::uint32_t key = 0, n_key = 0;            // in keys_: its bound terms
+    std::uint32_t output = 0, n_outputs = 0;     // in outputs_: (column, variable) that a fact binds
+    std::uint32_t repeated = 0, n_repeated = 0;  // in repeated_: columns that must agree with an earlier one
+    std::int32_t first = -1, last = -1, next = -1;  // followers; the next one of the same step
+    std::int32_t terminal = -1;                  // number of the query that ends here
+    std::int32_t before = -1;                    // the step this one follows
   };
   struct Need {
-    std::int32_t query;
-    std::vector<std::uint64_t> examples;
+    std::int32_t parent, query;
+    std::size_t examples;  // where its words start
   };
 
-  void evaluate_pack(std::int32_t parent, std::span<const Need> needs);
-  std::int32_t add_step(std::int32_t before, const Term* literal, std::vector<bool>& bound);
+  void evaluate_pack(std::span<const Need> needs, const std::vector<std::uint64_t>& examples);
+  void build_pack(std::span<const Need> needs);
+  std::int32_t add_step(std::int32_t before, const Term* literal, const std::vector<char>& bound);
+  void grow_table();
+  void bind(std::vector<char>& bound, const Term* literal) const;
+  void open(std::size_t query);
+  void close(std::size_t query);
+  bool run_alone(std::size_t query);
   std::int32_t visit(std::int32_t step);
   std::int32_t proceed(std::int32_t step);
   std::int32_t value(Term t) const {
@@ -70,8 +79,14 @@ class Truth {
 
   // state of the pack and the example under evaluation
   std::vector<Step> pack_;
-  std::vector<std::int32_t> left_;  // per step: queries at or below it that are still open
-  std::vector<char> open_;          // per query of the pack
+  std::vector<std::int32_t> table_;             // steps by the hash of their code and what they follow; -1: free
+  std::vector<Term> keys_;
+  std::vector<std::pair<int, std::int32_t>> outputs_;
+  std::vector<std::pair<int, int>> repeated_;
+  std::vector<std::int32_t> end_;               // per query of the pack: its last step
+  std::vector<std::int32_t> left_, all_left_;   // per step: queries at or below it that are still open
+  std::vector<char> open_, bound_, prefix_bound_;
+  std::vector<std::int32_t> decided_;           // queries found true on this example
   std::vector<std::int32_t> values_;
   const std::int32_t* fixed_ = nullptr;
   std::uint64_t taken_ = 0;
