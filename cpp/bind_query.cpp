@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -251,6 +252,20 @@ class QueryStore {
     return refinement_->candidates(path);
   }
 
+  // Numbers of the candidates in the order in which they are generated.
+  std::vector<std::int32_t> order(const Candidates& candidates, const std::vector<std::int32_t>& ages) const {
+    CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
+    std::size_t n_variables = 0;
+    for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
+    CROSSCUT_REQUIRE(ages.size() == n_variables, "ages needs one number per variable of the path");
+    std::vector<std::int32_t> numbers(candidates.queries.size());
+    for (std::size_t i = 0; i < numbers.size(); i++) numbers[i] = static_cast<std::int32_t>(i);
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::int32_t a, std::int32_t b) {
+      return generated_before(components_, refinement_->language(), candidates, choose(candidates, a), choose(candidates, b), ages);
+    });
+    return numbers;
+  }
+
   // Statistics per query and task of the examples of `mask` where the query holds.
   nb::ndarray<nb::numpy, double> counts(Vector<std::int32_t> queries, Vector<std::uint64_t> mask,
                                         const std::vector<std::int32_t>& tasks) {
@@ -456,6 +471,7 @@ void bind_query(nb::module_& m) {
       .def("evaluate", &QueryStore::evaluate, "queries"_a, "mask"_a)
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
+      .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
       .def("totals", &QueryStore::totals, "mask"_a, "tasks"_a)
       .def("counts", &QueryStore::counts, "queries"_a, "mask"_a, "tasks"_a)
       .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a, "minimal_cases"_a, "accuracy"_a,

@@ -1,6 +1,7 @@
 #include "query_refine.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace crosscut::query {
 
@@ -312,6 +313,33 @@ Chosen choose(const Candidates& candidates, std::int32_t number) {
   chosen.positions = &candidates.parts[part].positions;
   chosen.index = wanted - candidates.first[part];
   return chosen;
+}
+
+bool generated_before(const Components& components, const Language& language, const Candidates& candidates, const Chosen& left,
+                      const Chosen& right, std::span<const std::int32_t> ages) {
+  const auto rank = [&](const Chosen& at, Term choice) -> std::int64_t {
+    if (choice == new_variable) return std::numeric_limits<std::int64_t>::max();
+    if (kind_of(choice) == constant) return number_of(choice);
+    const auto n_own = static_cast<std::int64_t>(ages.size());
+    if (kind_of(choice) == fixed) return n_own + static_cast<std::int64_t>(language.fixed_types.size()) - number_of(choice);
+    std::int64_t local = number_of(choice);
+    for (std::size_t p = 0; p < at.positions->size(); p++) {
+      const auto size = static_cast<std::int64_t>(components[at.block->components[p]].types.size());
+      if (local < size) {
+        for (std::int32_t before = 0; before < (*at.positions)[p]; before++)
+          local += static_cast<std::int64_t>(components[candidates.path[static_cast<std::size_t>(before)]].types.size());
+        return ages[static_cast<std::size_t>(local)];
+      }
+      local -= size;
+    }
+    return -1 - local;  // a variable of the test itself is newer than those of the path
+  };
+  const auto mine = left.trail(), other = right.trail();
+  for (std::size_t i = 0; i < std::min(mine.size(), other.size()); i++) {
+    const auto x = rank(left, mine[i]), y = rank(right, other[i]);
+    if (x != y) return x < y;
+  }
+  return mine.size() < other.size();
 }
 
 }  // namespace crosscut::query

@@ -115,6 +115,7 @@ class Chosen {
   std::span<const std::int32_t> new_types() const { return stretch(block->new_types, block->first_type); }
   std::span<const std::int32_t> trail() const { return stretch(block->trail, block->first_choice); }
   std::int32_t mode() const { return block->modes[index]; }
+  std::int32_t n_literals() const { return block->n_literals[index]; }
 
  private:
   std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, const std::vector<std::size_t>& first) const {
@@ -122,5 +123,10 @@ class Chosen {
   }
 };
 Chosen choose(const Candidates& candidates, std::int32_t number);
+
+// Whether one candidate of a path is generated before another: modes in their order, variables from the newest (age 0; one
+// per variable of the path, component after component) to the oldest, a new one last.
+bool generated_before(const Components& components, const Language& language, const Candidates& candidates, const Chosen& left,
+                      const Chosen& right, std::span<const std::int32_t> ages);
 
 }  // namespace crosscut::query

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "dispatch.hpp"
 
@@ -161,35 +160,6 @@ double Statistics::quality(const double* yes, const Whole& whole, const Demand& 
   return gain / (split / n);
 }
 
-bool Statistics::earlier(const Candidates& candidates, std::size_t a, std::size_t b, const Demand& demand) const {
-  const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
-  if (left.block->n_literals[left.index] != right.block->n_literals[right.index])
-    return left.block->n_literals[left.index] < right.block->n_literals[right.index];
-  const auto rank = [&](const Chosen& at, Term choice) -> std::int64_t {
-    if (choice == new_variable) return std::numeric_limits<std::int64_t>::max();
-    if (kind_of(choice) == constant) return number_of(choice);
-    const auto n_own = static_cast<std::int64_t>(demand.ages.size());
-    if (kind_of(choice) == fixed) return n_own + static_cast<std::int64_t>(language_.fixed_types.size()) - number_of(choice);
-    std::int64_t local = number_of(choice);
-    for (std::size_t p = 0; p < at.positions->size(); p++) {
-      const auto size = static_cast<std::int64_t>(components_[at.block->components[p]].types.size());
-      if (local < size) {
-        for (std::int32_t before = 0; before < (*at.positions)[p]; before++)
-          local += static_cast<std::int64_t>(components_[candidates.path[static_cast<std::size_t>(before)]].types.size());
-        return demand.ages[static_cast<std::size_t>(local)];
-      }
-      local -= size;
-    }
-    return -1 - local;  // a variable of the test itself is newer than those of the path
-  };
-  const auto mine = left.trail(), other = right.trail();
-  for (std::size_t i = 0; i < std::min(mine.size(), other.size()); i++) {
-    const auto x = rank(left, mine[i]), y = rank(right, other[i]);
-    if (x != y) return x < y;
-  }
-  return mine.size() < other.size();
-}
-
 void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const {
   const auto& out = fold_bits_[static_cast<std::size_t>(fold)];
   for (std::size_t w = 0; w < words_; w++) mask[w] &= ~out[w];
@@ -213,6 +183,12 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
         barred.push_back(static_cast<char>(
             demand.barred[static_cast<std::size_t>(language_.modes[static_cast<std::size_t>(mode)].source)]));
   }
+  // of tests of equal quality the shortest, then the first generated
+  const auto preferred = [&](std::size_t a, std::size_t b) {
+    const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
+    if (left.n_literals() != right.n_literals()) return left.n_literals() < right.n_literals();
+    return generated_before(components_, language_, candidates, left, right, demand.ages);
+  };
   std::vector<double> qualities(n);
   for (std::size_t i = 0; i < t; i++) {
     Whole whole{all[i].data()};
@@ -235,7 +211,7 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
     std::size_t chosen = n;
     for (std::size_t q = 0; q < n; q++)
       if (qualities[q] >= top - tolerance && qualities[q] > tolerance &&
-          (chosen == n || earlier(candidates, q, chosen, demand)))
+          (chosen == n || preferred(q, chosen)))
         chosen = q;
     result[i].candidate = static_cast<std::int32_t>(chosen);
     result[i].quality = qualities[chosen];

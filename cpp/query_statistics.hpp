@@ -54,7 +54,6 @@ class Statistics {
  private:
   struct Whole;
   double quality(const double* yes, const Whole& whole, const Demand& demand) const;
-  bool earlier(const Candidates& candidates, std::size_t a, std::size_t b, const Demand& demand) const;
   const Components& components_;
   const Language& language_;
   Target target_;

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from crosscut.model_selection import validation_curve as validation_curve
     from crosscut.relational.bias import Bias as Bias
     from crosscut.relational.database import Database as Database
+    from crosscut.relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier
+    from crosscut.relational.estimators import RelationalTreeRegressor as RelationalTreeRegressor
     from crosscut.table import Table as Table
     from crosscut.tasks import Tasks as Tasks
     from crosscut.tree import Tree as Tree
@@ -61,6 +63,8 @@ _WHERE = {
     "datasets": "",
     "Database": "relational.database",
     "Bias": "relational.bias",
+    "RelationalTreeClassifier": "relational.estimators",
+    "RelationalTreeRegressor": "relational.estimators",
 }
 
 __all__ = ["__version__", *_WHERE]  # noqa: PLE0604, type checkers see the imports above

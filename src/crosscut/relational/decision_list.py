@@ -49,7 +49,7 @@ class DecisionList:
 
     @classmethod
     def from_prolog(cls, text: str) -> DecisionList:
-        """Read clauses such as ``machine(A,[fix]) :- worn(A,B), !.``; ``class([fix]) :- worn(A), !.`` for models."""
+        """Read clauses ``machine(A,[fix]) :- worn(A,B), !.``, for models ``class([fix]) :- worn(A), !.``."""
         clauses = tuple(read_program(text))
         if not clauses:
             raise PrologError("the program has no clauses")
@@ -77,7 +77,9 @@ class DecisionList:
         *keys, _ = head.args
         n_keys = len(database.keys)
         if len(keys) != (0 if database.implicit_key else n_keys):
-            raise PrologError(f"'{clause}': the head has {len(keys)} keys, the database's examples have {n_keys}")
+            raise PrologError(
+                f"'{clause}': the head has {len(keys)} keys, the database's examples have {n_keys}"
+            )
         numbers: dict[Variable, int] = {}
         for i, key in enumerate(keys):
             if not isinstance(key, Variable):
@@ -87,7 +89,7 @@ class DecisionList:
         def argument(term: Term) -> int:
             if isinstance(term, Variable):
                 return numbers.setdefault(term, n_keys + len(numbers) - len(keys))
-            return ~database.constants.intern(term)  # type: ignore[arg-type]  # bodies of trees are flat
+            return ~database.constants.intern(term)
 
         goals = []
         for goal, negated in _body(clause):

@@ -1,4 +1,4 @@
-"""Growing the final tree and the trees of all folds in one run; the loop itself is ``cpp/query_growth.cpp``."""
+"""Growing the final tree and the trees of all folds in one run (in ``cpp/query_growth.cpp``)."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class RelationalForest:
     limit_hits : tuple of (str, int)
         Queries and examples for which the search was given up.
     held_out : float array of shape (n_examples,)
-        What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for examples
-        of no fold.
+        What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for
+        examples of no fold.
     held_out_leaves : int array of shape (n_examples,)
         The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
     """
@@ -90,7 +90,7 @@ class RelationalForest:
         return tuple(self._tree(forest, number) for forest, number in self._pruned)
 
     def forks(self) -> list[float]:
-        """The paper's f: different tests per bundle, level by level."""
+        """Return the paper's f: different tests per bundle, level by level."""
         return [level.tests / level.bundles for level in self.levels]
 
     def _add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
@@ -99,7 +99,9 @@ class RelationalForest:
         rows = [list(level) for level in forest.levels]
         for i, level in enumerate(self.levels):
             before = (level.bundles, level.nodes, level.tests, level.candidates)
-            rows[i : i + 1] = [[a + b for a, b in zip(before, rows[i] if i < len(rows) else [0] * 4, strict=True)]]
+            rows[i : i + 1] = [
+                [a + b for a, b in zip(before, rows[i] if i < len(rows) else [0] * 4, strict=True)]
+            ]
         self.levels = tuple(Level(*row) for row in rows)
         store = queries.store
         self.n_evaluations += store.n_evaluations
@@ -169,8 +171,8 @@ class Grower:
         Parameters
         ----------
         sharing : "parallel", "serial" or "uncached"
-            All trees in one run; each alone with a cache of its own; or each alone with nothing kept from node to node, as
-            in the paper's serial procedure. The trees are the same.
+            All trees in one run; each alone with a cache of its own; or each alone with nothing kept from
+            node to node, as in the paper's serial procedure. The trees are the same.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
@@ -207,7 +209,7 @@ class Grower:
 
 
 def signature_of(facts: Facts, language: Language) -> Signature:
-    """What the numbers in tests over this database stand for."""
+    """Say what the numbers in tests over this database stand for."""
     database = facts.database
     numbers = facts.renumbered
     root = tuple(
@@ -228,10 +230,9 @@ def signature_of(facts: Facts, language: Language) -> Signature:
 class Classes:
     """A target of classes."""
 
-    critical_f: list[float] = []
-
     def __init__(self, codes: NDArray[np.int32], classes: tuple[Constant, ...]) -> None:
         self.codes = np.ascontiguousarray(codes)
+        self.critical_f: list[float] = []
         self.classes = classes
 
     def place(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
@@ -239,11 +240,11 @@ class Classes:
         store.set_classes(self.codes, len(self.classes), folds)
 
     def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
-        """A node's statistics and prediction as the user sees them."""
+        """Return a node's statistics and prediction as the user sees them."""
         return tuple(statistics), prediction
 
     def predictions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The core's predictions as the user sees them."""
+        """Return the core's predictions as the user sees them."""
         return values
 
 
@@ -269,13 +270,13 @@ class Numbers:
         store.set_values(self.values, self.squares, folds)
 
     def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
-        """Number of examples, mean and squared deviations; the mean."""
+        """Return the number of examples, their mean and squared deviations; and the mean."""
         n, total, squares = statistics
         mean = self.centre + prediction * self.unit
         return (n, mean, max(squares - total * total / n, 0.0) * self.unit**2 if n else 0.0), mean
 
     def predictions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Means in the target's units."""
+        """Return means in the target's units."""
         return self.centre + values * self.unit
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def letters() -> Iterator[str]:
-    """Names for variables: ``A, …, Z, A1, B1, …``."""
+    """Yield names for variables: ``A, …, Z, A1, B1, …``."""
     for round_ in count():
         for letter in ascii_uppercase:
             yield f"{letter}{round_}" if round_ else letter
@@ -31,7 +31,7 @@ class _Names:
         self.known: dict[int, str] = {}
 
     def below(self) -> _Names:
-        """The scope of a *yes* branch; the letters go on."""
+        """Return the scope of a *yes* branch; the letters go on."""
         scope = _Names(self.free, mark_new=self.mark_new)
         scope.known = dict(self.known)
         return scope
@@ -60,7 +60,7 @@ def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> 
 
 
 def query_text(goals: Iterable[Goal], signature: Signature) -> str:
-    """A conjunction as Prolog writes it."""
+    """Write a conjunction as Prolog does."""
     return _conjunction(goals, signature, _Names(letters(), mark_new=False))
 
 
@@ -69,12 +69,14 @@ def _leaf_text(node: Node, tree: RelationalTree) -> str:
         n, mean, _ = node.statistics
         return f"[{mean!r}] {n}"
     n = sum(node.statistics)
-    counts = ",".join(f"{term_text(name)}:{count}" for name, count in zip(tree.classes, node.statistics, strict=True))
+    counts = ",".join(
+        f"{term_text(name)}:{count}" for name, count in zip(tree.classes, node.statistics, strict=True)
+    )
     return f"[{term_text(tree.classes[int(node.prediction)])}] {n} [[{counts}]]"
 
 
 def compact(tree: RelationalTree) -> str:
-    """TILDE's compact notation: variables lettered in preorder, ``-`` where one is new."""
+    """Write TILDE's compact notation: variables lettered in preorder, ``-`` where one is new."""
     signature = tree.signature
     names = _Names(letters(), mark_new=True)
     lines = []
@@ -100,7 +102,7 @@ def compact(tree: RelationalTree) -> str:
 
 
 def program(tree: RelationalTree) -> str:
-    """The tree as Prolog clauses, each with a cut: the first whose body holds gives the class."""
+    """Write the tree as Prolog clauses, each with a cut: the first whose body holds gives the class."""
     signature = tree.signature
     lines = []
 

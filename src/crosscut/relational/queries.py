@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -27,21 +27,29 @@ STEP_LIMIT = 1_000_000
 
 CoreLiteral = tuple[int, bool, list[int]]
 CorePattern = tuple[int, bool, list[tuple[int, int, int, int]]]
+CoreLanguage = tuple[
+    list[int],
+    list[tuple[list[CorePattern], int]],
+    list[tuple[CorePattern, list[CorePattern]]],
+    list[tuple[CorePattern, list[int]]],
+    int,
+    int,
+]
 
 
 def term(kind: int, number: int) -> int:
-    """The core's integer for a term."""
+    """Return the core's integer for a term."""
     return number << 2 | kind
 
 
 def bits(members: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """A set of examples as words of 64 bits."""
+    """Return a set of examples as words of 64 bits."""
     packed = np.packbits(members, bitorder="little")
     return np.pad(packed, (0, -len(packed) % 8)).view(np.uint64)
 
 
 def members(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
-    """The set of examples that words of 64 bits stand for."""
+    """Return the set of examples that words of 64 bits stand for."""
     return np.unpackbits(words.view(np.uint8), count=n, bitorder="little").astype(bool)
 
 
@@ -51,8 +59,8 @@ class Facts:
     Attributes
     ----------
     fixed : int32 array of shape (n_examples, n_fixed)
-        Variables that have one value per example: its keys, then those of root goals that have exactly one solution for
-        every example. Tests that share only fixed variables are independent of each other.
+        Variables that have one value per example: its keys, then those of root goals that have exactly one
+        solution for every example. Tests that share only fixed variables are independent of each other.
     root : tuple of Goal
         The other root goals; their variables are part of the query.
     """
@@ -67,7 +75,7 @@ class Facts:
     @property
     def n_fixed(self) -> int:
         """Number of fixed variables."""
-        return self.fixed.shape[1]
+        return int(self.fixed.shape[1])
 
     def predicate(self, name: str, arity: int) -> int:
         """Return the core's number of a predicate."""
@@ -78,13 +86,15 @@ class Facts:
         if rule is None:
             number = self.store.add_relation(self.database.relation(name, arity).columns)
         else:
-            number = self.store.add_rule(arity, [[self.literal(goal, 0) for goal in body] for body in rule.bodies])
+            number = self.store.add_rule(
+                arity, [[self.literal(goal, 0) for goal in body] for body in rule.bodies]
+            )
         self._numbers[name, arity] = number
         self.predicates.append((name, arity))
         return number
 
     def literal(self, goal: Goal, n_fixed: int) -> CoreLiteral:
-        """A goal as the core takes it; its first `n_fixed` variables are fixed."""
+        """Return a goal as the core takes it; its first `n_fixed` variables are fixed."""
         args = [
             term(CONSTANT, ~a) if a < 0 else term(FIXED, a) if a < n_fixed else term(VARIABLE, a - n_fixed)
             for a in goal.args
@@ -92,7 +102,7 @@ class Facts:
         return self.predicate(goal.name, len(goal.args)), goal.negated, args
 
     def argument(self, code: int) -> int:
-        """A term of the core as an argument of a goal; variables come after the fixed ones."""
+        """Return a term of the core as an argument of a goal; variables come after the fixed ones."""
         kind, number = code & 3, code >> 2
         return ~number if kind == CONSTANT else number if kind == FIXED else number + self.n_fixed
 
@@ -105,7 +115,9 @@ def _fixed_variables(
     numbers = {i: i for i in range(len(fixed))}
     rest = []
     for goal in root:
-        solutions = None if goal.negated or goal.is_comparison else _functional(database, goal, fixed, numbers)
+        solutions = (
+            None if goal.negated or goal.is_comparison else _functional(database, goal, fixed, numbers)
+        )
         if solutions is None:
             rest.append(goal)
         else:
@@ -121,7 +133,7 @@ def _fixed_variables(
 def _functional(
     database: Database, goal: Goal, fixed: list[NDArray[np.int32]], numbers: dict[int, int]
 ) -> dict[int, NDArray[np.int32]] | None:
-    """The values of the goal's new variables, if every example has exactly one solution."""
+    """Return the values of the goal's new variables, if every example has exactly one solution."""
     relation = database.relations.get((goal.name, len(goal.args)))
     known = [i for i, a in enumerate(goal.args) if a in numbers]
     fresh = [a for a in goal.args if a >= 0 and a not in numbers]
@@ -150,11 +162,13 @@ class Queries:
     language : Language, optional
         What tests are made of; needed for candidates only.
     step_limit : int
-        Most steps (facts looked at) that may be spent on one query and example. A query that takes more counts as
-        false there, and is listed in `limit_hits`.
+        Most steps (facts looked at) that may be spent on one query and example. A query that takes more
+        counts as false there, and is listed in `limit_hits`.
     """
 
-    def __init__(self, facts: Facts, language: Language | None = None, *, step_limit: int = STEP_LIMIT) -> None:
+    def __init__(
+        self, facts: Facts, language: Language | None = None, *, step_limit: int = STEP_LIMIT
+    ) -> None:
         self.facts = facts
         self.types: dict[str, int] = {}
         self.language = language
@@ -175,26 +189,26 @@ class Queries:
         return self.store.limit_hits
 
     def goals(self, component: int) -> tuple[Goal, ...]:
-        """The literals of a component; its own variables are numbered after the fixed ones."""
-
+        """Return the literals of a component; its own variables are numbered after the fixed ones."""
         return tuple(
             Goal(self.facts.predicates[predicate][0], tuple(map(self.facts.argument, args)), negated)
             for predicate, negated, args in self.store.literals(component)
         )
 
     def truth(self, query: int, mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The examples of `mask` for which a query holds."""
-        return self.store.truth(np.array([query], np.int32), mask)[0]
+        """Return the examples of `mask` for which a query holds."""
+        (row,) = self.store.truth(np.array([query], np.int32), mask)
+        return cast("NDArray[np.uint64]", row)
 
     def conjunction(self, goals: Iterable[Goal]) -> int:
-        """The query that is the conjunction of goals; variables below ``facts.n_fixed`` are the fixed ones."""
+        """Return the number of a conjunction; variables below ``facts.n_fixed`` are the fixed ones."""
         n_fixed = self.facts.n_fixed
         literals = [self.facts.literal(goal, n_fixed) for goal in goals]
         n = 1 + max((t >> 2 for _, _, args in literals for t in args if t & 3 == VARIABLE), default=-1)
         return self.store.extend([], literals, [ANY_TYPE] * n)[0]
 
-    def _encode(self, language: Language) -> tuple[object, ...]:
-        """The language as the core takes it."""
+    def _encode(self, language: Language) -> CoreLanguage:
+        """Return the language as the core takes it."""
         types = [self._type(name, language) for name in language.root_types]
         fixed_types = [ANY_TYPE] * self.facts.n_fixed
         for variable, number in self.facts.renumbered.items():
@@ -223,7 +237,11 @@ class Queries:
         return [self._type(self.language.root_types[back[number]], self.language) for number in numbers]
 
     def _type(self, name: object, language: Language) -> int:
-        return self.types.setdefault(name, len(self.types)) if language.typed and isinstance(name, str) else ANY_TYPE
+        return (
+            self.types.setdefault(name, len(self.types))
+            if language.typed and isinstance(name, str)
+            else ANY_TYPE
+        )
 
     def _patterns(
         self, literals: Iterable[Literal], language: Language, slots: dict[str, int]

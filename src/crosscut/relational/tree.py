@@ -1,4 +1,4 @@
-"""One relational decision tree: tests are conjunctions of literals that may use variables of the tests above."""
+"""One relational decision tree: tests are conjunctions that may use variables of the tests above."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Node:
     prediction : float
         Code of the predicted class, or the mean.
     test : tuple of Goal
-        The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's fixed ones,
-        then new ones test by test; those of a test are visible in its *yes* branch only.
+        The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's
+        fixed ones, then new ones test by test; those of a test are visible in its *yes* branch only.
     n_variables : int
         Variables that are in use before this test.
     yes, no : Node or None
@@ -58,7 +58,7 @@ class Node:
             pending.extend(reversed(node.branches))
 
     def leaves(self) -> Iterator[Node]:
-        """The leaves, from *yes* to *no*."""
+        """Yield the leaves, from *yes* to *no*."""
         return (node for node in self.walk() if node.is_leaf)
 
 
@@ -117,7 +117,7 @@ class RelationalTree:
         return compact(self)
 
     def to_prolog(self) -> str:
-        """The tree as a Prolog decision list, one clause per leaf."""
+        """Write the tree as a Prolog decision list, one clause per leaf."""
         from crosscut.relational.printing import program
 
         return program(self)
@@ -147,7 +147,7 @@ class RelationalTree:
         return below(self.root)
 
     def leaves(self) -> list[tuple[object, float, float]]:
-        """(class, correct, covered) of every leaf; for regression (mean, squared deviations, covered)."""
+        """Return (class, correct, covered) per leaf; for regression (mean, squared deviations, covered)."""
         if not self.classes:
             return [(leaf.prediction, leaf.statistics[2], leaf.statistics[0]) for leaf in self.root.leaves()]
         return [

@@ -1,0 +1,170 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import crosscut
+from crosscut import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut.relational.estimators import StepLimitWarning, folds_of
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return datasets.bongard("complex", n=200, noise=0.1)
+
+
+@pytest.fixture(scope="module")
+def model(pictures):
+    database, bias = pictures
+    return RelationalTreeClassifier(bias, cv=5).fit(database)
+
+
+def test_each_fold_is_predicted_by_the_tree_that_left_it_out(pictures, model):
+    database, bias = pictures
+    classes = np.array(database.classes, object)
+    for fold in range(5):
+        mine = model.folds_ == fold
+        # the same tree, grown alone on the other folds' examples
+        alone = RelationalTreeClassifier(bias, cv=np.where(mine, 0, -1)).fit(database)
+        assert alone.cv_trees_[0] == model.cv_trees_[fold]
+        assert alone.cv_predictions_[mine].tolist() == model.cv_predictions_[mine].tolist()
+        accuracy = np.mean(model.cv_predictions_[mine] == classes[database.target][mine])
+        assert model.cv_scores_[fold] == accuracy
+    assert model.cv_score_ == pytest.approx(model.cv_scores_.mean())
+    assert model.cv_standard_error_ == pytest.approx(model.cv_scores_.std(ddof=1) / np.sqrt(5))
+
+
+def test_predictions_on_another_database_do_not_depend_on_its_numbering(pictures, model):
+    database, _ = pictures
+    assert model.score(database) == pytest.approx(model.tree_.training_accuracy)
+    other, _ = datasets.bongard("complex", n=50, noise=0.1, seed=7)
+    predicted = model.predict(other)
+    assert set(predicted) <= set(database.classes)
+    names = [other.classes[code] for code in other.target]
+    assert model.score(other) == pytest.approx(
+        np.mean([a == b for a, b in zip(predicted, names, strict=True)])
+    )
+
+
+def test_probabilities_are_those_of_the_leaves(pictures, model):
+    database, _ = pictures
+    probabilities = model.predict_proba(database)
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    best = probabilities.max(axis=1)
+    codes = [list(model.classes_).index(name) for name in model.predict(database)]
+    assert best == pytest.approx(probabilities[np.arange(len(codes)), codes])
+    held_out = model.cv_probabilities_
+    assert held_out.sum(axis=1) == pytest.approx(1)
+    codes = [list(model.classes_).index(name) for name in model.cv_predictions_]
+    assert held_out[np.arange(len(codes)), codes] == pytest.approx(held_out.max(axis=1))
+
+
+def test_the_m_estimate_pulls_towards_the_prior(pictures):
+    database, bias = pictures
+    plain = RelationalTreeClassifier(bias, cv=None).fit(database)
+    pulled = RelationalTreeClassifier(bias.with_settings(m_estimate=1000.0), cv=None).fit(database)
+    assert str(plain) == str(pulled)
+    prior = np.bincount(database.target) / database.n_examples
+    assert (
+        np.abs(pulled.predict_proba(database) - prior).max()
+        < np.abs(plain.predict_proba(database) - prior).max()
+    )
+
+
+def test_ways_of_sharing_give_the_same_model(pictures, model):
+    database, bias = pictures
+    for sharing in ("serial", "uncached"):
+        other = RelationalTreeClassifier(bias, cv=5, sharing=sharing).fit(database)
+        assert other.cv_predictions_.tolist() == model.cv_predictions_.tolist()
+        assert str(other) == str(model)
+
+
+def test_a_bias_is_made_from_linked_tables_when_none_is_given():
+    database = Database.from_tables(datasets.shop(), target="customer.churned")
+    model = RelationalTreeClassifier(cv=3).fit(database)
+    assert model.cv_score_ > 0.85  # the planted theory needs an amount and a return of the same purchase
+    assert "purchase" in str(model)
+
+
+def test_leaves_are_class_correct_covered():
+    database, bias = datasets.machines()
+    model = RelationalTreeClassifier(bias=bias, cv=10).fit(database)
+    assert model.tree_.leaves() == [("sendback", 6.0, 6.0), ("fix", 6.0, 6.0), ("ok", 3.0, 3.0)]
+    assert model.cv_score_ == 1.0
+    assert len(model.cv_trees_) == 10
+
+
+def test_folds_are_spread_evenly_over_classes():
+    database, _ = datasets.bongard(n=103)
+    folds = folds_of(10, database)
+    for code in range(2):
+        sizes = np.bincount(folds[database.target == code], minlength=10)
+        assert sizes.max() - sizes.min() <= 1
+    assert folds_of("marks", database.with_folds(np.arange(103) % 4 * 10 - 10)).tolist() == [
+        i % 4 - 1 for i in range(103)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (1, "between 2 and"),
+        (16, "between 2 and"),
+        ("folds", "only 'marks'"),
+        ("marks", "no fold marks"),
+        ([0, 1], "one integer"),
+    ],
+)
+def test_folds_that_make_no_sense(cv, message):
+    database, bias = datasets.machines()
+    with pytest.raises(ValueError, match=message):
+        RelationalTreeClassifier(bias, cv=cv).fit(database)
+
+
+def test_a_search_that_is_given_up_is_warned_about():
+    database, bias = datasets.molecules(n=30)
+    with pytest.warns(StepLimitWarning, match="step_limit=20 steps"):
+        RelationalTreeClassifier(bias, cv=None, step_limit=20).fit(database)
+
+
+def test_targets_that_do_not_fit():
+    numbers = Database.from_prolog("y(1,1.5). y(2,2.5).", predict="y(+k,-v)", regression=True)
+    with pytest.raises(ValueError, match="use RelationalTreeRegressor"):
+        RelationalTreeClassifier(Bias.of(["p(+K)"])).fit(numbers)
+    database, bias = datasets.machines()
+    with pytest.raises(ValueError, match="use RelationalTreeClassifier"):
+        RelationalTreeRegressor(bias).fit(database)
+    database.target = None
+    with pytest.raises(ValueError, match="no target"):
+        RelationalTreeClassifier(bias).fit(database)
+
+
+def test_examples_without_facts_fail_every_test():
+    facts = "c(1,a). c(2,a). c(3,b). c(4,b). p(1,x). p(2,x)."
+    database = Database.from_prolog(facts, predict="c(+k,-v)")
+    model = RelationalTreeClassifier(Bias.of(["p(+K,-X)"], pruning="none"), cv=None).fit(database)
+    assert model.predict(database).tolist() == ["a", "a", "b", "b"]
+
+
+def test_an_unknown_predicate_is_false_and_warned_about():
+    database = Database.from_prolog("c(1,a). c(2,b). p(1).", predict="c(+k,-v)")
+    with pytest.warns(UserWarning, match="no facts and no rules"):
+        model = RelationalTreeClassifier(Bias.of(["nowhere(+K)"]), cv=None).fit(database)
+    assert model.tree_.n_nodes == 0
+
+
+def test_regression_predicts_means_and_scores_by_determination():
+    facts = "".join(f"y({e},{e % 3}). p({e},{e % 3}). " for e in range(30))
+    database = Database.from_prolog(facts, predict="y(+k,-v)", regression=True)
+    model = RelationalTreeRegressor(Bias.of(["p(+K,#)"]), cv=5).fit(database)
+    assert model.predict(database).tolist() == database.target.tolist()
+    assert model.cv_scores_ == pytest.approx(np.ones(5))
+    assert model.score(database) == pytest.approx(1.0)
+    assert sorted(model.tree_.leaves()) == [(0.0, 0.0, 10.0), (1.0, 0.0, 10.0), (2.0, 0.0, 10.0)]
+
+
+def test_the_estimators_are_public_and_clonable():
+    assert crosscut.RelationalTreeClassifier is RelationalTreeClassifier
+    copied = clone(RelationalTreeClassifier(Bias(), cv=4, step_limit=7))
+    assert copied.get_params()["cv"] == 4
+    assert copied.get_params()["step_limit"] == 7
+    assert str(copied).startswith("RelationalTreeClassifier")
