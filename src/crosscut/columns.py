@@ -41,7 +41,7 @@ def plain_matrix(X: Any) -> NDArray[Any] | None:
     if not isinstance(X, np.ndarray):
         return None
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     if X.ndim != 2:
         raise ValueError(
             f"X must be two-dimensional (rows, columns), but an array of shape {X.shape} was given; "
