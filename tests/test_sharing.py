@@ -1,8 +1,16 @@
 import numpy as np
+import pytest
 from forests import classification, grow_all, regression
 
+from crosscut.engines.memory import grow
 from crosscut.forest import Forest
-from crosscut.growth import Limits
+from crosscut.growth import Growth, Limits, Target
+from crosscut.reference.count import Counts
+from crosscut.reference.examples import Examples
+from crosscut.reference.forest import grow_forest
+from crosscut.reference.task import tasks_of
+from crosscut.table import Table
+from crosscut.tasks import Tasks
 
 
 def test_equal_trees_share_everything():
@@ -47,3 +55,24 @@ def test_tasks_that_choose_different_columns_fork():
     assert sorted(root.groups) == sorted(tuple(group) for group in by_test.values())
     assert forest.sharing.f[0] == len(by_test)
     assert "forks" in str(forest.sharing)
+
+
+@pytest.mark.parametrize("splits", ["binary", "multiway"])
+@pytest.mark.parametrize("values", ["categories", "integers", "numbers"])
+def test_f_is_that_of_the_papers_algorithm(splits, values):
+    """The trees alone tell what the reference counts while it grows them together."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = (
+            rng.normal(size=(70, 4))
+            if values == "numbers"
+            else rng.integers(0, 5, size=(70, 4)).astype(float)
+        )
+        if values == "categories":
+            X = np.array(list("abcde"), dtype=object)[X.astype(int)]
+        target, growth = Target(rng.integers(0, 2, size=70).astype(np.int32), 2), Growth("gini", splits)
+        table, tasks, counts = Table.from_data(X), Tasks.from_cv(4, n_rows=70), Counts()
+        examples = Examples.of(table, target, growth, 1)
+        grow_forest(examples, tasks_of(tasks, examples), counts)
+        sharing = grow(table, target, tasks, growth).sharing
+        np.testing.assert_allclose(sharing.f, counts.f(5)[: len(sharing.f)])

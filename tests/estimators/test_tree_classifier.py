@@ -13,9 +13,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GroupKFold,
     LeaveOneOut,
+    PredefinedSplit,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_predict,
     cross_val_score,
 )
@@ -124,6 +126,18 @@ def test_groups_reach_the_splitter():
     np.testing.assert_allclose(model.cv_scores_, expected, atol=0.03)
     with pytest.warns(UserWarning, match="groups is ignored"):
         TreeClassifier(cv=3).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    "cv", [TimeSeriesSplit(4), PredefinedSplit(np.arange(400) % 5 - 1), [(range(300), range(300, 400))]]
+)
+def test_splits_that_are_no_partition(cv):
+    X, y, w = tie_free(10)
+    model = TreeClassifier(cv=cv, **LIMITS).fit(X, y, w)
+    theirs = DecisionTreeClassifier(random_state=0, **LIMITS)
+    np.testing.assert_allclose(
+        model.cv_scores_, cross_val_score(theirs, X, y, cv=cv, params={"sample_weight": w}), rtol=1e-12
+    )
 
 
 def test_leave_one_out():

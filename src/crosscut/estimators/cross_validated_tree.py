@@ -137,6 +137,13 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         model.forest_ = Forest(self.forest_.packed.only(task))
         return model
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
     # out-of-fold results
 
     def _cross_validation(self, name: str) -> CrossValidation:

@@ -182,10 +182,3 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         return DecisionTreeClassifier(
             criterion=criterion, class_weight=self.class_weight, **self._sklearn_limits()
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

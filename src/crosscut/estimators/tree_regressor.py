@@ -139,10 +139,3 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
         from sklearn.tree import DecisionTreeRegressor
 
         return DecisionTreeRegressor(**self._sklearn_limits())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
