@@ -209,8 +209,17 @@ def frame(n=200, seed=0):
 def test_frames_of_every_kind_give_the_same_tree(splits):
     X, y = frame()
     as_pandas = TreeClassifier(splits=splits).fit(X, y)
-    for other in (pl.from_pandas(X), pa.Table.from_pandas(X), X.astype({"colour": "category"})):
-        model = TreeClassifier(splits=splits).fit(other, y)
+    arrow = pa.Table.from_pandas(X)
+    for other in (
+        pl.from_pandas(X),
+        pl.from_pandas(X).lazy(),
+        arrow,
+        arrow.combine_chunks().to_batches()[0],
+        X.astype({"colour": "category"}),
+    ):
+        model = TreeClassifier(splits=splits, scoring="roc_auc").fit(other, pa.array(y))
+        np.testing.assert_array_equal(model.feature_names_in_, ["size", "colour"])
+        assert len(model.cv_scores_) == 10
         assert all(a.equals(b) for a, b in zip(model.forest_, as_pandas.forest_, strict=True))
         np.testing.assert_array_equal(model.predict(other), as_pandas.predict(X))
     np.testing.assert_array_equal(as_pandas.feature_names_in_, ["size", "colour"])

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.cost import cost_report
+from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree
 from crosscut.estimators.problem import Problem, is_integer
 from crosscut.forest import Forest
@@ -35,6 +36,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        X = whole(X)
         problem = Problem.read(self, X, y, sample_weight)
         if problem.classes is not None:
             self.classes_ = problem.classes
@@ -52,7 +54,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
             self._prune()
             self._cv = problem.validate(tasks, self.forest_)
         if self.scoring is not None:
-            self._held_out_scores = self._score_folds(X, y, tasks)
+            self._held_out_scores = self._score_folds(X, problem.labels, tasks)
         return self
 
     def _tasks(self, X: Any, problem: Problem, groups: Any) -> Tasks:
@@ -118,7 +120,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         self._pruned_by = table
         self.ccp_alpha_ = max(self.ccp_alpha_, alpha)
 
-    def _score_folds(self, X: Any, y: Any, tasks: Tasks) -> NDArray[np.float64]:
+    def _score_folds(self, X: Any, labels: NDArray[Any], tasks: Tasks) -> NDArray[np.float64]:
         from sklearn.metrics import check_scoring
 
         scorer = check_scoring(self, self.scoring)
@@ -126,7 +128,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         for task in range(1, tasks.n_tasks):
             rows = tasks.test_rows(task)
             model = self._fold_estimator(task)
-            scores.append(scorer(model, _safe_indexing(X, rows), _safe_indexing(y, rows)))
+            scores.append(scorer(model, _safe_indexing(X, rows), labels[rows]))
         return np.array(scores, dtype=np.float64)
 
     def _fold_estimator(self, task: int) -> Self:

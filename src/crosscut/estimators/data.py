@@ -27,11 +27,25 @@ def is_plain(X: Any) -> bool:
 
 def is_frame(X: Any) -> bool:
     """Whether X has named, typed columns."""
-    return hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect_schema")
+    return hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
+
+
+def whole(X: Any) -> Any:
+    """Return what scikit-learn can index: lazy frames collected, Arrow record batches as tables."""
+    if type(X) is np.ndarray:
+        return X
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        return X.collect()
+    if hasattr(X, "__arrow_c_array__") and hasattr(X, "schema") and not hasattr(X, "to_batches"):
+        import pyarrow as pa
+
+        return pa.table(X)
+    return X
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check X and remember, or compare, its columns; returns what ``Table`` and ``Schema`` read."""
+    X = whole(X)
     if is_plain(X):
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
@@ -43,7 +57,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
             if X.dtype.kind == "O":
                 X = _numbers_if_possible(X)
-    n_features = X.shape[1] if hasattr(X, "shape") else len(X.collect_schema())
+    n_features = X.shape[1]
     if reset:
         estimator.n_features_in_ = n_features
     elif n_features != estimator.n_features_in_:
@@ -115,7 +129,9 @@ def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDAr
 def _column(y: Any, what: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"This {what} requires y to be passed, but the target y is None")
-    if hasattr(y, "to_numpy"):
+    if hasattr(y, "to_pylist"):  # Arrow, whose to_numpy refuses what it has to copy
+        y = np.asarray(y.to_pylist())
+    elif hasattr(y, "to_numpy"):
         y = y.to_numpy()
     y = check_array(
         y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True, ensure_min_samples=0
