@@ -46,7 +46,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
         self._held_out_scores: NDArray[np.float64] | None = None
         self._pruned_by: PruningTable | None = None
         self.ccp_alpha_ = float(self.ccp_alpha)
-        self.forest_ = problem.grow(tasks)
+        self.forest_ = self._grown = problem.grow(tasks)  # cost is that of growing, whatever is pruned later
         if tasks.n_tasks == 1:
             return self
         self._cv = problem.validate(tasks, self.forest_)
@@ -206,7 +206,7 @@ class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # un
             tasks = Tasks.from_splits(splits, problem.n_rows, limits=problem.limits())
             measured = _processor_time(problem, [tasks.take([t]) for t in range(len(tasks))])
             measured /= _processor_time(problem, [tasks])
-        return cost_report(self.forest_, self.n_features_in_, measured)
+        return cost_report(self._grown, self.n_features_in_, measured)
 
 
 def _final_task(n_rows: int, limits: Limits) -> Tasks:

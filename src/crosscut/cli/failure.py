@@ -1,0 +1,48 @@
+"""What goes wrong for reasons the user can change: one line on the error stream and an exit code by kind."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# 1 is an error of crosscut itself, 2 a wrong option (click's)
+UNREADABLE = 3  # a file that is absent, empty or of another kind than its name says
+UNSUITABLE = 4  # data, or a choice of columns, that no tree can be grown on
+NOT_A_MODEL = 5  # a model file that is damaged or none
+UNWRITABLE = 6  # a result that could not be written
+
+
+class Failure(click.ClickException):
+    """An error the user can mend; shown as one line."""
+
+    def __init__(self, message: object, exit_code: int) -> None:
+        super().__init__(" ".join(str(message).split()))
+        self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class
+
+    def show(self, file: Any = None) -> None:
+        """Print the line."""
+        click.echo(f"crosscut: {self.message}", err=True, file=file)
+
+
+@contextlib.contextmanager
+def failing_with(exit_code: int, prefix: str = "") -> Iterator[None]:
+    """Turn the errors libraries raise about their input into failures of one kind."""
+    try:
+        yield
+    except click.ClickException:
+        raise
+    except ModuleNotFoundError as error:
+        hint = f"needs {error.name}: pip install 'crosscut[all]'" if error.name else str(error)
+        raise Failure(prefix + hint, exit_code) from error
+    except MemoryError as error:
+        raise Failure(f"{prefix}not enough memory {error}", exit_code) from error
+    except (ValueError, TypeError, KeyError, ImportError, OSError, ArithmeticError) as error:
+        text = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        raise Failure(prefix + text, exit_code) from error

@@ -1,0 +1,191 @@
+"""A fitted tree and its cross-validation, printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree as Branches
+
+from crosscut.labels import branch_label, number, outcome_label
+from crosscut.predict import probabilities
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from crosscut.schema import Schema
+    from crosscut.tree import Tree
+
+MOST_LINES = 60  # of the printed tree
+MOST_ROWS = 12  # of the printed pruning table
+
+
+def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
+    """Print the tree first, then what to think of it."""
+    for note in summary["notes"]:
+        console.print(f"[dim]{escape(note)}[/]")
+    console.print()
+    print_tree(console, model.tree_, model._schema, model._classes(), target=summary["target"])  # noqa: SLF001
+    cv = summary["cv"]
+    console.print(
+        f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
+        f"(mean of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
+    )
+    _print_pruning(console, summary["pruning"], summary["task"])
+    if summary["task"] == "classification":
+        _print_confusion(console, summary)
+    else:
+        _print_residuals(console, summary["residuals"])
+    _print_stability(console, summary["stability"], summary["cost"]["trees"])
+    _print_cost(console, summary)
+
+
+def _shown(value: float | None) -> str:
+    return "unknown" if value is None else number(value)
+
+
+def print_tree(
+    console: Console, tree: Tree, schema: Schema, classes: Any, *, target: str, most: int = MOST_LINES
+) -> None:
+    """Print a tree, the shallow part of it if it is large."""
+    depth = _depth_that_fits(tree, most)
+    console.print(
+        f"[bold]{escape(target)}[/]: {tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"
+        + (f" [dim](shown to depth {depth})[/]" if depth < tree.max_depth else "")
+    )
+    share = None if classes is None else probabilities(tree.value).max(axis=1)
+
+    def said(node: int) -> str:
+        sure = "" if share is None else f", {share[node]:.0%}"
+        outcome = escape(outcome_label(tree.value[node], classes))
+        return f"[bold cyan]{outcome}[/] [dim]({tree.n_rows[node]:,} rows{sure})[/]"
+
+    if tree.feature[0] < 0:
+        console.print(said(0))
+        return
+    top = Branches(escape(schema.names[int(tree.feature[0])]), hide_root=True, guide_style="dim")
+    below = {0: top}
+    for node in range(len(tree)):
+        if tree.feature[node] < 0 or node not in below:
+            continue
+        column = escape(schema.names[int(tree.feature[node])])
+        for branch, child in enumerate(tree.children[tree.first_child[node] : tree.first_child[node + 1]]):
+            asked = f"{column} {escape(branch_label(tree, node, branch, schema))}"
+            if tree.feature[child] < 0:
+                below[node].add(f"{asked}: {said(child)}")
+            elif tree.depth[child] >= depth:
+                below[node].add(f"{asked}: … {said(child)}")
+            else:
+                below[int(child)] = below[node].add(asked)
+    console.print(top)
+
+
+def _depth_that_fits(tree: Tree, most: int) -> int:
+    nodes = np.cumsum(np.bincount(tree.depth)[1:]) if len(tree) > 1 else np.zeros(1)
+    return max(1, int(np.count_nonzero(nodes <= most)))
+
+
+def _print_pruning(console: Console, pruning: dict[str, Any], task: str) -> None:
+    shown = _rows_to_show(pruning)
+    error = "error rate" if task == "classification" else "mean squared error"
+    table = Table(
+        title=f"Pruning ({error})", title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
+    for heading in ("", "leaves", "alpha", "train", "cross-validated", "± std. error"):
+        table.add_column(heading, justify="right" if heading else "left")
+    table.add_column("")
+    last = -1
+    for k in shown:
+        if k > last + 1:
+            table.add_row("", "…", style="dim")
+        last = k
+        marks = [name for name in ("best", "1se") if pruning[name] == k]
+        chosen = pruning["rule"] is not None and k == pruning["chosen"]
+        table.add_row(
+            "►" if chosen else "",
+            f"{pruning['n_leaves'][k]:,}",
+            number(pruning["alpha"][k]),
+            number(pruning["train_error"][k]),
+            number(pruning["cv_error"][k]),
+            number(pruning["standard_error"][k]),
+            "chosen: " * chosen + ", ".join(marks),
+            style="bold" if chosen else None,
+        )
+    console.print()
+    console.print(table)
+
+
+def _rows_to_show(pruning: dict[str, Any]) -> list[int]:
+    n_rows = len(pruning["alpha"])
+    marked = {0, n_rows - 1, pruning["chosen"], pruning["best"], pruning["1se"]}
+    if n_rows > MOST_ROWS:
+        near = sorted(range(n_rows), key=lambda k: min(abs(k - pruning["chosen"]), abs(k - pruning["best"])))
+        return sorted({*marked, *near[: MOST_ROWS - len(marked)]})
+    return list(range(n_rows))
+
+
+def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
+    confusion, classes = summary["confusion"], summary["classes"]
+    console.print()
+    if confusion["matrix"] is None or len(classes) > 12:
+        console.print(f"{confusion['right']:,} of {confusion['rows']:,} held-out rows classified right")
+        return
+    console.print("[bold]Held-out rows: class (lines) by prediction (columns)[/]")
+    table = Table(box=None)
+    table.add_column("")
+    for name in classes:
+        table.add_column(escape(str(name)), justify="right")
+    table.add_column("found", justify="right")
+    for k, (name, row) in enumerate(zip(classes, confusion["matrix"], strict=True)):
+        cells = [f"[bold]{n:,}[/]" if j == k else f"{n:,}" for j, n in enumerate(row)]
+        table.add_row(escape(str(name)), *cells, f"{confusion['recall'][k]:.0%}")
+    console.print(table)
+
+
+def _print_residuals(console: Console, residuals: dict[str, float]) -> None:
+    table = Table(title="Held-out residuals", title_justify="left", title_style="bold", box=None)
+    headings = ("least", "quarter", "median", "three quarters", "most", "mean absolute", "root mean square")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    table.add_row(*(number(residuals[heading.replace(" ", "_")]) for heading in headings))
+    console.print()
+    console.print(table)
+
+
+def _print_stability(console: Console, stability: dict[str, Any], n_trees: int) -> None:
+    console.print("\n[bold]Stability[/]")
+    for sentence in stability["words"]:
+        console.print(escape(sentence))
+    if not stability["levels"]:
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("level", justify="right")
+    table.add_column("f(i)", justify="right")
+    table.add_column("forks", justify="right")
+    table.add_column("")
+    for i in range(min(stability["levels"], 10)):
+        f = stability["f"][i]
+        table.add_row(
+            str(i + 1), f"{f:.2f}", str(stability["forks"][i]), "█" * max(1, round(20 * f / n_trees))
+        )
+    console.print(table)
+    if stability["levels"] > 10:
+        console.print(f"[dim]… {stability['levels'] - 10} more levels[/]")
+
+
+def _print_cost(console: Console, summary: dict[str, Any]) -> None:
+    cost, seconds = summary["cost"], summary["seconds"]
+    line = f"\nread in {_time(seconds['read'])}, fitted in {_time(seconds['fit'])}"
+    if cost["grow_seconds"] is not None and cost["serial_seconds"] is not None:
+        line += (
+            f": {cost['trees']} trees grown together in {_time(cost['grow_seconds'])} of processor time; "
+            f"one by one about {_time(cost['serial_seconds'])} by the cost model "
+            f"({cost['speedup_in_rows']:.1f} times as many rows to visit)"
+        )
+    console.print(line)
+
+
+def _time(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -1,0 +1,220 @@
+"""The file a tree is grown on: what each column is, guessed where the user does not say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
+from crosscut.files import read_file, split_target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
+MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
+MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
+
+
+@dataclass
+class Source:
+    """Rows to grow a tree on.
+
+    Attributes
+    ----------
+    X : Arrow table
+        The columns to test.
+    y : array
+        What to predict.
+    task : {"classification", "regression"}
+    groups, weights : array or None
+        The columns named by ``--groups`` and ``--weights``.
+    notes : list of str
+        What was guessed.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    task: str
+    groups: NDArray[Any] | None = None
+    weights: NDArray[Any] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def read_rows(path: str, table: str | None = None) -> Any:
+    """Read a file; everything that can be wrong with one becomes a failure."""
+    with failing_with(UNREADABLE):
+        frame = read_file(path, table=table)
+    binary = [
+        name
+        for name, kind in zip(frame.column_names, frame.schema.types, strict=True)
+        if "binary" in str(kind)
+    ]
+    if binary:
+        raise Failure(
+            f"{path}: column {binary[0]!r} is not UTF-8 text; convert the file, for example with "
+            "iconv -f latin1 -t utf-8",
+            UNREADABLE,
+        )
+    repeated = {name for name in frame.column_names if frame.column_names.count(name) > 1}
+    if repeated:
+        raise Failure(f"{path}: the column name {min(repeated)!r} is used more than once", UNSUITABLE)
+    if frame.num_rows == 0:
+        raise Failure(f"{path} has columns but no rows", UNSUITABLE)
+    return frame
+
+
+def read_source(
+    path: str,
+    target: str,
+    *,
+    table: str | None = None,
+    task: str | None = None,
+    groups: str | None = None,
+    weights: str | None = None,
+    drop: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+) -> Source:
+    """Read a file and settle what each of its columns is for."""
+    frame = read_rows(path, table)
+    with failing_with(UNSUITABLE, f"{path}: "):
+        X, y = split_target(frame, target)
+        taken = {}
+        for option, name in (("--groups", groups), ("--weights", weights)):
+            if name is not None:
+                X, taken[option] = _take(X, name, option, target)
+        for name in drop:
+            X, _ = _take(X, name, "--drop", target)
+        for name in nominal:
+            X = _as_text(X, name)
+    if X.num_columns == 0:
+        raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
+    if X.num_rows < 2:
+        raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
+    source = Source(X, y, task or "", taken.get("--groups"), taken.get("--weights"))
+    _check_target(source, path, target)
+    _check_columns(source, path, set(nominal))
+    return source
+
+
+def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
+    if name not in X.column_names:
+        why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
+        raise ValueError(f"{option} {name!r} is no column to use: {why}")
+    column = X[name].to_pylist()
+    if option != "--drop" and any(cell is None for cell in column):
+        raise ValueError(f"{option} {name!r} has missing values")
+    try:
+        values = np.asarray(column, dtype=np.float64 if option == "--weights" else None)
+    except ValueError:
+        raise ValueError(f"{option} {name!r} must hold numbers") from None
+    return X.drop_columns([name]), values
+
+
+def _as_text(X: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    if name not in X.column_names:
+        raise ValueError(
+            f"--nominal {name!r} is no column to test; those are {', '.join(X.column_names[:20])}"
+        )
+    return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
+
+
+def _check_target(source: Source, path: str, target: str) -> None:
+    """Decide between classes and numbers, and refuse targets nothing can be learnt about."""
+    y = source.y
+    values = np.unique(y)
+    if len(values) == 1:
+        raise Failure(
+            f"{path}: every row has {target!r} = {values[0]}; there is nothing to predict", UNSUITABLE
+        )
+    numeric = y.dtype.kind in "fiu"
+    whole = numeric and bool(np.all(np.isfinite(y))) and bool(np.all(y == np.round(y)))
+    if not source.task:
+        classes = not numeric or (whole and len(values) <= FEW_CLASSES)
+        source.task = "classification" if classes else "regression"
+        what = "text" if y.dtype.kind == "O" else "true or false" if y.dtype.kind == "b" else "numbers"
+        source.notes.append(
+            f"{target!r} holds {what}, {len(values)} different: {source.task} "
+            f"(--task {'regression' if numeric and classes else 'classification'} would choose otherwise)"
+            if numeric
+            else f"{target!r} holds {what}, {len(values)} different: {source.task}"
+        )
+    if source.task == "regression" and not numeric:
+        raise Failure(
+            f"{path}: {target!r} holds {'text' if y.dtype.kind == 'O' else 'no numbers'}; "
+            "use --task classification",
+            UNSUITABLE,
+        )
+    if source.task == "regression" and not np.all(np.isfinite(y)):
+        raise Failure(f"{path}: {target!r} holds infinite values", UNSUITABLE)
+    if source.task == "classification":
+        most = max(FEW_CLASSES, math.isqrt(len(y)) * 5)
+        if len(values) > most:
+            raise Failure(
+                f"{path}: {target!r} has {len(values):,} different values in {len(y):,} rows, "
+                "too many to be classes"
+                + ("; use --task regression" if numeric else "; choose another --target"),
+                UNSUITABLE,
+            )
+        if whole and y.dtype.kind == "f":
+            source.y = y.astype(np.int64)
+
+
+def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
+    """Refuse identifiers and columns that mix numbers and text; note what was read as what."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kinds = {"numeric": 0, "boolean": 0, "nominal": 0}
+    for name in source.X.column_names:
+        column = source.X[name]
+        if (
+            pa.types.is_dictionary(column.type)
+            or pa.types.is_string(column.type)
+            or pa.types.is_large_string(column.type)
+        ):
+            kinds["nominal"] += 1
+            values = pc.unique(column).drop_null()
+            if len(values) > MANY_CATEGORIES:
+                raise Failure(
+                    f"{path}: column {name!r} has {len(values):,} different texts in {len(column):,} rows, "
+                    f"too many to be categories; leave it out with --drop {name}",
+                    UNSUITABLE,
+                )
+            if name not in nominal and not pa.types.is_dictionary(column.type):
+                _check_mixture(path, name, [str(v) for v in values.to_pylist()])
+        elif pa.types.is_boolean(column.type):
+            kinds["boolean"] += 1
+        else:
+            kinds["numeric"] += 1
+        if column.null_count == len(column):
+            source.notes.append(f"column {name!r} is empty and cannot be used")
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    source.notes.append(f"{source.X.num_rows:,} rows; columns: {counted}")
+
+
+def _check_mixture(path: str, name: str, values: list[str]) -> None:
+    numbers = [value for value in values if _is_number(value)]
+    if len(numbers) < MANY_NUMBERS or len(numbers) < len(values) / 2:
+        return
+    other = next((value for value in values if not _is_number(value)), None)
+    if other is not None:
+        raise Failure(
+            f"{path}: column {name!r} mixes numbers such as {numbers[0]} with text such as {other!r}; "
+            f"leave missing cells empty, or use --nominal {name} to take all of it as categories",
+            UNSUITABLE,
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

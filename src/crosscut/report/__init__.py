@@ -1,0 +1,5 @@
+"""A fitted tree explained: ``summarize`` makes a plain dict of it, ``html`` a page of that."""
+
+from crosscut.report.summary import summarize
+
+__all__ = ["summarize"]
