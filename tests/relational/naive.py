@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.relational.modes import Const, In, InOut, Key, Out, Shared
+from crosscut.relational.modes import Const, Free, In, InOut, Key, Out, Shared
 from crosscut.relational.relation import TypeVariable
 from crosscut.relational.rule import Goal
 
@@ -143,9 +143,15 @@ def _arguments(
                         for variable in reversed(range(len(types)))  # newest first
                         if not language.typed or wanted is None or known[variable] in {None, wanted}
                     ]
-                if isinstance(argument, (Out, InOut, Shared)):
+                if isinstance(argument, (Out, InOut, Shared, Free)):
                     new = len(known)
-                    following.append(((*args, new), (*known, wanted), {**named, argument.name: new}))
+                    following.append(
+                        (
+                            (*args, new),
+                            (*known, "$unused" if isinstance(argument, Free) else wanted),
+                            {**named, argument.name: new},
+                        )
+                    )
         states = following
     yield from states
 

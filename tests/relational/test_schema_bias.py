@@ -32,6 +32,7 @@ def test_modes_follow_links_both_ways():
         "district(+District,#[p,q])",
         "order(+Order,-Account,_Size)",
         "order(+Order,_Account,Size), Size =< #[3.0]",
+        "order(+Order,_Account,Size), Size > #[3.0]",
         "order(-Order,+Account,_Size)",
         "order(-Order,+Account,Size), Size =< #[3.0]",
         "order(-Order,+Account,Size), Size > #[3.0]",
@@ -75,6 +76,7 @@ def test_declared_types_serve_as_well():
     )
     found = str(Bias.from_schema(database)).splitlines()
     assert "atom(+Mol,-Id,#[c,n],_A4)" in found
+    assert "atom(Key,+Id,#[c,n],_A4)" in found
     assert "bond(+Mol,-Id2,-Id3)" in found
     assert "light(+Mol)" in found
 

@@ -11,6 +11,7 @@ from crosscut.relational.modes import (
     AutoLookahead,
     Const,
     Discretization,
+    Free,
     Generator,
     In,
     InOut,
@@ -41,6 +42,7 @@ __all__ = [
     "BiasError",
     "Const",
     "Discretization",
+    "Free",
     "Generator",
     "In",
     "InOut",
@@ -238,7 +240,7 @@ class Bias:
         >>> print(Bias.from_schema(db))
         part(+Machine,-Part,_Kind)
         part(+Machine,-Part,#[gear,chain])
-        part(_Machine,+Part,#[gear,chain])
+        part(Key,+Part,#[gear,chain])
         """
         from crosscut.relational.schema_bias import Reach, bias_from_schema
 

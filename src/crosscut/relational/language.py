@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class Language:
     """What refinement works with; made by `Bias.resolve`.
 
-    Every literal's arguments are `Key`, `In`, `Out`, `InOut`, `Shared` or `Const` with its id: choices among
-    constants have been expanded, one mode each, and generated constants and thresholds computed. In the
-    models format the key has been added in front of literals on keyed relations. A literal's predicate is a
-    comparison (`COMPARISONS`, aliases such as ``==`` replaced), a relation of the database, or one of its
-    rules, to be looked up in this order; a rule has exactly one body and can be written in place with
-    `Rule.expand`.
+    Every literal's arguments are `Key`, `In`, `Out`, `InOut`, `Shared`, `Free` or `Const` with its id:
+    choices among constants have been expanded, one mode each, and generated constants and thresholds
+    computed. In the models format the key has been added in front of literals on keyed relations. A literal's
+    predicate is a comparison (`COMPARISONS`, aliases such as ``==`` replaced), a relation of the database, or
+    one of its rules, to be looked up in this order; a rule has exactly one body and can be written in place
+    with `Rule.expand`.
 
     Attributes
     ----------

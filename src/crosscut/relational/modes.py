@@ -57,13 +57,20 @@ class ListConst:
 
 
 @dataclass(frozen=True, slots=True)
+class Free:
+    """A new variable that no later literal takes as an input: a column that a mode does not use."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """The example's own key (number ``index`` of several), never another variable of its type."""
 
     index: int = 0
 
 
-Argument: TypeAlias = In | Out | InOut | Shared | Key | Const | AnyConst | ListConst
+Argument: TypeAlias = In | Out | InOut | Shared | Free | Key | Const | AnyConst | ListConst
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +178,8 @@ def _argument_text(argument: Argument) -> str:
             return f"+-{name}"
         case Shared(name):
             return name
+        case Free(name):
+            return f"_{name}"
         case Key(index):
             return f"Key{index or ''}"
         case Const(value):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from crosscut import _core
-from crosscut.relational.bias import Const, In, InOut, Key, Out, Shared
+from crosscut.relational.bias import Const, Free, In, InOut, Key, Out, Shared
 from crosscut.relational.rule import COMPARISONS, Goal
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # a term of the core: its kind in the low two bits, a number above them
 CONSTANT, FIXED, VARIABLE = 0, 1, 2
 ANY_TYPE = -1
+UNUSED = "$unused"  # the type of variables that no input takes
 GIVEN, INPUT, OUTPUT, EITHER, SHARED = range(5)
 STEP_LIMIT = 1_000_000
 
@@ -250,7 +251,9 @@ class Queries:
         for literal in literals:
             types = language.types_of(literal.name, literal.arity)
             args = [
-                self._argument(argument, self._type(name, language), slots)
+                self._argument(
+                    argument, self._type(UNUSED if isinstance(argument, Free) else name, language), slots
+                )
                 for argument, name in zip(literal.args, types, strict=True)
             ]
             result.append((self.facts.predicate(literal.name, literal.arity), literal.negated, args))
@@ -263,8 +266,8 @@ class Queries:
                 return GIVEN, -1, type_number, term(FIXED, index)
             case Const(_, number):
                 return GIVEN, -1, type_number, term(CONSTANT, number)
-            case In(name) | Out(name) | InOut(name) | Shared(name):
-                mark = {In: INPUT, Out: OUTPUT, InOut: EITHER, Shared: SHARED}[type(argument)]
+            case In(name) | Out(name) | InOut(name) | Shared(name) | Free(name):
+                mark = {In: INPUT, Out: OUTPUT, Free: OUTPUT, InOut: EITHER, Shared: SHARED}[type(argument)]
                 return mark, slots.setdefault(name, len(slots)), type_number, 0
             case _:
                 raise TypeError(f"{argument} was not resolved; use Bias.resolve")

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.bias import Argument, Bias, BiasError, In, ListConst, Literal, Mode, Out, Shared
+from crosscut.relational.bias import (
+    Argument,
+    Bias,
+    BiasError,
+    Free,
+    In,
+    Key,
+    ListConst,
+    Literal,
+    Mode,
+    Out,
+    Shared,
+)
 from crosscut.relational.database import Column, ColumnKind
 from crosscut.relational.thresholds import column_thresholds
 
@@ -98,6 +110,15 @@ class _Table:
         ]
         self.own = next((position for position, column in enumerate(columns) if column.kind == "key"), None)
 
+        # a fact that other tables refer to may be met on the way from another example
+        referred = any(
+            kind.kind == "link" and relation.types[self.own or 0] == other.types[position]
+            for predicate, other in database.relations.items()
+            if other is not relation and self.own is not None
+            for position, kind in enumerate(database.columns.get(predicate, ()))
+        )
+        self.is_owned = relation.keyed and not referred
+
     def modes(self) -> Iterator[Mode]:
         links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
         if self.relation.name == self.database.target_name and self.own is not None:
@@ -122,7 +143,8 @@ class _Table:
     def _literal(self, entry: int, tested: int | None = None, argument: Argument | None = None) -> Literal:
         """Return the relation's literal: ``+`` at the entry, ``argument`` at the tested column.
 
-        A test binds the row it is about; a join binds every other link as well, except back to the example.
+        A test binds the row it is about; a join binds every other link as well. Facts that belong to one
+        example are looked up with its key, so that names can be reused in other examples.
         """
         args: list[Argument] = []
         for position, column in enumerate(self.columns):
@@ -134,8 +156,10 @@ class _Table:
                 args.append(argument)
             elif follow or position == self.own:
                 args.append(Out(self.names[position]))
+            elif position == 0 and self.is_owned:
+                args.append(Key(0))
             else:
-                args.append(Shared(f"_{self.names[position]}"))
+                args.append(Free(self.names[position]))
         return Literal(self.relation.name, tuple(args))
 
     def _joins(self, entry: int) -> Iterator[Mode]:
@@ -156,8 +180,9 @@ class _Table:
         predicate = (self.relation.name, self.relation.arity)
         cuts = column_thresholds(self.database, predicate, position, self.reach.max_thresholds)
         value = Shared(self.names[position])
-        # of one fact "at most" says it all; of several "some at most" and "some above" are different tests
-        for comparison in ("=<",) if entry == self.own else ("=<", ">"):
+        # of the example's own row "at most" says it all; of several "some at most" and "some above" differ
+        single = entry == self.own and self.relation.types[entry] in self.database.key_types
+        for comparison in ("=<",) if single else ("=<", ">"):
             if cuts:
                 test = Literal(comparison, (value, ListConst(tuple(cuts))))
                 yield Mode((self._literal(entry, position, value), test))
