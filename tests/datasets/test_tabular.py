@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from crosscut import datasets
 from crosscut.table import Table
 
-NUMERIC = ["tree_like", "weak", "many_classes", "regression", "imbalanced", "higgs_like"]
+NUMERIC = ["tree_like", "weak", "many_classes", "regression", "imbalanced", "census_like", "higgs_like"]
 
 
 @pytest.mark.parametrize("name", NUMERIC)
@@ -32,6 +32,23 @@ def test_frames(name):
     assert X.num_rows == len(y) == 300
     assert X.equals(make(300)[0])
     assert not X.equals(make(300, seed=1)[0])
+
+
+def test_nominal_columns_of_different_sizes():
+    X, _ = datasets.nominal(4000, 15, (5, 20))
+    sizes = {len(set(column.to_pylist())) for column in X.columns}
+    assert min(sizes) >= 5
+    assert max(sizes) <= 20
+    assert len(sizes) > 3
+
+
+def test_census_like():
+    X, y = datasets.census_like(32_000)
+    assert y.mean() == pytest.approx(0.24, abs=0.001)
+    distinct = [len(np.unique(column)) for column in X.T]
+    assert max(distinct[:7]) <= 40
+    assert distinct[7] <= 20
+    assert 5000 < distinct[13] <= 20_000
 
 
 def test_kinds_of_mixed():

@@ -94,13 +94,15 @@ def regression(
 def nominal(
     n_rows: int,
     n_features: int = 8,
-    n_categories: int = 6,
+    n_categories: int | tuple[int, int] = 6,
     *,
     n_classes: int = 2,
     noise: float = 0.1,
     seed: int = 0,
 ) -> tuple[pa.Table, Classes]:
     """Make text columns ``c0``, ``c1``, ... and classes that depend on groups of categories of three of them.
+
+    ``n_categories`` is the number in every column, or the (least, most) of columns that each have their own.
 
     Examples
     --------
@@ -112,12 +114,17 @@ def nominal(
 
     _at_least(n_features, 3)
     draw = np.random.default_rng(seed)
-    codes = draw.integers(0, n_categories, (n_rows, n_features))
-    group = draw.integers(0, 2, (3, n_categories))  # which of two groups a category is in
+    if isinstance(n_categories, tuple):
+        least, most = n_categories
+        codes = draw.integers(0, draw.integers(least, most + 1, n_features), (n_rows, n_features))
+    else:
+        most = n_categories
+        codes = draw.integers(0, n_categories, (n_rows, n_features))
+    group = draw.integers(0, 2, (3, most))  # which of two groups a category is in
     cell = sum(2**f * group[f][codes[:, f]] for f in range(3))
     y = draw.permutation(np.arange(8) % n_classes)[cell]
     y = np.where(draw.random(n_rows) < noise, draw.integers(0, n_classes, n_rows), y)
-    names = np.array([_letters(c) for c in range(n_categories)])
+    names = np.array([_letters(c) for c in range(most)])
     return pa.table({f"c{f}": names[codes[:, f]] for f in range(n_features)}), y
 
 
@@ -150,6 +157,34 @@ def mixed(
     y ^= draw.random(n_rows) < noise
     table = {name: pa.array(column, mask=draw.random(n_rows) < missing) for name, column in columns.items()}
     return pa.table(table), y.astype(np.int64)
+
+
+def census_like(n_rows: int, *, noise: float = 0.1, seed: int = 0) -> tuple[Floats, Classes]:
+    """Make 14 columns of whole numbers, as a coded questionnaire has, and two classes, one with 24% of rows.
+
+    Half of the columns are codes with 2 to 40 values, unevenly spread; the others are amounts with about 20
+    to 20,000 distinct values.
+
+    Examples
+    --------
+    >>> X, y = census_like(1000)
+    >>> X.shape, round(float(y.mean()), 2)
+    ((1000, 14), 0.24)
+    """
+    draw = np.random.default_rng(seed)
+    X = np.empty((n_rows, 14), np.float32)
+    score = np.zeros(n_rows)
+    for f, size in enumerate((2, 5, 6, 7, 9, 15, 40)):
+        share = draw.dirichlet(np.full(size, 0.8))
+        codes = draw.choice(size, n_rows, p=share)
+        X[:, f] = codes
+        score += draw.normal(0.0, 0.5, size)[codes]
+    for f, size in enumerate((20, 70, 90, 120, 1_000, 5_000, 20_000), 7):
+        amounts = np.minimum(draw.gamma(2.0, size / 8, n_rows), size - 1).astype(np.int64)
+        X[:, f] = amounts
+        score += 0.5 * np.log1p(amounts / size) * draw.normal()
+    score += 2.0 * noise * draw.logistic(size=n_rows)
+    return X, (score > np.quantile(score, 0.76)).astype(np.int64)
 
 
 def imbalanced(

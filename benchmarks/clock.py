@@ -1,0 +1,56 @@
+"""Times of several jobs, taken in turns, so that what else the machine does hits all of them alike."""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+@dataclass
+class Times:
+    """Seconds of every repetition of a job: on the wall, and of all its threads together."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def add(self, job: Callable[[], object]) -> None:
+        """Run the job once more."""
+        gc.collect()
+        wall, cpu = time.perf_counter(), time.process_time()
+        job()
+        self.wall.append(time.perf_counter() - wall)
+        self.cpu.append(time.process_time() - cpu)
+
+    @property
+    def spread(self) -> float:
+        """Slowest over fastest repetition."""
+        return max(self.wall) / min(self.wall)
+
+    def as_dict(self) -> dict[str, float | int]:
+        return {
+            "wall": min(self.wall),
+            "cpu": min(self.cpu),
+            "slowest": max(self.wall),
+            "repetitions": len(self.wall),
+        }
+
+
+def take_turns(
+    jobs: Mapping[str, Callable[[], object]], *, seconds: float, least: int, most: int
+) -> dict[str, Times]:
+    """Repeat the jobs in turns: each ``least`` times, then until it has used its processor seconds."""
+    times = {name: Times() for name in jobs}
+    waiting = set(jobs)
+    while waiting:
+        for name in jobs:
+            if name in waiting:
+                done = times[name]
+                done.add(jobs[name])
+                if len(done.wall) >= most or (len(done.wall) >= least and sum(done.cpu) >= seconds):
+                    waiting.discard(name)
+    return times

@@ -1,0 +1,144 @@
+"""The tables that are measured, made by seed, and what is grown on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from crosscut import datasets
+from crosscut.engines.memory import grow
+from crosscut.growth import Growth, Limits, Target
+from crosscut.table import Table
+from crosscut.tasks import Tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crosscut.forest import Forest
+
+FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """A table and how trees are grown on it; the data are made when first asked for."""
+
+    make: Callable[[], tuple[Any, np.ndarray]]
+    limits: Limits = field(default_factory=Limits)
+    growth: Growth = field(default_factory=Growth)
+    max_bins: int | None = None
+
+    @cached_property
+    def data(self) -> tuple[Any, np.ndarray]:
+        return self.make()
+
+    @property
+    def is_regression(self) -> bool:
+        return self.growth.criterion == "variance"
+
+    @cached_property
+    def target(self) -> Target:
+        y = self.data[1]
+        return Target(y, 0) if self.is_regression else Target(y.astype(np.int32), int(y.max()) + 1)
+
+    def encode(self, n_jobs: int | None = None) -> Table:
+        return Table.from_data(self.data[0], max_bins=self.max_bins, n_jobs=n_jobs)
+
+    def tasks(self) -> Tasks:
+        """The final tree and those of ten folds, stratified by class as scikit-learn does."""
+        return Tasks.from_cv(FOLDS, self.data[1], classifier=not self.is_regression, limits=self.limits)
+
+    def lone_task(self) -> Tasks:
+        """The final tree only."""
+        n = len(self.data[1])
+        return Tasks(
+            n,
+            1,
+            np.ones((1, n), np.uint16),
+            np.empty(0, np.int64),
+            np.zeros(2, np.int64),
+            limits=(self.limits,),
+        )
+
+    def all_trees(self, n_jobs: int | None = None) -> Forest:
+        """T_p: encoding, ten folds and the final tree."""
+        return grow(self.encode(n_jobs), self.target, self.tasks(), self.growth, n_jobs=n_jobs)
+
+    def one_tree(self, n_jobs: int | None = None) -> Forest:
+        """T_a: encoding and the final tree."""
+        return grow(self.encode(n_jobs), self.target, self.lone_task(), self.growth, n_jobs=n_jobs)
+
+    def growing(self, tasks: Tasks, n_jobs: int | None = None) -> Callable[[], Forest]:
+        """Return a job that grows the tasks on the table encoded before."""
+        table = self.encode()
+        return lambda: grow(table, self.target, tasks, self.growth, n_jobs=n_jobs)
+
+    def sklearn_fit(self) -> object:
+        """One fit of scikit-learn's tree with the same limits."""
+        kind = DecisionTreeRegressor if self.is_regression else DecisionTreeClassifier
+        tree = kind(
+            max_depth=self.limits.max_depth, min_samples_leaf=self.limits.min_samples_leaf, random_state=0
+        )
+        return tree.fit(*self.data)
+
+    def lightgbm_cv(self) -> object:
+        """LightGBM's cv: its own binning once, then ten folds of one tree; no final tree."""
+        import lightgbm
+
+        X, y = self.data
+        parameters = {
+            "objective": "binary",
+            "num_leaves": 255,
+            "num_threads": 2,
+            "verbosity": -1,
+            "seed": 0,
+        }
+        return lightgbm.cv(
+            parameters, lightgbm.Dataset(X, y), num_boost_round=1, nfold=FOLDS, stratified=True, seed=0
+        )
+
+
+@cache
+def tree_like(n_rows: int) -> tuple[Any, np.ndarray]:
+    return datasets.tree_like(n_rows, 20)
+
+
+@cache
+def weak(n_rows: int, n_features: int) -> tuple[Any, np.ndarray]:
+    return datasets.weak(n_rows, n_features)
+
+
+def breast_cancer() -> tuple[Any, np.ndarray]:
+    from sklearn.datasets import load_breast_cancer
+
+    found = load_breast_cancer()
+    return found.data.astype(np.float32), found.target
+
+
+DEPTH_8 = Limits(max_depth=8)
+LEAVES_20 = Limits(min_samples_leaf=20)
+VARIANCE = Growth("variance")
+
+WORKLOADS = {
+    "tree-like-8": Workload(lambda: tree_like(100_000), DEPTH_8),
+    "tree-like-20": Workload(lambda: tree_like(100_000), LEAVES_20),
+    "weak-8": Workload(lambda: weak(100_000, 20), DEPTH_8),
+    "weak-20": Workload(lambda: weak(100_000, 20), LEAVES_20),
+    "ten-classes": Workload(lambda: datasets.many_classes(100_000, 30, 10), LEAVES_20),
+    "regression": Workload(lambda: datasets.regression(100_000, 20), LEAVES_20, VARIANCE),
+    "breast-cancer": Workload(breast_cancer),
+    "noisy-768": Workload(lambda: weak(768, 8)),
+    "noisy-5k": Workload(lambda: weak(5_000, 5)),
+    "noisy-11k": Workload(lambda: datasets.imbalanced(11_000, 6, share=0.02)),
+    "mixed-32k": Workload(lambda: datasets.census_like(32_000)),
+    "higgs-1m": Workload(lambda: datasets.higgs_like(1_000_000), DEPTH_8, max_bins=255),
+    "higgs-100k": Workload(lambda: datasets.higgs_like(100_000), DEPTH_8, max_bins=255),
+    "nominal": Workload(
+        lambda: datasets.nominal(200_000, 15, (5, 20)), Limits(max_depth=5), Growth("entropy", "multiway")
+    ),
+    "tree-like-1m": Workload(lambda: tree_like(1_000_000), DEPTH_8),
+}

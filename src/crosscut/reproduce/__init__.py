@@ -1,0 +1,1 @@
+"""The experiments of the paper, run again on this machine."""
