@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from crosscut.growth import Growth as Growth
     from crosscut.growth import Limits as Limits
     from crosscut.importance import drop_importance as drop_importance
+    from crosscut.model_file import ModelFileError as ModelFileError
+    from crosscut.model_file import load_model as load_model
+    from crosscut.model_file import save_model as save_model
     from crosscut.model_selection import DelegationWarning as DelegationWarning
     from crosscut.model_selection import GridSearchCV as GridSearchCV
     from crosscut.model_selection import NestedResult as NestedResult
@@ -54,6 +57,9 @@ _WHERE = {
     "nested_cross_validate": "model_selection",
     "NestedResult": "model_selection",
     "DelegationWarning": "model_selection",
+    "save_model": "model_file",
+    "load_model": "model_file",
+    "ModelFileError": "model_file",
     "Table": "table",
     "Tasks": "tasks",
     "Growth": "growth",

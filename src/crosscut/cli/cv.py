@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.terminal import stdout
 
@@ -96,6 +96,8 @@ def growing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
 @growing_options
 @click.option("--jobs", type=int, help="Threads; all cores if not given.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result.")
+@click.option("--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
 def cv(
     *,
@@ -107,6 +109,8 @@ def cv(
     weights: str | None,
     drop: tuple[str, ...],
     nominal: tuple[str, ...],
+    report: Path | None,
+    save: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -129,6 +133,11 @@ def cv(
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
+    with failing_with(UNWRITABLE):
+        if save is not None:
+            model.save(save, target=target)
+        if report is not None:
+            model.report(report, target=target)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False))
         return

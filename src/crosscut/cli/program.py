@@ -10,6 +10,8 @@ import click
 import crosscut
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import Failure
+from crosscut.cli.predict import predict
+from crosscut.cli.show import show
 
 EPILOG = """
 Exit codes: 0 done, 1 an error of crosscut itself, 2 a wrong option, 3 a file that cannot be read, 4 data no
@@ -23,7 +25,8 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-program.add_command(cv)
+for command in (cv, predict, show):
+    program.add_command(command)
 
 
 def main() -> None:

@@ -28,6 +28,12 @@ def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
         console.print(f"[dim]{escape(note)}[/]")
     console.print()
     print_tree(console, model.tree_, model._schema, model._classes(), target=summary["target"])  # noqa: SLF001
+    print_evidence(console, summary)
+    _print_cost(console, summary)
+
+
+def print_evidence(console: Console, summary: dict[str, Any]) -> None:
+    """Print the cross-validation: error, pruning table, where it errs, and where the folds disagree."""
     cv = summary["cv"]
     console.print(
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
@@ -39,7 +45,6 @@ def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
     else:
         _print_residuals(console, summary["residuals"])
     _print_stability(console, summary["stability"], summary["cost"]["trees"])
-    _print_cost(console, summary)
 
 
 def _shown(value: float | None) -> str:

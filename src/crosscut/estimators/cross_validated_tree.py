@@ -17,6 +17,7 @@ from crosscut.cost import cost_report
 from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree
 from crosscut.estimators.problem import Problem, is_integer
+from crosscut.estimators.views import Views
 from crosscut.forest import Forest
 from crosscut.pruning import pruning_paths
 from crosscut.splits import folds_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from crosscut.tree import Tree
 
 
-class CrossValidatedTree(FittedTree, BaseEstimator):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:

@@ -1,0 +1,58 @@
+"""`crosscut predict`: apply a model file to new rows."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.source import read_rows
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file")
+@click.option("--table", help="The table of a DuckDB or SQLite file.")
+@click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
+def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
+    """Predict the rows of FILE with MODEL, a file saved by `crosscut cv --save`; prints CSV."""
+    fitted, target = read_model_file(model)
+    frame = read_rows(file, table)
+    headings = [target]
+    with failing_with(UNSUITABLE, f"{file}: "):
+        names = fitted._schema.names  # noqa: SLF001, one package
+        absent = [name for name in names if name not in frame.column_names]
+        if absent:
+            raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
+        frame = frame.select(list(names))
+        columns: list[Any] = [fitted.predict(frame).tolist()]
+        if probabilities:
+            if not hasattr(fitted, "classes_"):
+                raise ValueError("--probabilities is for classes, but the model predicts numbers")
+            columns += fitted.predict_proba(frame).T.tolist()
+            headings += [f"{target} = {c}" for c in fitted.classes_]
+    with failing_with(UNWRITABLE), _written(out) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(headings)
+        writer.writerows(zip(*columns, strict=True))
+
+
+def read_model_file(path: Path) -> tuple[Any, str]:
+    """Read a model file and the name of its target; what is none is a failure."""
+    from crosscut.model_file.model import read_model
+
+    with failing_with(NOT_A_MODEL):
+        return read_model(path)
+
+
+def _written(path: Path | None) -> AbstractContextManager[Any]:
+    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8", newline="")

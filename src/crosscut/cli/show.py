@@ -1,0 +1,42 @@
+"""`crosscut show`: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.predict import read_model_file
+from crosscut.cli.result import print_evidence, print_tree
+from crosscut.cli.terminal import stdout
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the tree as JSON.")
+@click.option("--rules", is_flag=True, help="Print the tree as rules, one per leaf.")
+@click.option(
+    "--lines", type=click.IntRange(min=1), default=60, show_default=True, help="Most lines of the tree."
+)
+@click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report.")
+def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
+    """Show the tree in MODEL, a file saved by `crosscut cv --save`, and its cross-validation."""
+    fitted, target = read_model_file(model)
+    if report is not None:
+        if fitted._cv is None:  # noqa: SLF001, one package
+            raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
+        with failing_with(UNWRITABLE):
+            fitted.report(report, target=target)
+    if as_json:
+        click.echo(fitted.to_json())
+        return
+    if rules:
+        click.echo(str(fitted.to_rules()))
+        return
+    console = stdout()
+    print_tree(console, fitted.tree_, fitted._schema, fitted._classes(), target=target, most=lines)  # noqa: SLF001
+    if fitted._cv is not None:  # noqa: SLF001
+        from crosscut.report.summary import summarize
+
+        print_evidence(console, summarize(fitted, target=target))

@@ -1,0 +1,265 @@
+"""Estimators to and from model files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import crosscut
+from crosscut.forest import Forest
+from crosscut.model_file.container import ModelFileError, read_container, write_container
+from crosscut.model_file.trees import TYPES, read_trees
+from crosscut.schema import Schema
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+    from crosscut.estimators.cross_validation import CrossValidation
+
+_KINDS = ("numeric", "boolean", "nominal")
+
+
+def save_model(
+    model: CrossValidatedTree, path: str | PathLike[str], *, target: str = "target", held_out: bool = True
+) -> None:
+    """Write a fitted tree, and those of its folds, to a model file (docs/model-format.md).
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted.
+    path : path
+        The file to write.
+    target : str
+        Name of what is predicted.
+    held_out : bool
+        Also store what the cross-validation needs: the target of every training row and the leaf it reached
+        in the tree that held it out. Without it the file is smaller and tells nothing about single rows, but
+        the loaded model has no ``cv_…`` results.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier, load_model, save_model
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TreeClassifier(cv=5).fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "iris.crosscut")
+    ...     save_model(model, path)
+    ...     again = load_model(path)
+    >>> bool((again.predict(X) == model.predict(X)).all()), again.cv_score_ == model.cv_score_
+    (True, True)
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    cv = model._cv if held_out else None  # noqa: SLF001, one package
+    classes = model._classes()  # noqa: SLF001
+    schema = model._schema  # noqa: SLF001
+    header = {
+        "crosscut": crosscut.__version__,
+        "model": type(model).__name__,
+        "target": target,
+        "parameters": {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)},
+        "ccp_alpha": model.ccp_alpha_,
+        "columns": {
+            "names": list(schema.names),
+            "kinds": list(schema.kinds),
+            "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
+            "named": schema.named,
+        },
+        "classes": None if classes is None else _written(classes),
+        "levels": {
+            name: np.asarray(counts).tolist() for name, counts in (model.forest_.levels or {}).items()
+        },
+    }
+    packed = model.forest_.packed
+    arrays = {name: getattr(packed, name) for name in TYPES}
+    if cv is not None:
+        arrays |= {
+            "held_out_rows": cv.held_out.rows,
+            "held_out_start": cv.held_out.row_start,
+            "held_out_leaf": cv.held_out.leaf,
+            "y": cv.y,
+        }
+        if cv.weights is not None:
+            arrays["row_weights"] = cv.weights
+        table = model._pruned_by  # noqa: SLF001
+        if table is not None:
+            arrays |= {f"pruning_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+    write_container(path, header, arrays)
+
+
+def load_model(path: str | PathLike[str]) -> Any:
+    """Read a model file; it may come from anywhere, since nothing in it is run and everything is checked.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    TreeClassifier or TreeRegressor
+        Fitted. Parameters that are objects, such as splitters, are at their defaults.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no model file, damaged, or of a later version.
+    """
+    return read_model(path)[0]
+
+
+def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
+    """Return the model in a file and the name of what it predicts."""
+    header, arrays = read_container(path)
+    try:
+        return _model(header, arrays), str(header.get("target", "target"))
+    except ModelFileError as error:
+        raise ModelFileError(f"{str(path)!r}: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise ModelFileError(f"{str(path)!r} is damaged: {type(error).__name__} {error}") from error
+
+
+def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    from crosscut.estimators import TreeClassifier, TreeRegressor
+    from crosscut.estimators.problem import check_parameters
+
+    makers = {"TreeClassifier": TreeClassifier, "TreeRegressor": TreeRegressor}
+    if header.get("model") not in makers:
+        raise ModelFileError(f"the model is a {header.get('model')!r}; this crosscut knows {list(makers)}")
+    model = makers[header["model"]]()
+    given = header["parameters"]
+    unknown = set(given) - set(model.get_params(deep=False))
+    if unknown or not all(_is_plain(value) for value in given.values()):
+        raise ModelFileError(f"the parameters {sorted(unknown) or given} are unknown")
+    model.set_params(**given)
+    check_parameters(model)
+    schema = _schema(header["columns"])
+    classes = None if header["classes"] is None else _read_values(header["classes"])
+    classifies = isinstance(model, TreeClassifier)
+    if classifies != (classes is not None) or (classes is not None and len(classes) < 1):
+        raise ModelFileError("the classes do not fit the model")
+    n_classes = 0 if classes is None else len(classes)
+    packed = read_trees(arrays, schema, n_classes)
+    levels = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["levels"].items()}
+    if any(counts.ndim != 1 for counts in levels.values()):
+        raise ModelFileError("the counts of levels are damaged")
+    model.forest_ = Forest(packed, levels or None)
+    # what growing cost belongs to the trees before they were pruned, which are not in the file
+    model._grown = model.forest_ if "pruning_alpha" not in arrays else Forest(packed)  # noqa: SLF001, one package
+    model._schema = schema  # noqa: SLF001
+    model.n_features_in_ = len(schema)
+    if schema.named:
+        model.feature_names_in_ = np.array(schema.names, dtype=object)
+    if classes is not None:
+        model.classes_ = classes
+    model.ccp_alpha_ = float(header["ccp_alpha"])
+    model._cv = _cross_validation(arrays, model.forest_, classes)  # noqa: SLF001
+    model._held_out_scores = None  # noqa: SLF001
+    model._pruned_by = _pruning_table(arrays)  # noqa: SLF001
+    return model
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _schema(columns: dict[str, Any]) -> Schema:
+    names, kinds, categories = columns["names"], columns["kinds"], columns["categories"]
+    if not (len(names) == len(kinds) == len(categories) > 0):
+        raise ModelFileError("names, kinds and categories of the columns differ in number")
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ModelFileError("the names of the columns are not different texts")
+    if not all(kind in _KINDS for kind in kinds):
+        raise ModelFileError(f"the kinds of the columns must be among {_KINDS}")
+    values = tuple(tuple(_read_values(stored).tolist()) for stored in categories)
+    for kind, own in zip(kinds, values, strict=True):
+        if (kind != "nominal" and own) or len(set(own)) < len(own):
+            raise ModelFileError("the categories of a column are damaged")
+    return Schema(tuple(names), tuple(kinds), values, bool(columns["named"]))
+
+
+def _written(values: NDArray[Any]) -> dict[str, Any]:
+    """Return classes or categories as JSON, with their type."""
+    listed = values.tolist()
+    if values.dtype.kind in "iufbU":
+        return {"type": values.dtype.str.lstrip("<=|>"), "values": listed}
+    if not all(isinstance(value, str | int | float | bool) for value in listed):
+        kind = next(type(v).__name__ for v in listed if not isinstance(v, str | int | float | bool))
+        raise TypeError(f"classes and categories of type {kind} cannot be saved; text and numbers can")
+    return {"type": "object", "values": listed}
+
+
+def _read_values(stored: dict[str, Any]) -> NDArray[Any]:
+    kind, values = stored["type"], stored["values"]
+    if not isinstance(values, list) or not all(isinstance(v, str | int | float | bool) for v in values):
+        raise ModelFileError("classes and categories must be text or numbers")
+    if kind == "object":
+        return np.array(values, dtype=object)
+    if not isinstance(kind, str) or kind[:1] not in set("iufbU") or not kind[1:].isdecimal() or len(kind) > 6:
+        raise ModelFileError(f"classes of type {kind!r} are unknown")
+    return np.array(values, dtype=np.str_ if kind[0] == "U" else np.dtype(kind))
+
+
+def _cross_validation(
+    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None
+) -> CrossValidation | None:
+    from crosscut.estimators.cross_validation import CrossValidation
+    from crosscut.predict import HeldOut
+
+    if "y" not in arrays:
+        return None
+    packed, y = forest.packed, arrays["y"]
+    rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
+    sound = (
+        y.ndim == rows.ndim == start.ndim == leaf.ndim == 1
+        and rows.dtype == start.dtype == np.int64
+        and leaf.dtype == np.int32
+        and y.dtype == (np.float64 if classes is None else np.int32)
+        and len(start) == packed.n_trees + 1
+        and len(rows) == len(leaf)
+        and start[0] == 0
+        and start[-1] == len(rows)
+        and bool(np.all(np.diff(start) >= 0))
+        and bool(np.all((rows >= 0) & (rows < len(y))))
+        and bool(np.all(np.isfinite(y)))
+        and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
+    )
+    if not sound:
+        raise ModelFileError("the held-out rows are damaged")
+    size = np.repeat(np.diff(packed.node_start), np.diff(start))
+    if not np.all((leaf >= 0) & (leaf < size)):
+        raise ModelFileError("a held-out row is in no leaf")
+    held_out = HeldOut(rows, start, leaf)
+    if np.any(packed.feature[held_out.node(packed)] >= 0):
+        raise ModelFileError("a held-out row is in no leaf")
+    weights = arrays.get("row_weights")
+    if weights is not None and (
+        weights.shape != y.shape
+        or weights.dtype != np.float64
+        or not np.all((weights >= 0) & np.isfinite(weights))
+    ):
+        raise ModelFileError("the weights of the rows are damaged")
+    return CrossValidation(forest, held_out, y, classes, weights)
+
+
+def _pruning_table(arrays: dict[str, NDArray[Any]]) -> Any:
+    from crosscut.pruning_table import PruningTable
+
+    if "pruning_alpha" not in arrays:
+        return None
+    columns = {name: arrays[f"pruning_{name}"] for name in PruningTable.__dataclass_fields__}
+    length = len(columns["alpha"])
+    if not length or not all(
+        column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values()
+    ):
+        raise ModelFileError("the pruning table is damaged")
+    return PruningTable(**columns)

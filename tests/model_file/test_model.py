@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold
+
+from crosscut import TreeClassifier
+from crosscut.model_file import ModelFileError, load_model, save_model
+
+from .models import classifier, forged, regressor
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+@pytest.mark.parametrize("options", [{}, {"prune": "best"}, {"splits": "multiway"}, {"cv": None}])
+def test_a_loaded_model_is_the_model(tmp_path, make, options):
+    model, X = make(**options)
+    path = tmp_path / "m.crosscut"
+    save_model(model, path)
+    again = load_model(path)
+    assert all(a.equals(b) for a, b in zip(model.forest_.trees, again.forest_.trees, strict=True))
+    assert np.array_equal(model.predict(X), again.predict(X))
+    assert again.to_text() == model.to_text()
+    assert again.get_params() == model.get_params()
+    if model.cv is not None:
+        assert np.array_equal(model.cv_scores_, again.cv_scores_)
+        assert np.array_equal(model.pruning_table_.cv_error, again.pruning_table_.cv_error)
+
+
+@pytest.mark.parametrize("y", [[0, 1], [-1.0, 2.0], [True, False], ["a", "b"]])
+def test_classes_keep_their_type(tmp_path, y):
+    model = TreeClassifier(cv=2).fit([[0.0], [1.0]] * 4, np.array(y * 4))
+    save_model(model, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.predict([[0.0]])[0] == model.predict([[0.0]])[0]
+
+
+def test_held_out_rows_can_stay_out(tmp_path):
+    model, X = classifier(cv=KFold(3))
+    save_model(model, tmp_path / "m", held_out=False)
+    again = load_model(tmp_path / "m")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(AttributeError, match="cross-validation"):
+        _ = again.cv_score_
+
+
+def test_objects_as_classes_are_refused(tmp_path):
+    model = TreeClassifier(cv=2).fit([[0.0], [1.0]] * 4, [0, 1] * 4)
+    model.classes_ = np.array([object(), object()])
+    with pytest.raises(TypeError, match="cannot be saved"):
+        save_model(model, tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda h: h.update(model="os.system"),
+        lambda h: h.update(parameters={"cv": "no"} | {"evil": 1}),
+        lambda h: h.update(parameters={"max_depth": -1}),
+        lambda h: h.update(classes=None),
+        lambda h: h.update(classes={"type": "object", "values": [{}]}),
+        lambda h: h.update(classes={"type": "V9999", "values": [1]}),
+        lambda h: h["columns"].update(names=["a"]),
+        lambda h: h["columns"].update(kinds=["nominal"] * 4),
+        lambda h: h.pop("columns"),
+        lambda h: h.update(levels={"rows": {"x": 1}}),
+        lambda h: h.update(arrays=h["arrays"][:-1]),
+        lambda h: h.update(columns=[]),
+        lambda h: h.update(ccp_alpha=[]),
+    ],
+)
+def test_a_forged_header_is_refused(tmp_path, change):
+    model, _ = classifier()
+    path = tmp_path / "m"
+    save_model(model, path)
+    forged(path, lambda header: change(header) and None)
+    with pytest.raises(ModelFileError):
+        load_model(path)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / "m"
+    model, X = classifier(prune="best")
+    save_model(model, path)
+    return path, path.read_bytes(), X
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4))
+def test_any_bytes_with_a_fitting_checksum_are_refused_or_a_model_that_predicts(saved, changes):
+    path, data, X = saved
+    path.write_bytes(data)
+
+    def change(_, body):
+        for where, byte in changes:
+            body[int(where * len(body))] = byte
+
+    forged(path, change_body=change)
+    try:
+        model = load_model(path)
+    except ModelFileError:
+        return
+    assert len(model.predict(X)) == len(X)
+    assert np.isfinite(model.cv_score_)
+    model.to_text()
