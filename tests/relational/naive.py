@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crosscut.relational.modes import Literal
 
 TOLERANCE = 1e-9
+UNUSED = "$unused"  # the type of variables that no input can be
 
 
 class Prover:
@@ -93,9 +94,9 @@ def refinements(language: Language, path: Path) -> Iterator[Path]:
             continue
         for goals, types in _instances(language, mode.literals, path.types, {}):
             yield Path(path.goals + goals, types, (*path.uses, mode.source))
-            if language.settings.max_lookahead < 1:
-                continue
             last = goals[-1]
+            if language.settings.max_lookahead < 1 or last.negated:
+                continue
             for each in language.lookahead:
                 if (each.first.name, each.first.arity) != (last.name, len(last.args)):
                     continue
@@ -141,17 +142,14 @@ def _arguments(
                     following += [
                         ((*args, variable), known, {**named, argument.name: variable})
                         for variable in reversed(range(len(types)))  # newest first
-                        if not language.typed or wanted is None or known[variable] in {None, wanted}
+                        if known[variable] is not UNUSED
+                        and (not language.typed or wanted is None or known[variable] in {None, wanted})
                     ]
                 if isinstance(argument, (Out, InOut, Shared, Free)):
                     new = len(known)
-                    following.append(
-                        (
-                            (*args, new),
-                            (*known, "$unused" if isinstance(argument, Free) else wanted),
-                            {**named, argument.name: new},
-                        )
-                    )
+                    # what a negated literal binds is not known after it
+                    own = UNUSED if literal.negated or isinstance(argument, Free) else wanted
+                    following.append(((*args, new), (*known, own), {**named, argument.name: new}))
         states = following
     yield from states
 
@@ -186,7 +184,8 @@ def _grow(prover: Prover, language: Language, rows: Any, path: Path) -> Node:
     database, settings = prover.database, language.settings
     counts = np.bincount(database.target[rows], minlength=len(database.classes))
     best: tuple[float, int, Path, Any] | None = None
-    if counts.max() < settings.accuracy * len(rows):
+    others = len(rows) - counts.max()
+    if others >= settings.minimal_cases and counts.max() < settings.accuracy * len(rows):
         for candidate in refinements(language, path):
             truth = np.array([prover.holds(candidate.goals, row) for row in rows.tolist()], bool)
             n_yes = int(truth.sum())
