@@ -160,3 +160,10 @@ def test_without_any_target_value_there_is_none():
     database = Database.from_tables({"t": {"id": [1, 2], "y": [None, None], "x": [1, 2]}}, target="t.y")
     assert database.target is None
     assert database.n_examples == 2
+
+
+def test_numbers_of_a_categorical_column_are_names():
+    frame = pd.DataFrame({"id": [1, 2], "y": ["a", "b"], "code": pd.Categorical([7, 8])})
+    database = Database.from_tables({"t": frame}, target="t.y")
+    assert database.columns["t", 2][1].kind == "nominal"
+    assert rows(database, "t", 2) == [(1, 7), (2, 8)]
