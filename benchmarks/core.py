@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clock import Times, take_turns
 from workloads import WORKLOADS
 
 from crosscut import TreeClassifier
+from crosscut.reproduce.clock import Times, take_turns
 from crosscut.reproduce.machine import Machine
 
 if TYPE_CHECKING:

@@ -138,7 +138,7 @@ WORKLOADS = {
     "higgs-1m": Workload(lambda: datasets.higgs_like(1_000_000), DEPTH_8, max_bins=255),
     "higgs-100k": Workload(lambda: datasets.higgs_like(100_000), DEPTH_8, max_bins=255),
     "nominal": Workload(
-        lambda: datasets.nominal(200_000, 15, (5, 20)), Limits(max_depth=5), Growth("entropy", "multiway")
+        lambda: datasets.decision_list(200_000), Limits(max_depth=5), Growth("entropy", "multiway")
     ),
     "tree-like-1m": Workload(lambda: tree_like(1_000_000), DEPTH_8),
 }

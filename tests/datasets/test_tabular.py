@@ -25,7 +25,7 @@ def test_numeric_tables(name):
     assert (other != X).any()
 
 
-@pytest.mark.parametrize("name", ["nominal", "mixed"])
+@pytest.mark.parametrize("name", ["nominal", "mixed", "decision_list"])
 def test_frames(name):
     make = getattr(datasets, name)
     X, y = make(300)
@@ -34,12 +34,13 @@ def test_frames(name):
     assert not X.equals(make(300, seed=1)[0])
 
 
-def test_nominal_columns_of_different_sizes():
-    X, _ = datasets.nominal(4000, 15, (5, 20))
-    sizes = {len(set(column.to_pylist())) for column in X.columns}
-    assert min(sizes) >= 5
-    assert max(sizes) <= 20
-    assert len(sizes) > 3
+def test_decision_list_stops_at_its_depth():
+    X, y = datasets.decision_list(3000, depth=2)
+    labels, pairs = {}, {}
+    for first, second, label in zip(X["c0"].to_pylist(), X["c1"].to_pylist(), y, strict=True):
+        labels.setdefault(first, set()).add(label)
+        assert pairs.setdefault((first, second), label) == label
+    assert {len(found) for found in labels.values()} == {1, 2}
 
 
 def test_census_like():

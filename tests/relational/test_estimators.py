@@ -72,7 +72,7 @@ def test_the_m_estimate_pulls_towards_the_prior(pictures):
 
 def test_ways_of_sharing_give_the_same_model(pictures, model):
     database, bias = pictures
-    for sharing in ("serial", "uncached"):
+    for sharing in ("paper", "serial", "uncached"):
         other = RelationalTreeClassifier(bias, cv=5, sharing=sharing).fit(database)
         assert other.cv_predictions_.tolist() == model.cv_predictions_.tolist()
         assert str(other) == str(model)

@@ -103,7 +103,7 @@ def test_the_tree_is_the_one_ace_printed(ace_data):
     assert str(RelationalTreeClassifier(bias, cv=None).fit(database)) == printed
 
 
-@pytest.mark.parametrize("sharing", ["serial", "uncached"])
+@pytest.mark.parametrize("sharing", ["paper", "serial", "uncached"])
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_data_give_the_same_trees_in_one_run_and_one_by_one(ace_data, name, sharing):
     database, bias = load(ace_data, name)
@@ -128,7 +128,7 @@ def test_published_data_give_the_same_trees_in_one_run_and_one_by_one(ace_data, 
 def test_generated_data_give_the_same_trees_in_one_run_and_one_by_one(make, arguments):
     growing = grower(*getattr(datasets, make)(**arguments))
     together = growing.grow()
-    for sharing in ("serial", "uncached"):
+    for sharing in ("paper", "serial", "uncached"):
         assert_same(together, growing.grow(sharing))
 
 
@@ -161,7 +161,7 @@ def test_random_databases_give_the_same_trees(seed, heuristic, minimal_cases, li
     )
     growing = grower(database, bias, 6)
     together = growing.grow()
-    for sharing in ("serial", "uncached"):
+    for sharing in ("paper", "serial", "uncached"):
         assert_same(together, growing.grow(sharing))
     for tree in together.trees:
         for node in tree.root.walk():
@@ -237,5 +237,5 @@ def test_what_growing_did_is_counted():
 
 
 def test_growing_asks_for_a_known_way_of_sharing():
-    with pytest.raises(ValueError, match="parallel, serial, uncached"):
+    with pytest.raises(ValueError, match="parallel, paper, serial, uncached"):
         grower(*datasets.machines()).grow("both")

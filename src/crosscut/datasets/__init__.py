@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crosscut.datasets.relational import machines as machines
     from crosscut.datasets.relational import molecules as molecules
     from crosscut.datasets.tabular import census_like as census_like
+    from crosscut.datasets.tabular import decision_list as decision_list
     from crosscut.datasets.tabular import higgs_like as higgs_like
     from crosscut.datasets.tabular import imbalanced as imbalanced
     from crosscut.datasets.tabular import many_classes as many_classes
@@ -35,6 +36,7 @@ _WHERE = {
     "mixed": "tabular",
     "imbalanced": "tabular",
     "census_like": "tabular",
+    "decision_list": "tabular",
     "higgs_like": "tabular",
     "churn": "customers",
     "shop": "linked",

@@ -94,15 +94,13 @@ def regression(
 def nominal(
     n_rows: int,
     n_features: int = 8,
-    n_categories: int | tuple[int, int] = 6,
+    n_categories: int = 6,
     *,
     n_classes: int = 2,
     noise: float = 0.1,
     seed: int = 0,
 ) -> tuple[pa.Table, Classes]:
     """Make text columns ``c0``, ``c1``, ... and classes that depend on groups of categories of three of them.
-
-    ``n_categories`` is the number in every column, or the (least, most) of columns that each have their own.
 
     Examples
     --------
@@ -114,17 +112,43 @@ def nominal(
 
     _at_least(n_features, 3)
     draw = np.random.default_rng(seed)
-    if isinstance(n_categories, tuple):
-        least, most = n_categories
-        codes = draw.integers(0, draw.integers(least, most + 1, n_features), (n_rows, n_features))
-    else:
-        most = n_categories
-        codes = draw.integers(0, n_categories, (n_rows, n_features))
-    group = draw.integers(0, 2, (3, most))  # which of two groups a category is in
+    codes = draw.integers(0, n_categories, (n_rows, n_features))
+    group = draw.integers(0, 2, (3, n_categories))  # which of two groups a category is in
     cell = sum(2**f * group[f][codes[:, f]] for f in range(3))
     y = draw.permutation(np.arange(8) % n_classes)[cell]
     y = np.where(draw.random(n_rows) < noise, draw.integers(0, n_classes, n_rows), y)
-    names = np.array([_letters(c) for c in range(most)])
+    names = np.array([_letters(c) for c in range(n_categories)])
+    return pa.table({f"c{f}": names[codes[:, f]] for f in range(n_features)}), y
+
+
+def decision_list(
+    n_rows: int, n_features: int = 15, *, depth: int = 5, noise: float = 0.0, seed: int = 0
+) -> tuple[pa.Table, Classes]:
+    """Make text columns ``c0``, ``c1``, ... of 5 to 20 categories, the first ``depth`` asked one by one.
+
+    Half of a column's categories decide the class, the others leave it to the next column; the last decides
+    all. This is a concept that a tree with one branch per category finds and keeps in every fold.
+
+    Examples
+    --------
+    >>> X, y = decision_list(300)
+    >>> X.num_columns, 5 <= len(set(X["c0"].to_pylist())) <= 20
+    (15, True)
+    """
+    import pyarrow as pa
+
+    _at_least(n_features, depth)
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(5, 21, n_features)
+    codes = draw.integers(0, sizes, (n_rows, n_features))
+    y = np.full(n_rows, -1)
+    for f in range(depth):
+        says = draw.integers(0, 2, sizes[f])
+        if f < depth - 1:
+            says[draw.permutation(sizes[f])[: sizes[f] // 2]] = -1
+        y = np.where(y < 0, says[codes[:, f]], y)
+    y = np.where(draw.random(n_rows) < noise, draw.integers(0, 2, n_rows), y)
+    names = np.array([_letters(c) for c in range(20)])
     return pa.table({f"c{f}": names[codes[:, f]] for f in range(n_features)}), y
 
 

@@ -158,7 +158,7 @@ class RelationalTreeClassifier(_RelationalTree):
         number per example (-1 for none), or no cross-validation.
     step_limit : int
         Most facts that may be looked at for one query and example; see `StepLimitWarning`.
-    sharing : "parallel", "serial" or "uncached"
+    sharing : "parallel", "paper", "serial" or "uncached"
         All trees in one run, or one by one for comparison; see `Grower.grow`. The result is the same.
 
     Attributes

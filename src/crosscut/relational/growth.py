@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from crosscut.relational.settings import Settings
     from crosscut.relational.terms import Constant
 
-Sharing = Literal["parallel", "serial", "uncached"]
-SHARINGS = ("parallel", "serial", "uncached")
+Sharing = Literal["parallel", "paper", "serial", "uncached"]
+SHARINGS = ("parallel", "paper", "serial", "uncached")
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,10 @@ class Grower:
 
         Parameters
         ----------
-        sharing : "parallel", "serial" or "uncached"
-            All trees in one run; each alone with a cache of its own; or each alone with nothing kept from
-            node to node, as in the paper's serial procedure. The trees are the same.
+        sharing : "parallel", "paper", "serial" or "uncached"
+            All trees in one run; the same with nothing kept from node to node, which is the paper's parallel
+            procedure; each tree alone with a cache of its own; or each alone with nothing kept, the paper's
+            serial procedure. The trees are the same.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
@@ -180,7 +181,8 @@ class Grower:
         tasks = list(range(-1, self.n_folds))
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
         result = RelationalForest(self)
-        for bundle in [tasks] if sharing == "parallel" else [[task] for task in tasks]:
+        together = sharing in {"parallel", "paper"}
+        for bundle in [tasks] if together else [[task] for task in tasks]:
             self.queries.start()
             store = self.queries.store
             self.target.place(store, self.folds)
@@ -194,7 +196,7 @@ class Grower:
                 -1 if settings.max_depth is None else settings.max_depth,
                 self.max_uses,
                 self.target.critical_f,
-                sharing != "uncached",
+                sharing in {"parallel", "serial"},
             )
             pruned = grown
             if settings.pruning != "none" and not settings.regression:

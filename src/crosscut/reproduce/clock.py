@@ -32,6 +32,7 @@ class Times:
         return max(self.wall) / min(self.wall)
 
     def as_dict(self) -> dict[str, float | int]:
+        """Return the fastest and slowest repetition, for JSON."""
         return {
             "wall": min(self.wall),
             "cpu": min(self.cpu),
