@@ -111,6 +111,7 @@ def arguments(forest: Packed, x):
     ("name", "at", "value"),
     [
         ("children", 0, 0),
+        ("children", 0, 2),
         ("children", 1, 10**6),
         ("children", 0, -3),
         ("first_child", 1, -1),

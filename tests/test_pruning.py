@@ -178,7 +178,9 @@ def test_damaged_arguments_never_crash(data):
     else:
         at = data.draw(st.integers(0, len(arrays[name]) - 1))
         arrays[name][at] = data.draw(st.integers(-3, 3) | st.integers(-(2**31), 2**31 - 1))
+    shape = {key: arrays[key] for key in ("node_start", "first_child", "children")}
     try:
+        _core.pruning_paths(**shape, weight=packed.weight, impurity=packed.impurity, n_threads=1)
         ends = _core.cut_leaves(**arrays)
     except ValueError:
         return
