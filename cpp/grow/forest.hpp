@@ -65,7 +65,7 @@ inline void add_up(const Run& run, const Preorder& order, Arena& arena) {
   const int Q = run.p.n_classes ? run.p.n_classes : 3;
   for (i64 i = order.n; i-- > 0;) {
     Node& x = *order.nodes[i];
-    if (!x.n_children) continue;
+    if (!x.n_children || x.exact) continue;  // tasks may share subtrees
     x.exact = arena.take<Exact>(static_cast<std::size_t>(Q));
     for (int q = 0; q < Q; q++) {
       x.exact[q] = {0, 0};

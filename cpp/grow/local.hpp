@@ -1,6 +1,7 @@
 // Small bundles: the rows are copied into one contiguous block, every column is sorted once, and the whole subtree is finished
 // there by filtering the sorted lists. Columns with few values are counted into value × lane cells instead.
 #pragma once
+#include "alike.hpp"
 #include "cluster.hpp"
 #include "lane_statistics.hpp"
 #include "sorting.hpp"
@@ -326,6 +327,19 @@ inline void grow_child(Worker& w, const Local& local, const Twig& twig, const Tw
     next.info[row] = w.run.describe(pack ? pack_bits(m, c.lanes) : m, local.cls(row));
     next.rows[n] = static_cast<u16>(row), n += m != 0;
   }
+  u32 absent = 0;
+  for (u32 i = 0; i < n; i++) absent |= ~next.info[next.rows[i]];
+  const Alike alike = Alike::of(w, next.team, absent, n, [&](u32 i) { return local.ids[next.rows[i]]; });
+  if (alike.drop) {
+    const u32 keep = next.team.lanes & ~alike.drop, all = n;
+    n = 0;
+    for (u32 i = 0; i < all; i++) {
+      const u32 row = next.rows[i], m = pack_bits(next.info[row] & 0xffff, keep);
+      next.info[row] = w.run.describe(m, local.cls(row));
+      next.rows[n] = static_cast<u16>(row), n += m != 0;
+    }
+    keep_lanes(next.team, keep);
+  }
   next.n = n;
   if (!n) return w.scratch.release(mark);
   next.features = w.scratch.take<int>(static_cast<std::size_t>(twig.n_features)), next.n_features = 0;
@@ -343,6 +357,7 @@ inline void grow_child(Worker& w, const Local& local, const Twig& twig, const Tw
     next.features[next.n_features++] = f;
   }
   grow_twig(w, local, next);
+  alike.spread(w);
   w.scratch.release(mark);
 }
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <limits>
 
-#include "arena.hpp"
+#include "memo.hpp"
 #include "problem.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -37,6 +37,8 @@ struct Run {
   bool weighted;  // rows have grid weights or multiplicities
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
   const double* xlogs;  // x·log2(x) of small counts (entropy)
+  bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
+  bool remembers;  // ... also in another block
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};
 
@@ -50,7 +52,11 @@ struct Run {
                    ? Family::any_classes  // floats count up to 2^24
                : problem.n_classes == 2                            ? Family::binary_gini
                                                                    : Family::many_gini),
-        xlogs(nullptr) {}
+        xlogs(nullptr),
+        shares(!problem.multiplicity && !problem.features),
+        remembers(problem.n_tasks > kBlockTasks) {
+    for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
+  }
   int K() const { return judge.K; }
   // 32 bits that say all a scan needs of a row: its mask below, the mask of class 1 or the class above
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
@@ -64,6 +70,7 @@ struct Worker {
   int block = 0;
   bool caller = false;  // the thread that may ask Python about signals
   Arena scratch, nodes;
+  Memo memo;
   LevelCounts levels[kLevels] = {};
   u64 intervals = 0, opened = 0;
   double root_total[kLanes] = {};  // weight of each task's training rows
