@@ -125,7 +125,22 @@ class Packed:
 
     def select(self, trees: Sequence[int]) -> Packed:
         """Only these trees, in this order."""
-        return Packed.of([self.tree(t) for t in trees])
+        chosen = np.asarray(trees, dtype=np.int64)
+        if np.array_equal(chosen, np.arange(self.n_trees)):
+            return self
+        numbers = np.arange(self.n_trees + 1)
+        nodes = ranges(self.node_start, chosen)
+        offsets = ranges(self.node_start + numbers, chosen)
+        arrays: dict[str, Any] = {name: getattr(self, name)[nodes] for name in _PER_NODE}
+        return Packed(
+            node_start=_starts(np.diff(self.node_start)[chosen]),
+            branch_start=_starts(np.diff(self.branch_start)[chosen]),
+            first_child=self.first_child[offsets],
+            children=self.children[ranges(self.node_start - numbers, chosen)],
+            first_branch=self.first_branch[offsets],
+            branches=self.branches[ranges(self.branch_start, chosen)],
+            **arrays,
+        )
 
     def cut(self, inner: NDArray[np.bool_]) -> tuple[Packed, NDArray[np.int32]]:
         """Smaller trees, in which only the nodes marked ``inner`` keep their branches.
@@ -184,6 +199,13 @@ class Packed:
 def _starts(counts: ArrayLike) -> NDArray[np.int64]:
     """Offsets of parts of these sizes, and the whole size at the end."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def ranges(start: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of the entries of some parts, part after part."""
+    sizes = np.diff(start)[parts]
+    at: NDArray[np.int64] = np.arange(sizes.sum()) + np.repeat(start[parts] - _starts(sizes)[:-1], sizes)
+    return at
 
 
 def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:

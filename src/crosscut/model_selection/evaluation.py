@@ -56,15 +56,15 @@ class Grown:
         """Grow the trees of all candidates on all training sets."""
         start = time.perf_counter()
         train = [*splits.train, np.arange(examples.n_rows)] if final else splits.train
-        groves = Plan.of(examples, candidates, train).grow()
+        left_out = np.array([rows[0] for rows in splits.test] + [0] * final)
+        groves = Plan.of(examples, candidates, train, left_out).grow()
         seconds = time.perf_counter() - start
         return cls(estimator, candidates, parameters, examples, splits, fit_params, groves, seconds)
 
     def places(self, lane: Lane, rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Return the leaves that the rows of each split reach in the lane's trees, split after split."""
         grove = self.groves[lane]
-        none = [np.empty(0, np.int64)] * (grove.packed.n_trees - len(rows))
-        return grove.leaves(self.examples.rows, [*rows, *none], self.examples.n_jobs)
+        return grove.leaves(self.examples.rows, rows, self.examples.n_jobs)
 
     def fitted(self, c: int, s: int) -> Any:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1."""
@@ -82,7 +82,7 @@ class Grown:
         lane, cut = self.candidates[c]
         rows = np.arange(self.examples.n_rows) if s < 0 else self.splits.train[s]
         grove = self.groves[lane]
-        tree = grove.cut_tree(s % grove.packed.n_trees, cut)
+        tree = grove.cut_tree(s, cut)
         return fit_scikit(estimator, tree, self.examples, rows)
 
 

@@ -122,19 +122,12 @@ class Splits:
     def of(cls, given: Iterable[tuple[Any, Any]], n_rows: int) -> Splits:
         """Read pairs of row numbers or masks; raise :class:`NotShared` for what no task can express."""
         given = list(given)
-        numbers = np.arange(n_rows)
-        train = [numbers[np.asarray(rows)] for rows, _ in given]
-        test = [numbers[np.asarray(rows)] for _, rows in given]
-        if not all(len(rows) for rows in test):
+        train = [_rows(rows, n_rows) for rows, _ in given]
+        test = [_rows(rows, n_rows) for _, rows in given]
+        if not all(map(len, train)):
+            raise NotShared("a training set is empty")
+        if not all(map(len, test)):
             raise NotShared("a test set is empty")
-        seen = np.zeros(n_rows, bool)
-        for rows in train:
-            if not len(rows):
-                raise NotShared("a training set is empty")
-            seen[:] = False
-            seen[rows] = True
-            if np.count_nonzero(seen) != len(rows):
-                raise NotShared("a training set has a row more than once")
         return cls(given, train, test)
 
     def __len__(self) -> int:
@@ -170,6 +163,16 @@ class Splits:
     @cached_property
     def _pairs(self) -> dict[tuple[int, int], NDArray[np.int64]]:
         return {}
+
+
+def _rows(given: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return row numbers from 0 of row numbers, which may count from the end, or of a mask."""
+    rows = np.asarray(given)
+    # unsigned, a negative number is a large one
+    if rows.dtype == np.int64 and rows.ndim == 1 and len(rows) and rows.view(np.uint64).max() < n_rows:
+        return rows
+    numbers: NDArray[np.int64] = np.arange(n_rows)[rows]
+    return numbers
 
 
 def _matrix(X: Any) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.forest import ranges
 from crosscut.predict import probabilities
 
 if TYPE_CHECKING:
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 class Grove:
     """Trees end to end. A *place* is a node counted over all of them; a row *stops* at a place."""
 
-    def __init__(self, packed: Packed, *, exact_ties: bool, min_impurity: float) -> None:
+    def __init__(
+        self, packed: Packed, trees: NDArray[np.int64], *, exact_ties: bool, min_impurity: float
+    ) -> None:
         self.packed = packed
+        self.trees = trees  # which of the packed trees is that of each training set; there may be others
         self.exact_ties = exact_ties  # impurities can be had to scikit-learn's last bit: Gini of row counts
         self.min_impurity = min_impurity
 
@@ -57,15 +61,20 @@ class Grove:
 
     @cached_property
     def _has_pure(self) -> bool:
-        return bool(((self._impurity <= self.min_impurity) & (self.packed.feature >= 0)).any())
+        if self.exact_ties:  # growth itself tells which counts are pure
+            return False
+        return bool(((self.packed.impurity <= self.min_impurity) & (self.packed.feature >= 0)).any())
 
     def leaves(
         self, x: NDArray[np.float32], rows: Sequence[NDArray[np.int64]], n_jobs: int
     ) -> NDArray[np.int64]:
-        """Return the places where the rows given for each tree end, tree after tree."""
+        """Return the places where the rows given for each training set end, one set after the other."""
         packed = self.packed
+        trees = self.trees[: len(rows)]
+        order = np.argsort(trees, kind="stable")
+        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         row_start = np.zeros(packed.n_trees + 1, np.int64)
-        np.cumsum([len(of_tree) for of_tree in rows], out=row_start[1:])
+        np.cumsum(np.bincount(trees, sizes, packed.n_trees), out=row_start[1:])
         leaf = _core.apply(
             packed.node_start,
             packed.first_child,
@@ -77,11 +86,14 @@ class Grove:
             packed.branch_start,
             packed.branches,
             x,
-            np.concatenate(rows),
+            np.concatenate([rows[s] for s in order]),
             row_start,
             n_jobs,
         )
-        return np.repeat(packed.node_start[:-1], np.diff(row_start)) + leaf
+        places = np.repeat(packed.node_start[:-1], np.diff(row_start)) + leaf
+        found = np.empty_like(places)
+        found[ranges(np.concatenate([[0], np.cumsum(sizes)]), order)] = places
+        return found
 
     def stopped(self, places: NDArray[np.int64], cut: Cut) -> NDArray[np.integer[Any]]:
         """Return where rows that ended at ``places`` stop in the trees as ``cut`` leaves them."""
@@ -112,8 +124,9 @@ class Grove:
         )
 
     def cut_tree(self, t: int, cut: Cut) -> Tree:
-        """Return tree ``t`` as ``cut`` leaves it."""
-        one = Grove(self.packed.only(t), exact_ties=self.exact_ties, min_impurity=self.min_impurity)
+        """Return the tree of training set ``t`` as ``cut`` leaves it."""
+        packed = self.packed.only(int(self.trees[t]))
+        one = Grove(packed, np.arange(1), exact_ties=self.exact_ties, min_impurity=self.min_impurity)
         stops = one.stops(cut)
         if stops is None:
             return one.packed.tree(0)
