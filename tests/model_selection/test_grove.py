@@ -22,7 +22,7 @@ def grove_of(X, y, n_classes):
     growth = Growth("gini" if n_classes else "variance")
     values = y.astype(np.int32) if n_classes else y
     forest = grow(table, Target(values, n_classes), Tasks.from_cv(3, n_rows=len(y)), growth)
-    return Grove(forest.packed, exact_ties=n_classes > 0, min_impurity=PURE)
+    return Grove(forest.packed, np.arange(4), exact_ties=n_classes > 0, min_impurity=PURE)
 
 
 CUTS = st.builds(
