@@ -60,6 +60,8 @@ def branch_label(
     if condition.categories is None:
         if condition.missing is not None:
             return "missing" if condition.missing else "present"
+        if schema.kinds[int(tree.feature[node])] == "boolean":
+            return f"= {'true' if branch else 'false'}"
         return ("≤ " if branch == 0 else "> ") + threshold_label(tree, node)
     names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:

@@ -33,7 +33,8 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
         absent = [name for name in names if name not in frame.column_names]
         if absent:
             raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
-        frame = frame.select(list(names))
+        # a model fitted on an array knows its columns by position, x0, x1, ...
+        frame = frame.select(list(names)) if fitted._schema.named else _matrix(frame, names)  # noqa: SLF001
         columns: list[Any] = [fitted.predict(frame).tolist()]
         if probabilities:
             if not hasattr(fitted, "classes_"):
@@ -44,6 +45,12 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(headings)
         writer.writerows(zip(*columns, strict=True))
+
+
+def _matrix(frame: Any, names: tuple[str, ...]) -> Any:
+    import numpy as np
+
+    return np.column_stack([frame[name].to_numpy() for name in names])
 
 
 def read_model_file(path: Path) -> tuple[Any, str]:

@@ -48,8 +48,11 @@ class Source:
 
 def read_rows(path: str, table: str | None = None) -> Any:
     """Read a file; everything that can be wrong with one becomes a failure."""
-    with failing_with(UNREADABLE):
+    try:
         frame = read_file(path, table=table)
+    except Exception as error:  # every library that reads files has errors of its own
+        text = str(error)
+        raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
     binary = [
         name
         for name, kind in zip(frame.column_names, frame.schema.types, strict=True)

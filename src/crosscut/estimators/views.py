@@ -51,3 +51,17 @@ class Views:
         return json.dumps(
             tree_data(self.forest_[0], self._schema, classes), indent=indent, ensure_ascii=False
         )
+
+    def report(self, path: str | PathLike[str], *, target: str = "target") -> None:
+        """Write one HTML page about the tree, its error and where the folds disagree; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        target : str
+            Name of what is predicted.
+        """
+        from crosscut.report import write_report
+
+        write_report(self, path, target=target)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """A fitted tree explained: ``summarize`` makes a plain dict of it, ``html`` a page of that."""
 
+from crosscut.report.html import write_report
 from crosscut.report.summary import summarize
 
-__all__ = ["summarize"]
+__all__ = ["summarize", "write_report"]

@@ -80,6 +80,6 @@ def _describe(model: CrossValidatedTree, node: SharedNode, n_trees: int) -> str:
     if stopped:
         said.append(f"{stopped} stop{'s' if stopped == 1 else ''}")
     place = "the root" if node.depth == 0 else f"level {node.depth + 1}"
-    return f"They part at {place}: of the {len(node.tasks)} trees there, {', '.join(said)}." + (
+    return f"The trees part at {place}: of the {len(node.tasks)} there, {', '.join(said)}." + (
         f" ({n_trees - len(node.tasks)} are elsewhere.)" if len(node.tasks) < n_trees else ""
     )

@@ -81,9 +81,12 @@ def settings(model: CrossValidatedTree) -> dict[str, Any]:
 
 def _data(model: CrossValidatedTree) -> dict[str, Any]:
     schema, importance = model._schema, model.feature_importances_  # noqa: SLF001
+    classes = model._classes()  # noqa: SLF001
     used = np.unique(np.concatenate([tree.feature for tree in model.forest_.trees]))
     return {
         "rows": int(model.tree_.n_rows[0]),
+        "class_weights": None if classes is None else model.tree_.value[0].tolist(),
+        "mean": float(model.tree_.value[0, 0]) if classes is None else None,
         "columns": [
             {
                 "name": name,

@@ -1,0 +1,101 @@
+"""One HTML page about a fitted tree, with everything it needs inside."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crosscut.labels import number
+from crosscut.report.charts import bar_chart, pruning_chart
+from crosscut.report.shared_nodes import shared_nodes
+from crosscut.report.summary import summarize
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+
+
+def write_report(model: CrossValidatedTree, path: str | PathLike[str], *, target: str = "target") -> None:
+    """Write the report on a model fitted with cross-validation to an HTML file.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted with cross-validation.
+    path : path
+        The file to write; it needs no other file and no network.
+    target : str
+        Name of what is predicted.
+    """
+    model._cross_validation("report()")  # noqa: SLF001, says what is missing
+    page = report_html(summarize(model, target=target), shared_nodes(model), model.to_text(decimals=4))
+    Path(path).write_text(page, encoding="utf-8")
+
+
+def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> str:
+    """Fill the page's template from plain data."""
+    from jinja2 import Environment
+
+    folder = files("crosscut.report")
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": number, "percent": _percent}
+    template = environment.from_string(folder.joinpath("page.html").read_text(encoding="utf-8"))
+    lines = text.splitlines()
+    classify = summary["task"] == "classification"
+    cv, stability = summary["cv"], summary["stability"]
+    folds = [str(k + 1) for k in range(cv["folds"])]
+    return template.render(
+        **summary,
+        style=folder.joinpath("page.css").read_text(encoding="utf-8"),
+        script=folder.joinpath("page.js").read_text(encoding="utf-8"),
+        # no "<" can end the script element that holds the data
+        forest=json.dumps(forest, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        n_forest=len(forest["nodes"]),
+        left_out=forest["left_out"],
+        tree_text="\n".join(lines[:80]) + (f"\n… {len(lines) - 80} more lines" if len(lines) > 80 else ""),
+        code=_code(summary),
+        most_important=max(column["importance"] for column in summary["data"]["columns"]) or 1.0,
+        charts={
+            "pruning": pruning_chart(summary["pruning"], "error rate" if classify else "mean squared error"),
+            "folds": bar_chart(
+                cv["error_by_fold"],
+                folds,
+                title="Error of each fold",
+                x_title="fold",
+                y_title=cv["measure"],
+                mean=cv["error"],
+            ),
+            "stability": bar_chart(
+                stability["f"],
+                [str(k + 1) for k in range(stability["levels"])],
+                title="Different tests per level",
+                x_title="level",
+                y_title="f(i): different tests",
+            ),
+            "time": bar_chart(
+                [1000 * s for s in summary["cost"]["seconds_by_level"]],
+                [str(k + 1) for k in range(len(summary["cost"]["seconds_by_level"]))],
+                title="Time per level",
+                x_title="level",
+                y_title="milliseconds",
+            ),
+        },
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def _code(summary: dict[str, Any]) -> str:
+    """Return the lines of Python that fit the same model."""
+    name = "TreeClassifier" if summary["task"] == "classification" else "TreeRegressor"
+    given = ",\n".join(
+        f"    {key}={value if '(' in str(value) else repr(value)}"
+        for key, value in summary["settings"].items()
+        if value is not None
+    )
+    return f"from crosscut import {name}\n\nmodel = {name}(\n{given},\n).fit(X, y)"

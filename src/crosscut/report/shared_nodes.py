@@ -1,0 +1,89 @@
+"""The forest as the page's script reads it: one short list per shared node, in preorder."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.labels import branch_label
+from crosscut.predict import probabilities
+
+if TYPE_CHECKING:
+    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+    from crosscut.sharing import SharedNode
+
+MOST_NODES = 12_000  # more would make the page slow, and nobody reads them
+
+
+def shared_nodes(model: CrossValidatedTree, most: int = MOST_NODES) -> dict[str, Any]:
+    """Return the forest of a model as dicts and lists.
+
+    Every node is ``[tasks, rows, predictions, shares, groups]``: the trees that reach it; for each of them
+    its training rows there, its prediction (a class number, or a mean) and the predicted class's share in
+    percent; and one ``[tasks, column, [[condition, child], ...]]`` per different test. Sets of trees are
+    numbers into ``sets``. Below the first ``most`` nodes, level by level, nodes are left out and groups have
+    no children.
+    """
+    trees, schema = model.forest_.trees, model._schema  # noqa: SLF001, one package
+    classes = model._classes()  # noqa: SLF001
+    predicted = [tree.value.argmax(axis=1) if classes is not None else tree.value[:, 0] for tree in trees]
+    shares = [np.rint(100 * probabilities(tree.value).max(axis=1)) for tree in trees]
+    sets: dict[tuple[int, ...], int] = {}
+    root = model.forest_.sharing.root
+    kept = _kept(root, most)
+    order = [node for node in root if id(node) in kept]
+    number = {id(node): k for k, node in enumerate(order)}
+    nodes = []
+    for node in order:
+        at = dict(zip(node.tasks, node.nodes, strict=True))
+        groups = []
+        for group, below in zip(node.groups, node.children, strict=True):
+            told = [_condition(model, child, at) for child in below]
+            children = [
+                [condition, number[id(child)]]
+                for condition, child in zip(told, below, strict=True)
+                if id(child) in number
+            ]
+            column = schema.names[int(trees[group[0]].feature[at[group[0]]])]
+            if node.is_fork:  # tests of one column differ by what they ask of it
+                column += " " + branch_label(trees[group[0]], at[group[0]], 0, schema)
+            groups.append([sets.setdefault(group, len(sets)), column, children])
+        nodes.append(
+            [
+                sets.setdefault(node.tasks, len(sets)),
+                [int(trees[t].n_rows[i]) for t, i in at.items()],
+                [
+                    int(predicted[t][i]) if classes is not None else float(f"{predicted[t][i]:.4g}")
+                    for t, i in at.items()
+                ],
+                [] if classes is None else [int(shares[t][i]) for t, i in at.items()],
+                groups,
+            ]
+        )
+    return {
+        "classes": None if classes is None else [str(c) for c in classes],
+        "trees": len(trees),
+        "sets": [list(tasks) for tasks in sets],
+        "nodes": nodes,
+        "left_out": sum(1 for _ in root) - len(nodes),
+    }
+
+
+def _kept(root: SharedNode, most: int) -> set[int]:
+    kept: set[int] = set()
+    todo = deque([root])
+    while todo and len(kept) < most:
+        node = todo.popleft()
+        kept.add(id(node))
+        todo.extend(child for below in node.children for child in below)
+    return kept
+
+
+def _condition(model: CrossValidatedTree, child: SharedNode, at: dict[int, int]) -> str:
+    """Return what the first of its trees asks on the way to a node; others may use another constant."""
+    task = child.tasks[0]
+    tree, parent = model.forest_.trees[task], at[task]
+    children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
+    return branch_label(tree, parent, children.index(child.nodes[0]), model._schema)  # noqa: SLF001

@@ -1,0 +1,108 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crosscut import TreeClassifier, datasets, load_model
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE
+from crosscut.files import split_target
+
+from .calls import call, refused
+
+CHURN = Path(__file__).parents[2] / "examples" / "churn.csv"
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory):
+    random = np.random.default_rng(0)
+    x, shop = random.normal(size=300), random.integers(0, 12, 300)
+    lines = [
+        f"{a:.4f},{s},{3 * (a > 0) + random.normal():.3f},{1 + s % 2}" for a, s in zip(x, shop, strict=True)
+    ]
+    path = tmp_path_factory.mktemp("data") / "prices.tsv"
+    path.write_text("size,shop,price,weight\n".replace(",", "\t") + "\n".join(lines).replace(",", "\t"))
+    return path
+
+
+def test_classification_prints_everything():
+    result = call("cv", CHURN, "--target", "churned")
+    assert result.exit_code == 0
+    for part in (
+        "classification",
+        "support_calls",
+        "error rate 0.",
+        "±",
+        "Pruning",
+        "chosen",
+        "found",
+        "Stability",
+        "f(i)",
+        "cost model",
+    ):
+        assert part in result.stdout
+    assert "\x1b" not in result.stdout  # no colours where no terminal reads them
+
+
+def test_json_is_all_there_is_and_agrees_with_the_estimator():
+    summary = json.loads(
+        call("cv", CHURN, "--target", "churned", "--prune", "best", "--folds", "5", "--json").stdout
+    )
+    X, y = split_target(datasets.churn(), "churned")
+    model = TreeClassifier(cv=5, prune="best", random_state=0).fit(X, y)
+    assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
+    assert summary["tree"]["leaves"] == model.get_n_leaves()
+
+
+def test_regression_with_groups_weights_and_limits(prices):
+    result = call(
+        "cv", prices, "-t", "price", "--groups", "shop", "--weights", "weight", "--folds", "4",
+        "--max-depth", "3", "--min-leaf", "5", "--prune", "none", "--json",
+    )  # fmt: skip
+    summary = json.loads(result.stdout)
+    assert summary["task"] == "regression"
+    assert summary["cv"]["folds"] == 4
+    assert summary["tree"]["depth"] <= 3
+    assert [column["name"] for column in summary["data"]["columns"]] == ["size"]
+    assert "residuals" in call("cv", prices, "-t", "price").stdout
+
+
+def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices):
+    assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["task"] == "classification"
+    told = json.loads(call("cv", prices, "-t", "weight", "--task", "regression", "--json").stdout)
+    assert told["task"] == "regression"
+
+
+def test_the_model_and_the_report_are_written(tmp_path):
+    model, page = tmp_path / "m.crosscut", tmp_path / "r.html"
+    assert call("cv", CHURN, "-t", "churned", "--save", model, "--report", page).exit_code == 0
+    assert load_model(model).get_n_leaves() == 3
+    assert "churned" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--groups", "nowhere"], "nowhere"),
+        (["--groups", "paperless"], "fewer than --folds"),
+        (["--weights", "region"], "numbers"),
+        (["--weights", "churned"], "target"),
+        (["--drop", "nowhere"], "nowhere"),
+        (["--nominal", "nowhere"], "nowhere"),
+        (["--task", "regression"], "classification"),
+    ],
+)
+def test_columns_that_do_not_fit(options, message):
+    assert message in refused(call("cv", CHURN, "-t", "churned", *options), UNSUITABLE)
+
+
+@pytest.mark.parametrize("option", ["--save", "--report"])
+def test_a_place_that_cannot_be_written(tmp_path, option):
+    assert "absent" in refused(
+        call("cv", CHURN, "-t", "churned", option, tmp_path / "absent" / "x"), UNWRITABLE
+    )
+
+
+def test_wrong_options_exit_with_two():
+    assert call("cv", CHURN).exit_code == 2
+    assert call("cv", CHURN, "-t", "churned", "--folds", "1").exit_code == 2

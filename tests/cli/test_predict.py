@@ -1,0 +1,55 @@
+import csv
+import io
+
+import pytest
+
+from crosscut import TreeClassifier, TreeRegressor, datasets, read_file
+from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE
+from crosscut.files import split_target
+
+from .calls import call, refused
+from .test_cv import CHURN
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "churn.crosscut"
+    assert call("cv", CHURN, "-t", "churned", "--save", path).exit_code == 0
+    return path
+
+
+def test_predictions_are_the_estimators(model):
+    printed = list(csv.reader(io.StringIO(call("predict", model, CHURN, "--probabilities").stdout)))
+    X, y = split_target(datasets.churn(), "churned")
+    fitted = TreeClassifier(prune="1se", random_state=0).fit(X, y)
+    assert printed[0] == ["churned", "churned = no", "churned = yes"]
+    frame = read_file(CHURN)
+    assert [row[0] for row in printed[1:]] == fitted.predict(frame.drop_columns("churned")).tolist()
+
+
+def test_a_column_that_is_absent_is_named(model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("age\n30\n")
+    assert "'region'" in refused(call("predict", model, path), UNSUITABLE)
+
+
+def test_what_is_no_model_is_refused(model, tmp_path):
+    assert "not a crosscut model" in refused(call("predict", CHURN, CHURN), NOT_A_MODEL)
+    assert "No such file" in refused(call("predict", tmp_path / "absent", CHURN), NOT_A_MODEL)
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(model.read_bytes()[:-9])
+    assert "damaged" in refused(call("show", damaged), NOT_A_MODEL)
+
+
+def test_numbers_have_no_probabilities(tmp_path):
+    TreeRegressor(cv=2).fit([[0.0], [1.0]] * 4, [0.0, 1.5] * 4).save(tmp_path / "m")
+    new = tmp_path / "new.csv"
+    new.write_text("x0\n0.2\n0.9\n")
+    assert call("predict", tmp_path / "m", new).stdout == "target\n0.0\n1.5\n"
+    assert "classes" in refused(call("predict", tmp_path / "m", new, "--probabilities"), UNSUITABLE)
+
+
+def test_predictions_can_go_to_a_file(model, tmp_path):
+    out = tmp_path / "out.csv"
+    assert call("predict", model, CHURN, "--out", out).stdout == ""
+    assert len(out.read_text().splitlines()) == 801

@@ -1,0 +1,39 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import confusion_matrix
+
+from crosscut import TreeClassifier, TreeRegressor
+from crosscut.report.summary import summarize
+
+
+def test_classification():
+    X, y = load_iris(return_X_y=True)
+    model = TreeClassifier(prune="1se").fit(X, y)
+    summary = summarize(model, target="species")
+    json.dumps(summary, allow_nan=False)
+    assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
+    assert summary["cv"]["standard_error"] == pytest.approx(model.cv_standard_error_)
+    assert summary["confusion"]["matrix"] == confusion_matrix(y, model.cv_predictions_).tolist()
+    chosen = summary["pruning"]["chosen"]
+    assert summary["pruning"]["n_leaves"][chosen] == model.get_n_leaves()
+    assert summary["cost"]["speedup_in_rows"] > 2  # of growing, though the trees were pruned afterwards
+
+
+def test_regression():
+    X, y = load_diabetes(return_X_y=True)
+    model = TreeRegressor(cv=5, max_depth=3, random_state=0).fit(X, y)
+    summary = summarize(model)
+    json.dumps(summary, allow_nan=False)
+    residual = y - model.cv_predictions_
+    assert summary["residuals"]["root_mean_square"] == pytest.approx(np.sqrt(np.mean(residual**2)))
+    assert summary["residuals"]["median"] == pytest.approx(np.median(residual))
+    assert len(summary["cv"]["error_by_fold"]) == 5
+
+
+def test_without_cross_validation_only_the_tree_is_described():
+    summary = summarize(TreeClassifier(cv=None).fit([[0.0], [1.0]], ["a", "b"]))
+    assert summary["tree"]["leaves"] == 2
+    assert "cv" not in summary
