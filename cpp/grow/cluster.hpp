@@ -13,9 +13,9 @@ inline double lane_cost(u32 lanes) {  // measured cost of a row with this many l
   return n <= 1 ? 1.0 : n <= 8 ? 1.25 : 1.5;
 }
 
-inline int popcount(const u64* words) {
+inline int popcount(const u64* words, u32 n_words) {
   int n = 0;
-  for (int i = 0; i < 8; i++) n += __builtin_popcountll(words[i]);
+  for (u32 i = 0; i < n_words; i++) n += __builtin_popcountll(words[i]);
   return n;
 }
 
@@ -34,16 +34,21 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, C
       }
   if (n_tests < 2 || n < 2 || !w.run.p.bundling || rows.n < kTinyBundle) return n;
 
-  const u32 sample = rows.n < kSample ? rows.n : kSample, step = rows.n / sample;
-  for (int i = 0; i < n; i++) {
-    Cluster& c = clusters[i];
-    const Test& t = tests[c.items[0].test];
-    for (u64& word : c.rows) word = 0;
-    for (u32 q = 0; q < sample; q++)
-      if (rows.mask(q * step) & c.lanes && t.branch(rows.rank(t.feature, q * step)) == c.items[0].branch)
-        c.rows[q >> 6] |= u64{1} << (q & 63);
-    c.cost = popcount(c.rows) * lane_cost(c.lanes);
+  const u32 sample = rows.n < kSample ? rows.n : kSample, step = rows.n / sample, words = (sample + 63) / 64;
+  for (int i = 0; i < n; i++)
+    for (u32 q = 0; q < words; q++) clusters[i].rows[q] = 0;
+  for (int i = 0, end; i < n; i = end) {  // the branches of one test follow each other
+    const int j = clusters[i].items[0].test;
+    for (end = i + 1; end < n && clusters[end].items[0].test == j;) end++;
+    for (u32 q = 0; q < sample; q++) {
+      const u32 m = rows.mask(q * step);
+      if (!(m & tests[j].lanes)) continue;
+      const int b = tests[j].branch(rows.rank(tests[j].feature, q * step));
+      for (int c = i; c < end; c++)
+        if (clusters[c].items[0].branch == b && m & clusters[c].lanes) clusters[c].rows[q >> 6] |= u64{1} << (q & 63);
+    }
   }
+  for (int i = 0; i < n; i++) clusters[i].cost = popcount(clusters[i].rows, words) * lane_cost(clusters[i].lanes);
   while (n > 1) {
     double most = 0;
     int first = -1, second = -1;
@@ -51,16 +56,16 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, C
       for (int b = a + 1; b < n; b++) {
         if (clusters[a].lanes & clusters[b].lanes) continue;
         int joint = 0;
-        for (int i = 0; i < 8; i++) joint += __builtin_popcountll(clusters[a].rows[i] | clusters[b].rows[i]);
+        for (u32 i = 0; i < words; i++) joint += __builtin_popcountll(clusters[a].rows[i] | clusters[b].rows[i]);
         const double gain = clusters[a].cost + clusters[b].cost - joint * lane_cost(clusters[a].lanes | clusters[b].lanes);
         if (gain > most) most = gain, first = a, second = b;
       }
     if (first < 0) break;
     Cluster &a = clusters[first], &b = clusters[second];
     for (int i = 0; i < b.n_items; i++) a.items[a.n_items++] = b.items[i];
-    for (int i = 0; i < 8; i++) a.rows[i] |= b.rows[i];
+    for (u32 i = 0; i < words; i++) a.rows[i] |= b.rows[i];
     a.lanes |= b.lanes;
-    a.cost = popcount(a.rows) * lane_cost(a.lanes);
+    a.cost = popcount(a.rows, words) * lane_cost(a.lanes);
     clusters[second] = clusters[--n];
   }
   return n;

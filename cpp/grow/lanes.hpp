@@ -124,6 +124,43 @@ CC_INLINE u32 pack_bits(u32 mask, u32 live) {
 #endif
 }
 
+// bit k: a[k] != b[k]
+CC_INLINE u32 differ(const Vec<u32, 16>& a, const Vec<u32, 16>& b) {
+#if defined(__AVX512VL__)
+  return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
+#else
+  u32 bits = 0;
+  for (int k = 0; k < 16; k++) bits |= static_cast<u32>(a[k] != b[k]) << k;
+  return bits;
+#endif
+}
+
+// bit k: table[index[k]] has one of the bits of `mask`
+CC_INLINE u32 look_up(const u32* table, const Vec<u32, 16>& index, u32 mask) {
+#if defined(__AVX512VL__)
+  return _mm512_test_epi32_mask(_mm512_i32gather_epi32((__m512i)index, table, 4), _mm512_set1_epi32(static_cast<int>(mask)));
+#else
+  u32 bits = 0;
+  for (int k = 0; k < 16; k++) bits |= static_cast<u32>((table[index[k]] & mask) != 0) << k;
+  return bits;
+#endif
+}
+
+// v[0], v[0] + v[1], …
+CC_INLINE Vec<float, 16> running_sum(Vec<float, 16> v) {
+  const Vec<float, 16> none{};
+  v += __builtin_shufflevector(v, none, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+  v += __builtin_shufflevector(v, none, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+  v += __builtin_shufflevector(v, none, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+  return v + __builtin_shufflevector(v, none, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+CC_INLINE Vec<double, 8> running_sum(Vec<double, 8> v) {
+  const Vec<double, 8> none{};
+  v += __builtin_shufflevector(v, none, 8, 0, 1, 2, 3, 4, 5, 6);
+  v += __builtin_shufflevector(v, none, 8, 8, 0, 1, 2, 3, 4, 5);
+  return v + __builtin_shufflevector(v, none, 8, 8, 8, 8, 0, 1, 2, 3);
+}
+
 template <class F>
 CC_INLINE void each_bit(u32 bits, F f) {
   for (; bits; bits &= bits - 1) f(__builtin_ctz(bits));

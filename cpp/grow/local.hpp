@@ -8,6 +8,8 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+constexpr u32 kListRoom = 16;  // entries a scan may read behind the end of a list (they are never used)
+
 enum class Mode : u8 { constant, list, cells, nominal };
 
 struct LocalColumn {
@@ -45,6 +47,10 @@ struct TwigRows {
   const u16* rows;
   const u32* info;
   const Local& local;
+  u32* const* lists;
+  // The column's rows in order, if they are kept so (null otherwise).
+  const u32* sorted(int f) const { return local.columns[f].mode == Mode::list ? lists[f] : nullptr; }
+  u32 mask_of(u32 entry) const { return info[entry & 0xffff] & 0xffff; }
   CC_INLINE u32 mask(u32 i) const { return info[rows[i]] & 0xffff; }
   CC_INLINE u32 rank(int f, u32 i) const { return local.columns[f].rank[rows[i]]; }
   CC_INLINE std::size_t row(u32 i) const { return local.ids[rows[i]]; }
@@ -83,7 +89,7 @@ inline void copy_column(Worker& w, Local& local, int f, u32** lists, SortKey* a,
       out.any_close |= !apart(column.values[out.global[v]], column.values[out.global[v + 1]]);
   out.mode = column.nominal ? Mode::nominal : out.n_ranks * 6 <= n || out.n_ranks <= 3 ? Mode::cells : Mode::list;
   if (out.mode != Mode::list) return;
-  lists[f] = w.scratch.take<u32>(n + 1);
+  lists[f] = w.scratch.take<u32>(n + kListRoom);
   for (u32 i = 0; i < n; i++) lists[f][i] = static_cast<u32>(out.rank[a[i].v & 0xffff]) << 16 | static_cast<u32>(a[i].v & 0xffff);
 }
 
@@ -141,7 +147,33 @@ struct TwigSearch {
     return ok;
   }
 
+  // One task alone (the lists have room behind their end to read a whole stretch).
+  void scan_stretches(int f, const u32* list, u32 n, u64 phase) {
+    constexpr u32 step = P::kStretch;
+    const bool close = local.columns[f].any_close;
+    u32 i = 0;
+    for (; i + 1 < n; i += step) {
+      const u32 here = n - i < step ? n - i : step, cuts = n - 1 - i < step ? n - 1 - i : step;
+      const auto s = p.stretch(rows, list + i);
+      u32 m = p.promising(s) & ((1u << cuts) - 1);
+      while (m) {
+        const u32 k = static_cast<u32>(__builtin_ctz(m)), e = list[i + k];
+        m &= m - 1;
+        if (e >> 16 == list[i + k + 1] >> 16 || (close && !parted(1, f, list, i + k, n))) continue;
+        const double q = best.q[0];
+        p.at(s, k);
+        judge(1, f, numeric_key(phase, e >> 16));
+        if (best.q[0] != q) m &= p.promising(s);
+      }
+      p.at(s, here - 1);
+    }
+    if (i < n) p.add(rows, list[n - 1] & 0xffff);
+  }
+
   void scan(int f, const u32* list, u32 n, u32 lanes, u64 phase) {
+    if constexpr (requires { P::kStretch; } && W == 1) {
+      if (!w.run.weighted) return scan_stretches(f, list, n, phase);
+    }
     const bool close = local.columns[f].any_close;
     for (u32 i = 0; i + 1 < n; i++) {
       const u32 e = list[i], next = list[i + 1];
@@ -267,7 +299,7 @@ struct TwigSearch {
 
   void search_sorting(int f, u32 lanes) {  // few rows of a column with many values: sort them here
     const auto mark = w.scratch.mark();
-    ListKey* keys = w.scratch.take<ListKey>(twig.n + 1);
+    ListKey* keys = w.scratch.take<ListKey>(twig.n + kListRoom);
     const u16* rank = local.columns[f].rank;
     for (u32 i = 0; i < twig.n; i++) keys[i].v = static_cast<u32>(rank[twig.rows[i]]) << 16 | twig.rows[i];
     if (twig.n <= 32) insertion_sort(keys, twig.n);
@@ -315,58 +347,105 @@ inline void search_twig(Worker& w, const Local& local, const Twig& twig, Best& b
 
 void grow_twig(Worker& w, const Local& local, Twig& twig);
 
+// Room for a child's rows and lists; which columns go on is found when the lists are filled.
+inline Twig new_child(Worker& w, const Twig& twig, const Team& team, u16* rows, u32* info) {
+  Twig next;
+  next.team = team, next.rows = rows, next.info = info, next.n = 0, next.n_features = 0;
+  next.features = w.scratch.take<int>(static_cast<std::size_t>(twig.n_features));
+  next.lists = w.scratch.take<u32*>(static_cast<std::size_t>(w.run.p.n_features));
+  return next;
+}
+
+inline void keep_column(Twig& next, int f, u32* list) {
+  if (list) {
+    next.lists[f] = list;
+    if (list[0] >> 16 == list[next.n - 1] >> 16) return;  // constant from here on
+  }
+  next.features[next.n_features++] = f;
+}
+
 inline void grow_child(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test* tests, const Cluster& c) {
   const auto mark = w.scratch.mark();
-  Twig next;
-  next.team = child_team(w, twig.team, tests, c);
-  next.rows = w.scratch.take<u16>(twig.n), next.info = w.scratch.take<u32>(local.n);
   const bool pack = !w.run.p.multiplicity;
+  u32* info = w.scratch.take<u32>(local.n);
+  u16* kept = w.scratch.take<u16>(twig.n + 1);
   u32 n = 0;
   for (u32 i = 0; i < twig.n; i++) {
     const u32 m = lanes_in(rows, tests, c, i), row = twig.rows[i];
-    next.info[row] = w.run.describe(pack ? pack_bits(m, c.lanes) : m, local.cls(row));
-    next.rows[n] = static_cast<u16>(row), n += m != 0;
+    info[row] = w.run.describe(pack ? pack_bits(m, c.lanes) : m, local.cls(row));
+    kept[n] = static_cast<u16>(row), n += m != 0;
   }
-  u32 absent = 0;
-  for (u32 i = 0; i < n; i++) absent |= ~next.info[next.rows[i]];
-  const Alike alike = Alike::of(w, next.team, absent, n, [&](u32 i) { return local.ids[next.rows[i]]; });
-  if (alike.drop) {
-    const u32 keep = next.team.lanes & ~alike.drop, all = n;
-    n = 0;
-    for (u32 i = 0; i < all; i++) {
-      const u32 row = next.rows[i], m = pack_bits(next.info[row] & 0xffff, keep);
-      next.info[row] = w.run.describe(m, local.cls(row));
-      next.rows[n] = static_cast<u16>(row), n += m != 0;
-    }
-    keep_lanes(next.team, keep);
-  }
+  Twig next = new_child(w, twig, child_team(w, twig.team, tests, c), kept, info);
   next.n = n;
-  if (!n) return w.scratch.release(mark);
-  next.features = w.scratch.take<int>(static_cast<std::size_t>(twig.n_features)), next.n_features = 0;
-  next.lists = w.scratch.take<u32*>(static_cast<std::size_t>(w.run.p.n_features));
-  for (int j = 0; j < twig.n_features; j++) {
+  for (int j = 0; n && j < twig.n_features; j++) {
     const int f = twig.features[j];
+    u32* to = nullptr;
     if (local.columns[f].mode == Mode::list) {
       const u32* from = twig.lists[f];
-      u32* to = w.scratch.take<u32>(n + 1);
-      u32 at = 0;
-      for (u32 i = 0; at < n; i++) to[at] = from[i], at += (next.info[from[i] & 0xffff] & 0xffff) != 0;
-      next.lists[f] = to;
-      if (to[0] >> 16 == to[n - 1] >> 16) continue;
+      to = w.scratch.take<u32>(n + kListRoom);
+      for (u32 i = 0, at = 0; at < n; i++) to[at] = from[i], at += (info[from[i] & 0xffff] & 0xffff) != 0;
     }
-    next.features[next.n_features++] = f;
+    keep_column(next, f, to);
   }
-  grow_twig(w, local, next);
-  alike.spread(w);
+  if (n) grow_twig(w, local, next);
   w.scratch.release(mark);
 }
 
+// One test with two child bundles: their rows are disjoint, so one pass over each list serves both.
+inline void grow_both(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test& test, const Cluster* c) {
+  const auto mark = w.scratch.mark();
+  const bool pack = !w.run.p.multiplicity;
+  u32* info = w.scratch.take<u32>(local.n);
+  u8* side = w.scratch.take<u8>(local.n);  // 0, 1, or 2: the row is in neither
+  u16* kept[2] = {w.scratch.take<u16>(twig.n + 1), w.scratch.take<u16>(twig.n + 1)};
+  u32 n[2] = {0, 0};
+  const int first = c[0].items[0].branch, second = c[1].items[0].branch;
+  for (u32 i = 0; i < twig.n; i++) {
+    const u32 row = twig.rows[i];
+    const int b = test.branch(rows.rank(test.feature, i));
+    const u32 lanes = b == first ? c[0].lanes : b == second ? c[1].lanes : 0, m = rows.mask(i) & lanes;
+    info[row] = w.run.describe(pack ? pack_bits(m, lanes) : m, local.cls(row));
+    const u32 s = m == 0 ? 2 : b == first ? 0 : 1;
+    side[row] = static_cast<u8>(s);
+    kept[0][n[0]] = kept[1][n[1]] = static_cast<u16>(row);
+    n[0] += s == 0, n[1] += s == 1;
+  }
+  Twig next[2] = {new_child(w, twig, child_team(w, twig.team, &test, c[0]), kept[0], info),
+                  new_child(w, twig, child_team(w, twig.team, &test, c[1]), kept[1], info)};
+  next[0].n = n[0], next[1].n = n[1];
+  for (int j = 0; j < twig.n_features; j++) {
+    const int f = twig.features[j];
+    u32 *left = nullptr, *right = nullptr;
+    if (local.columns[f].mode == Mode::list) {
+      const u32* from = twig.lists[f];
+      left = w.scratch.take<u32>(n[0] + kListRoom), right = w.scratch.take<u32>(n[1] + kListRoom);
+      for (u32 i = 0, l = 0, r = 0; i < twig.n; i++) {
+        const u32 e = from[i], s = side[e & 0xffff];
+        left[l] = e, right[r] = e;
+        l += s == 0, r += s == 1;
+      }
+    }
+    if (n[0]) keep_column(next[0], f, left);
+    if (n[1]) keep_column(next[1], f, right);
+  }
+  for (int k = 0; k < 2; k++)
+    if (n[k]) grow_twig(w, local, next[k]);
+  w.scratch.release(mark);
+}
+
+inline void grow_children(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Settler<TwigRows>& settler,
+                          const Cluster* clusters, int n) {
+  if (settler.n_tests == 1 && n == 2) return grow_both(w, local, twig, rows, settler.tests[0], clusters);
+  for (int i = 0; i < n; i++) grow_child(w, local, twig, rows, settler.tests, clusters[i]);
+}
+
 inline void grow_twig(Worker& w, const Local& local, Twig& twig) {
-  const double started = seconds_now();
+  const bool timed = twig.n >= 256;  // below that the clock costs too much; their time counts with the bundle above
+  const double started = timed ? seconds_now() : 0;
   const auto mark = w.scratch.mark();
   LevelCounts& level = w.levels[twig.team.depth < kLevels ? twig.team.depth : kLevels - 1];
   level.bundles++, level.rows += twig.n;
-  const TwigRows rows{twig.n, twig.rows, twig.info, local};
+  const TwigRows rows{twig.n, twig.rows, twig.info, local, twig.lists};
   if (!w.run.p.n_classes) {
     const u32 pure = pure_lanes(w, twig.team, rows);
     close_lanes(w, twig.team, rows, pure);
@@ -382,8 +461,8 @@ inline void grow_twig(Worker& w, const Local& local, Twig& twig) {
     Cluster* clusters;
     const int n = make_clusters(w, rows, settler.tests, settler.n_tests, clusters);
     level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
-    level.seconds += seconds_now() - started;
-    for (int i = 0; i < n; i++) grow_child(w, local, twig, rows, settler.tests, clusters[i]);
+    if (timed) level.seconds += seconds_now() - started;
+    grow_children(w, local, twig, rows, settler, clusters, n);
   }
   w.scratch.release(mark);
 }

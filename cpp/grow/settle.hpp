@@ -130,6 +130,24 @@ inline Node* add_children(Worker& w, Node& node, int n) {
 // Neighbours: for every lane with a cut in column f, the largest own rank at or below it and the smallest own rank above.
 template <class Rows>
 void own_neighbours(const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
+  if constexpr (requires { rows.sorted(f); }) {
+    if (const u32* list = rows.sorted(f)) {
+      each_bit(lanes, [&](int k) {
+        u32 low = 0, high = rows.n;  // first entry above the cut
+        while (low < high) {
+          const u32 middle = (low + high) / 2;
+          if (list[middle] >> 16 <= cut[k]) low = middle + 1;
+          else high = middle;
+        }
+        u32 a = low;
+        while (a > 1 && !(rows.mask_of(list[a - 1]) >> k & 1)) a--;
+        while (high + 1 < rows.n && !(rows.mask_of(list[high]) >> k & 1)) high++;
+        below[k] = a ? list[a - 1] >> 16 : 0;
+        above[k] = high < rows.n ? list[high] >> 16 : ~u32{0};
+      });
+      return;
+    }
+  }
   alignas(64) u32 c[kLanes], lo[kLanes], hi[kLanes];
   for (int k = 0; k < kLanes; k++) c[k] = lanes >> k & 1 ? cut[k] : 0, lo[k] = 0, hi[k] = ~u32{0};
   if ((lanes & (lanes - 1)) == 0) {

@@ -24,10 +24,21 @@ struct Block {
 
   Worker& w() { return *helpers[0]; }
 
+  // Sorting a local block pays if several levels use it: near the depth limit only small bundles become local.
+  std::size_t local_limit(const Team& team) {
+    i64 levels = 0;
+    each_bit(team.lanes, [&](int k) {
+      const i64 left = limits_of(w(), team, k).max_depth - team.depth;
+      levels = left > levels ? left : levels;
+    });
+    const std::size_t most = w().run.p.local_rows;
+    return levels >= 6 ? most : most >> (6 - levels);
+  }
+
   void refine(Team team, u32 n, u32* ids, u16* masks) {
     Worker& me = w();
     me.poll();
-    if (n <= me.run.p.local_rows) {
+    if (n <= local_limit(team)) {
       if (n_helpers == 1) {
         grow_local(me, team, n, ids, masks);
         me.run.rows_done.fetch_add(n, std::memory_order_relaxed);

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crosscut.tasks import Tasks
 
 _NO_LIMIT = 2**62
-LOCAL_ROWS = 2048  # bundles up to this size are finished in a local copy
+LOCAL_ROWS = 4096  # bundles up to this size are finished in a local copy
 
 
 def grow(
