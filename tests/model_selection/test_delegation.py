@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn import model_selection as scikit
@@ -143,6 +144,34 @@ def test_infinite_values_fail_as_in_scikit():
     with pytest.warns(DelegationWarning, match="X is refused"), pytest.raises(ValueError) as ours:  # noqa: PT011
         crosscut.cross_validate(DecisionTreeClassifier(), X, y, error_score="raise")
     assert str(ours.value) == str(theirs.value)
+
+
+def test_columns_of_mixed_names_and_missing_classes_fail_as_in_scikit():
+    X, y = make_data(7, 60, 2)
+    frame = pd.DataFrame(X, columns=["a", 1])
+    labels = np.where(y, "yes", None)
+    for given, target in ((frame, y), (X, labels)):
+        with pytest.raises((ValueError, TypeError)) as theirs:
+            scikit.cross_validate(DecisionTreeClassifier(), given, target, cv=KFold(3), error_score="raise")
+        with pytest.warns(DelegationWarning, match="refused"), pytest.raises(type(theirs.value)) as ours:
+            crosscut.cross_validate(DecisionTreeClassifier(), given, target, cv=KFold(3), error_score="raise")
+        assert str(ours.value) == str(theirs.value)
+
+
+def test_a_nested_search_over_splits_that_repeat_rows():
+    X, y = make_data(8, 60, 1)
+    rows = np.arange(60)
+    cv = [(np.r_[rows[rows % 3 != i], rows[:5]], rows[rows % 3 == i]) for i in range(3)]
+    _, reason = delegated(
+        crosscut.nested_cross_validate,
+        DecisionTreeClassifier(),
+        {"max_depth": [1, 2]},
+        X,
+        y,
+        cv=iter(cv),
+        inner_cv=2,
+    )
+    assert "more than once" in reason
 
 
 def test_a_delegated_search_draws_the_same_candidates():

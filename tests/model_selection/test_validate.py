@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import crosscut
 from crosscut import TreeClassifier, TreeRegressor
+from crosscut.model_selection import call
 
 from .agreement import TOLERANCE, assert_same_results, assert_same_tree
 from .tie_free import is_tie_free, make_data, tie_free_data
@@ -106,6 +107,17 @@ def test_leave_one_out():
     np.testing.assert_array_equal(
         ours, scikit.cross_val_score(DecisionTreeClassifier(), X, y, cv=LeaveOneOut())
     )
+
+
+def test_many_splits_are_grown_in_parts(monkeypatch):
+    X, y = make_data(5, 90, 2)
+    options = {"cv": LeaveOneOut(), "return_indices": True, "return_estimator": True}
+    whole = crosscut.cross_validate(DecisionTreeClassifier(), X, y, **options)
+    predicted = crosscut.cross_val_predict(DecisionTreeClassifier(), X, y, cv=LeaveOneOut())
+    monkeypatch.setattr(call, "ROWS_AT_ONCE", 90 * 20)
+    assert_same_results(crosscut.cross_validate(DecisionTreeClassifier(), X, y, **options), whole)
+    again = crosscut.cross_val_predict(DecisionTreeClassifier(), X, y, cv=LeaveOneOut())
+    np.testing.assert_array_equal(again, predicted)
 
 
 def test_a_generator_of_splits_is_asked_once():

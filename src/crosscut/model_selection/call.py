@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn.base import is_classifier
@@ -11,6 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import validate_params
 
+from crosscut.masks import BLOCK
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks
 from crosscut.model_selection.evaluation import Grown
 from crosscut.model_selection.examples import Examples, Splits
@@ -18,7 +20,12 @@ from crosscut.model_selection.routing import route
 from crosscut.model_selection.settings import read_candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from crosscut.model_selection.settings import Cut, Lane
+
+# training rows of the splits of one growth: leave-one-out on 20,000 rows is grown 1,000 trees at a time
+ROWS_AT_ONCE = 20_000_000
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -84,16 +91,34 @@ class Call:
         settings = read_candidates(self.estimator, candidates, self.examples.n_features)
         given = list(self.cv.split(self.X, self.y, **self.routed.splitter.split))
         try:
-            splits = Splits.of(given, self.examples.n_rows)
-            return Grown.of(
-                self.estimator,
-                candidates,
-                settings,
-                self.examples,
-                splits,
-                self.routed.estimator.fit,
-                final=final,
-            )
+            return self._grow(candidates, settings, given, final=final)
         except NotShared as reason:
             reason.splits = given
             raise
+
+    def grow_parts(self) -> Iterator[Grown]:
+        """Grow the estimator's trees on all splits, so many splits at a time as fit in memory."""
+        settings = read_candidates(self.estimator, [{}], self.examples.n_features)
+        pairs = self.cv.split(self.X, self.y, **self.routed.splitter.split)
+        size = max(BLOCK, ROWS_AT_ONCE // self.examples.n_rows)
+        first = True
+        while given := list(islice(pairs, size)):
+            try:
+                grown = self._grow([{}], settings, given)
+            except NotShared as reason:
+                reason.splits = [*given, *pairs] if first else self.cv
+                raise
+            first = False
+            yield grown
+
+    def _grow(
+        self,
+        candidates: Sequence[Mapping[str, Any]],
+        settings: list[tuple[Lane, Cut]],
+        given: list[tuple[Any, Any]],
+        *,
+        final: bool = False,
+    ) -> Grown:
+        splits = Splits.of(given, self.examples.n_rows)
+        fit_params = self.routed.estimator.fit
+        return Grown.of(self.estimator, candidates, settings, self.examples, splits, fit_params, final=final)

@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _get_feature_names
 
 from crosscut.estimators.data import read_table
 from crosscut.model_selection.delegation import NotShared
@@ -177,6 +178,7 @@ def _rows(given: Any, n_rows: int) -> NDArray[np.int64]:
 
 def _matrix(X: Any) -> NDArray[np.float32]:
     try:
+        _get_feature_names(X)  # names of mixed types are refused
         return np.asarray(
             check_array(X, dtype=np.float32, ensure_all_finite="allow-nan", input_name="X"), order="C"
         )
@@ -194,10 +196,13 @@ def _table(estimator: Any, X: Any, n_jobs: int) -> tuple[Any, Table]:
 
 def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     if classifier:
-        kind = type_of_target(y)
+        try:
+            kind = type_of_target(y, input_name="y")
+            classes, codes = np.unique(y, return_inverse=True)
+        except (ValueError, TypeError) as error:
+            raise NotShared(f"y is refused by the estimator: {error}") from None
         if kind not in {"binary", "multiclass"}:
             raise NotShared(f"y is {kind}")
-        classes, codes = np.unique(y, return_inverse=True)
         return classes, codes.astype(np.int32)
     try:
         numbers = y.astype(np.float64)

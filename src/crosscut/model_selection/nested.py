@@ -138,24 +138,41 @@ def nested_cross_validate(
     try:
         check_estimator(estimator)
         call = Call.of("nested_cross_validate", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
-        read = read_candidates(estimator, candidates, call.examples.n_features)
+        return _shared(call, candidates, groups, inner_cv, refit, start)
     except NotShared as reason:
         warn_delegated("nested_cross_validate", reason)
+        cv = cv if reason.splits is None else reason.splits
         return _one_by_one(
             estimator, candidates, X, y, groups, scoring, cv, inner_cv, refit, n_jobs, params, start
         )
-    n_rows = call.examples.n_rows
-    outer = Splits.of(call.cv.split(call.X, call.y, **call.routed.splitter.split), n_rows)
-    pairs = [
-        pair
-        for i in range(len(outer))
-        for pair in _inner_pairs(estimator, call.X, call.y, groups, outer, inner_cv, i)
-    ]
-    owner = np.array([i for i, _ in pairs])
-    every = [*(pair for _, pair in pairs), *zip(outer.train, outer.test, strict=True)]
-    splits = Splits(list(every), [train for train, _ in every], [test for _, test in every])
-    fit_params = call.routed.estimator.fit
-    grown = Grown.of(estimator, candidates, read, call.examples, splits, fit_params, final=True)
+
+
+def _shared(
+    call: Call,
+    candidates: list[Mapping[str, Any]],
+    groups: Any,
+    inner_cv: Any,
+    refit: str | None,
+    start: float,
+) -> NestedResult:
+    """Grow the trees of all inner and outer training sets, and the final ones, at once."""
+    estimator, examples = call.estimator, call.examples
+    read = read_candidates(estimator, candidates, examples.n_features)
+    given = list(call.cv.split(call.X, call.y, **call.routed.splitter.split))
+    try:
+        outer = Splits.of(given, examples.n_rows)
+        pairs = [
+            pair
+            for i in range(len(outer))
+            for pair in _inner_pairs(estimator, call.X, call.y, groups, outer, inner_cv, i)
+        ]
+        every = [*(pair for _, pair in pairs), *zip(outer.train, outer.test, strict=True)]
+        splits = Splits(list(every), [train for train, _ in every], [test for _, test in every])
+        fit_params = call.routed.estimator.fit
+        grown = Grown.of(estimator, candidates, read, examples, splits, fit_params, final=True)
+    except NotShared as reason:
+        reason.splits = given
+        raise
     results = evaluate(
         grown,
         call.scorer,
@@ -165,7 +182,7 @@ def nested_cross_validate(
     )
     scores = _by_metric([result["test_scores"] for result in results], len(candidates))
     metric = _metric(scores, refit)
-    n_outer = len(outer)
+    n_outer, owner = len(outer), np.array([i for i, _ in pairs])
     inner = np.stack(
         [scores[metric][:, :-n_outer][:, owner == i].mean(axis=1) for i in range(n_outer)], axis=1
     )

@@ -50,7 +50,10 @@ def cross_val_predict(
         check_estimator(estimator)
         check_method(estimator, method)
         call = Call.of("cross_val_predict", estimator, X, y, groups, cv, params, scored=False, n_jobs=n_jobs)
-        grown = call.grow([{}])
+        test, parts = [], []
+        for grown in call.grow_parts():
+            test += grown.splits.test
+            parts.append(_predictions(grown, method))
     except NotShared as reason:
         warn_delegated("cross_val_predict", reason)
         delegated: NDArray[Any] = scikit.cross_val_predict(
@@ -66,14 +69,12 @@ def cross_val_predict(
             method=method,
         )
         return delegated
-    test = np.concatenate(grown.splits.test)
-    n_rows = grown.examples.n_rows
-    if len(test) != n_rows or len(np.unique(test)) != n_rows:
+    rows, n_rows = np.concatenate(test), call.examples.n_rows
+    if len(rows) != n_rows or len(np.unique(rows)) != n_rows:
         raise ValueError("cross_val_predict only works for partitions")
-    found = _predictions(grown, method)
     back = np.empty(n_rows, np.int64)
-    back[test] = np.arange(n_rows)
-    return found[back]
+    back[rows] = np.arange(n_rows)
+    return np.concatenate(parts)[back]
 
 
 def _predictions(grown: Grown, method: str) -> NDArray[Any]:

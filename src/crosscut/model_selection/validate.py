@@ -81,7 +81,17 @@ def cross_validate(
         call = Call.of(
             "cross_validate", estimator, X, y, groups, cv, params, scoring, raise_exc=raise_exc, n_jobs=n_jobs
         )
-        grown = call.grow([{}])
+        results, given = [], []
+        for grown in call.grow_parts():
+            results += evaluate(
+                grown,
+                call.scorer,
+                score_params=call.routed.scorer.score,
+                error_score=error_score,
+                return_train_score=return_train_score,
+                return_estimator=return_estimator,
+            )
+            given += grown.splits.given if return_indices else []
     except NotShared as reason:
         warn_delegated("cross_validate", reason)
         delegated: dict[str, Any] = scikit.cross_validate(
@@ -101,21 +111,13 @@ def cross_validate(
             error_score=error_score,
         )
         return delegated
-    results = evaluate(
-        grown,
-        call.scorer,
-        score_params=call.routed.scorer.score,
-        error_score=error_score,
-        return_train_score=return_train_score,
-        return_estimator=return_estimator,
-    )
-    print_fits(verbose, results, [None], len(grown.splits))
+    print_fits(verbose, results, [None], len(results))
     columns = _aggregate_score_dicts(results)
     found = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
     if return_estimator:
         found["estimator"] = columns["estimator"]
     if return_indices:
-        train, test = zip(*grown.splits.given, strict=True)
+        train, test = zip(*given, strict=True)
         found["indices"] = {"train": train, "test": test}
     test_scores = _normalize_score_results(columns["test_scores"])
     train_scores = _normalize_score_results(columns["train_scores"]) if return_train_score else {}
