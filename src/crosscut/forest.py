@@ -267,5 +267,10 @@ class Forest:
     def __reduce__(self) -> tuple[type[Forest], tuple[Packed, Mapping[str, NDArray[Any]] | None]]:
         return Forest, (self.packed, self.levels)
 
+    def _repr_html_(self) -> str:
+        from crosscut.report.notebook import forest_html
+
+        return forest_html(self)
+
     def __repr__(self) -> str:
         return f"Forest({len(self)} trees, {len(self.packed.feature)} nodes)"

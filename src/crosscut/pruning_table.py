@@ -67,6 +67,11 @@ class PruningTable:
 
         return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
 
+    def _repr_html_(self) -> str:
+        from crosscut.report.notebook import pruning_table_html
+
+        return pruning_table_html(self)
+
     def __str__(self) -> str:
         lines = ["   alpha      leaves  train error  CV error  std error"]
         columns = (self.alpha, self.n_leaves, self.train_error, self.cv_error, self.standard_error)

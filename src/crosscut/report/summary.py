@@ -56,7 +56,7 @@ def summarize(model: CrossValidatedTree, *, target: str = "target") -> dict[str,
     }
     if model._cv is None:  # noqa: SLF001
         return summary
-    summary["cv"] = _errors(model)
+    summary["cv"] = errors(model)
     summary["pruning"] = _pruning(model.pruning_table_, model.prune)
     if classes is None:
         summary["residuals"] = _residuals(model)
@@ -102,7 +102,7 @@ def _data(model: CrossValidatedTree) -> dict[str, Any]:
     }
 
 
-def _errors(model: CrossValidatedTree) -> dict[str, Any]:
+def errors(model: CrossValidatedTree) -> dict[str, Any]:
     """Return the error of each fold and of all: a rate of wrong classes, or a root of mean squares."""
     cv = model._cross_validation("summarize()")  # noqa: SLF001
     held_out, packed = cv.held_out, cv.forest.packed
@@ -142,18 +142,22 @@ def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
     }
 
 
-def _confusion(model: CrossValidatedTree) -> dict[str, Any]:
-    """Return rows of each class (lines) by the class their fold's tree gave (columns)."""
+def confusion(model: CrossValidatedTree) -> NDArray[np.int64]:
+    """Return how many held-out rows of each class (lines) its tree gave which class (columns)."""
     cv = model._cross_validation("summarize()")  # noqa: SLF001
     assert cv.classes is not None
     n_classes = len(cv.classes)
     actual = cv.y[cv.held_out.rows]
     given = cv.forest.packed.value.argmax(axis=1)[cv.node]
-    counts: NDArray[np.int64] = np.bincount(actual * n_classes + given, minlength=n_classes**2)
-    matrix = counts.reshape(n_classes, n_classes)
+    counts = np.bincount(actual * n_classes + given, minlength=n_classes**2)
+    return np.asarray(counts, dtype=np.int64).reshape(n_classes, n_classes)
+
+
+def _confusion(model: CrossValidatedTree) -> dict[str, Any]:
+    matrix = confusion(model)
     found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
-        "matrix": matrix.tolist() if n_classes <= MOST_CLASSES else None,
+        "matrix": matrix.tolist() if len(matrix) <= MOST_CLASSES else None,
         "recall": [float(v) for v in found],
         "right": int(np.trace(matrix)),
         "rows": int(matrix.sum()),

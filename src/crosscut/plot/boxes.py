@@ -1,0 +1,108 @@
+"""Arranged boxes drawn on axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crosscut.plot.canvas import GREY, LIGHT, ORANGE, axes, class_colour
+from crosscut.plot.layout import Box, arrange
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CHARACTER, LINE, LEVEL = 0.085, 0.19, 1.15  # inches: a character's width, a line's height, a level's height
+FONT = 9
+LARGEST = 60.0  # inches; what is wider is drawn smaller
+
+
+def text_width(text: str) -> float:
+    """Return the width of a box around this text, in inches."""
+    return CHARACTER * max(len(line) for line in text.split("\n")) + 0.2
+
+
+def draw(root: Box, ax: Axes | None) -> Axes:
+    """Draw boxes on axes that are as large as they need."""
+    for box in root.all():
+        box.width = max(box.width, text_width(box.text), text_width(box.above) - 0.1 if box.above else 0)
+    width, n_levels = arrange(root)
+    height = LEVEL * n_levels
+    scale = min(1.0, LARGEST / max(width, height))
+    own = ax is None
+    ax = axes(ax, max(width * scale, 2.5), max(height * scale, 1.2))
+    if not own:
+        inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+        scale = min(inches.width / width, inches.height / height, 1.0)
+    font = FONT * scale
+    for box in root.all():
+        for child in box.children:
+            _draw_line(ax, box, child, font)
+    for box in root.all():
+        _draw_box(ax, box, font)
+    ax.set_xlim(0, max(width, 2.5))
+    ax.set_ylim(-LEVEL * (n_levels - 0.5), LEVEL * 0.5)
+    ax.set_axis_off()
+    return ax
+
+
+def _height(box: Box) -> float:
+    return LINE * (box.text.count("\n") + 1) + 0.12 + (0.14 if box.shares else 0)
+
+
+def _draw_line(ax: Axes, box: Box, child: Box, font: float) -> None:
+    top, bottom = -LEVEL * box.level - _height(box) / 2, -LEVEL * child.level + _height(child) / 2
+    ax.plot([box.x, child.x], [top, bottom], color=GREY, linewidth=1, zorder=1)
+    if child.above:
+        ax.text(
+            child.x,
+            bottom + 0.04,
+            child.above,
+            fontsize=font * 0.9,
+            ha="center",
+            va="bottom",
+            color=ORANGE if box.kind == "fork" else GREY,
+            zorder=4,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+        )
+
+
+def _draw_box(ax: Axes, box: Box, font: float) -> None:
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    styles: dict[str, dict[str, Any]] = {
+        "test": {"facecolor": LIGHT, "edgecolor": GREY},
+        "leaf": {"facecolor": "white", "edgecolor": GREY},
+        "folded": {"facecolor": "white", "edgecolor": GREY, "linestyle": "dashed"},
+        "fork": {"facecolor": ORANGE, "edgecolor": ORANGE},
+    }
+    width, height = text_width(box.text), _height(box)
+    left, bottom = box.x - width / 2, -LEVEL * box.level - height / 2
+    shape = (
+        Rectangle((left, bottom), width, height, **styles[box.kind], zorder=2)
+        if box.kind == "fork"
+        else FancyBboxPatch(
+            (left, bottom),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            **styles[box.kind],
+            zorder=2,
+        )
+    )
+    ax.add_patch(shape)
+    colour = "white" if box.kind == "fork" else "black"
+    ax.text(
+        box.x,
+        bottom + height / 2 + (0.06 if box.shares else 0),
+        box.text,
+        fontsize=font,
+        ha="center",
+        va="center",
+        color=colour,
+        zorder=3,
+        linespacing=1.15,
+    )
+    at = left + 0.08
+    for k, share in enumerate(box.shares):
+        part = (width - 0.16) * share
+        ax.add_patch(Rectangle((at, bottom + 0.05), part, 0.09, color=class_colour(k), linewidth=0, zorder=3))
+        at += part

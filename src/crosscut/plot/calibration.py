@@ -1,0 +1,48 @@
+"""Whether held-out probabilities mean what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.plot.canvas import BLUE, GREY, axes, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) -> Axes:
+    """Draw the share of right predictions by the probability held-out rows were given.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted with cross-validation. Of two classes the second one's probability is drawn; of more, that of
+        the predicted class.
+    ax : Axes, optional
+        Where to draw.
+    n_bins : int
+        Intervals of probability; the area of a dot is the number of its rows.
+    """
+    cv = model._cross_validation("plot_calibration()")  # noqa: SLF001, one package
+    known = ~np.isnan(cv.values[:, 0])
+    actual, values = cv.y[known], cv.values[known]
+    two = len(cv.classes) == 2
+    given = values[:, 1] if two else values.max(axis=1)
+    right = actual == 1 if two else actual == values.argmax(axis=1)
+    ax = axes(ax, 4.6, 4.2)
+    where = np.minimum((given * n_bins).astype(int), n_bins - 1)
+    count = np.bincount(where, minlength=n_bins)
+    some = count > 0
+    middle = np.bincount(where, given, minlength=n_bins)[some] / count[some]
+    share = np.bincount(where, right, minlength=n_bins)[some] / count[some]
+    ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
+    ax.plot(middle, share, color=BLUE, linewidth=1)
+    ax.scatter(middle, share, s=15 + 250 * count[some] / count.max(), color=BLUE, alpha=0.6, linewidth=0)
+    ax.set_xlabel(f"probability of {cv.classes[1]}" if two else "probability of the predicted class")
+    ax.set_ylabel(f"share that is {cv.classes[1]}" if two else "share that is right")
+    ax.set_xlim(-0.05, 1.05)
+    ax.set_ylim(-0.05, 1.05)
+    plain(ax)
+    return ax

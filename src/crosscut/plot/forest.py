@@ -1,0 +1,156 @@
+"""The forest as in the paper's Figure 3: tests, fork squares, and which folds go where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crosscut.labels import branch_label, fold_label, outcome_label
+from crosscut.plot.boxes import draw
+from crosscut.plot.layout import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from crosscut.sharing import SharedNode
+
+MOST_BOXES = 120
+
+
+def plot_forest(
+    model: Any, *, ax: Axes | None = None, max_depth: int | None = None, fold_shared: bool = True
+) -> Axes:
+    """Draw the final tree and the trees of the folds in one picture.
+
+    A blue box is a test that the trees written on the way to it share; an orange square is a fork, where
+    trees that came together part, each way with the folds that take it.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted with cross-validation.
+    ax : Axes, optional
+        Where to draw; by default new axes as large as the forest needs.
+    max_depth : int, optional
+        Levels to draw; by default as many as are readable.
+    fold_shared : bool
+        Fold away parts on which all trees that reach them agree to the last leaf: one dashed box each.
+
+    Returns
+    -------
+    Axes
+        ``ax.figure.savefig("forest.svg")`` writes it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier
+    >>> ax = plot_forest(TreeClassifier(max_depth=3).fit(*load_iris(return_X_y=True)))
+    >>> len(ax.patches) > 3
+    True
+    """
+    model._cross_validation("plot_forest()")  # noqa: SLF001, says what is missing
+    root = model.forest_.sharing.root
+    agreed = _agreed(root)
+    depth = max_depth
+    if depth is None:
+        depth = max(tree.max_depth for tree in model.forest_.trees)
+        while depth > 1 and _count(root, depth, agreed if fold_shared else {}) > MOST_BOXES:
+            depth -= 1
+    return draw(_box(model, root, depth, agreed if fold_shared else {}), ax)
+
+
+def _agreed(root: SharedNode) -> dict[int, int]:
+    """Return the size of each subtree in which no tree parts from the others, by node."""
+    sizes: dict[int, int] = {}
+    for node in reversed(list(root)):
+        if not node.groups:
+            sizes[id(node)] = 1
+        elif len(node.groups) == 1 and len(node.groups[0]) == len(node.tasks):
+            below = [sizes.get(id(child)) for child in node.children[0]]
+            if all(size is not None for size in below):
+                sizes[id(node)] = 1 + sum(size for size in below if size is not None)
+    return sizes
+
+
+def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
+    count, todo = 0, [root]
+    while todo:
+        node = todo.pop()
+        count += 1 + (len(node.groups) if node.is_fork else 0)
+        if node.depth < depth and agreed.get(id(node), 0) <= 1:
+            todo.extend(child for below in node.children for child in below)
+    return count
+
+
+def _box(model: Any, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
+    """Return the boxes of the forest; a loop, since forests may be deeper than Python's stack."""
+    made = Box("")
+    todo = [(root, made)]
+    while todo:
+        node, box = todo.pop()
+        at = dict(zip(node.tasks, node.nodes, strict=True))
+        going = sum(len(group) for group in node.groups)
+        size = agreed.get(id(node), 0)
+        if not node.groups:
+            box.text, box.kind = _leaf(model, node.tasks, at), "leaf"
+        elif node.depth >= depth:
+            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "folded"
+        elif size > 3:
+            who = "one tree" if len(node.tasks) == 1 else "all agree"
+            box.text, box.kind = f"{who}:\n{size} nodes", "folded"
+        elif len(node.groups) == 1 and going == len(node.tasks):
+            todo += _test(model, box, node, 0, at)
+        else:
+            box.text, box.kind = " ", "fork"
+            for k, group in enumerate(node.groups):
+                branch = Box("", above=_trees(group))
+                box.children.append(branch)
+                todo += _test(model, branch, node, k, at)
+            staying = [task for task in node.tasks if not any(task in group for group in node.groups)]
+            if staying:
+                box.children.append(Box(_leaf(model, staying, at), kind="leaf", above=_trees(staying)))
+    return made
+
+
+def _test(model: Any, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
+    """Make a box the test of one group, and list the boxes of its branches to be filled."""
+    schema = model._schema  # noqa: SLF001
+    group, below = node.groups[k], node.children[k]
+    first = model.forest_.trees[group[0]]
+    box.text = schema.names[int(first.feature[at[group[0]]])]
+    todo = []
+    for child in below:
+        task = child.tasks[0]
+        tree, parent = model.forest_.trees[task], at[task]
+        children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
+        asked = branch_label(tree, parent, children.index(child.nodes[0]), schema, most=3)
+        made = Box("", above=asked)
+        box.children.append(made)
+        todo.append((child, made))
+    return todo
+
+
+def _trees(tasks: Sequence[int]) -> str:
+    folds = sum(task > 0 for task in tasks)
+    shown = fold_label([task for task in tasks if task > 0])
+    parts = ["final tree"] * (0 in tasks) + [f"fold{'s' * (folds > 1)} {shown}"] * (folds > 0)
+    return ", ".join(parts)
+
+
+def _leaf(model: Any, tasks: Any, at: dict[int, int]) -> str:
+    """Return what the trees say here, each outcome with how many say it if they differ."""
+    classes = model._classes()  # noqa: SLF001
+    said: dict[str, int] = {}
+    for task in tasks:
+        outcome = outcome_label(model.forest_.trees[task].value[at[task]], classes)
+        said[outcome] = said.get(outcome, 0) + 1
+    if len(said) == 1:
+        return next(iter(said))
+    if classes is None:
+        means = [float(model.forest_.trees[task].value[at[task], 0]) for task in tasks]
+        return f"{min(means):.4g}\nto {max(means):.4g}"
+    return "\n".join(
+        f"{outcome} ({count} trees)" for outcome, count in sorted(said.items(), key=lambda s: -s[1])[:3]
+    )

@@ -1,0 +1,68 @@
+"""What happens on each level: how far the trees agree, and where the time goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.plot.canvas import BLUE, GREY, axes, plain, whole_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw f(i), the different tests for each test of one tree: 1 where all trees agree.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted with cross-validation.
+    ax : Axes, optional
+        Where to draw.
+    """
+    sharing = model.forest_.sharing
+    ax = axes(ax, 6.4, 3.4)
+    level = np.arange(1, len(sharing.f) + 1)
+    ax.bar(level, sharing.f, color=BLUE, width=0.7)
+    for at, label in ((1, "all trees agree"), (sharing.n_trees, "every tree for itself")):
+        ax.axhline(at, color=GREY, linestyle=":", linewidth=1)
+        ax.annotate(
+            label,
+            (1.01, at),
+            xycoords=("axes fraction", "data"),
+            ha="left",
+            va="center",
+            fontsize=8,
+            color=GREY,
+        )
+    ax.set_ylim(0, sharing.n_trees * 1.12)
+    ax.set_xlabel("level")
+    ax.set_ylabel("different tests f(i)")
+    plain(ax)
+    whole_numbers(ax)
+    return ax
+
+
+def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the time the engine spent on each level of all trees.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted by an engine that measured it.
+    ax : Axes, optional
+        Where to draw.
+    """
+    levels = model.forest_.levels
+    if levels is None or "seconds" not in levels:
+        raise ValueError("the engine that grew these trees did not measure the time of levels")
+    seconds = np.asarray(levels["seconds"], dtype=float)
+    ax = axes(ax, 6.4, 3.4)
+    ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)
+    ax.set_xlabel("level")
+    ax.set_ylabel("milliseconds")
+    plain(ax)
+    whole_numbers(ax)
+    return ax

@@ -1,0 +1,41 @@
+"""Predicted against actual values of held-out rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.plot.canvas import BLUE, GREY, axes, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_POINTS = 20_000  # a picture with more of them only takes longer
+
+
+def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw what the tree that holds a row out predicts, against what the row's target is.
+
+    Parameters
+    ----------
+    model : TreeRegressor
+        Fitted with cross-validation.
+    ax : Axes, optional
+        Where to draw.
+    """
+    cv = model._cross_validation("plot_predictions()")  # noqa: SLF001, one package
+    if cv.classes is not None:
+        raise ValueError("plot_predictions() is for numbers; plot_confusion() is for classes")
+    given = cv.forest.packed.value[cv.node, 0]
+    actual = cv.y[cv.held_out.rows]
+    step = -(-len(actual) // MOST_POINTS)
+    given, actual = given[::step], actual[::step]
+    ax = axes(ax, 4.6, 4.4)
+    ax.scatter(given, actual, s=9, color=BLUE, alpha=max(0.08, min(0.6, 300 / len(actual))), linewidth=0)
+    ends = [float(np.min([given.min(), actual.min()])), float(np.max([given.max(), actual.max()]))]
+    ax.plot(ends, ends, color=GREY, linestyle=":", linewidth=1)
+    ax.set_xlabel("prediction while held out")
+    ax.set_ylabel("actual value")
+    plain(ax)
+    return ax

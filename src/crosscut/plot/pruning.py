@@ -1,0 +1,53 @@
+"""The pruning curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the cross-validated error of every pruning with ±1 standard error, and the chosen size.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted with cross-validation.
+    ax : Axes, optional
+        Where to draw.
+    """
+    table = model.pruning_table_
+    ax = axes(ax, 6.4, 4.0)
+    leaves, error, spread = table.n_leaves, table.cv_error, table.standard_error
+    ax.fill_between(leaves, error - spread, error + spread, color=BLUE, alpha=0.15, linewidth=0)
+    ax.plot(leaves, error, color=BLUE, marker="o", markersize=3, label="held-out rows, ±1 standard error")
+    ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
+    best = table.choose("best")
+    limit = float(error[best] + spread[best])
+    ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label="least error + 1 standard error")
+    rule = model.prune if model.prune in {"best", "1se"} else None
+    chosen = table.choose(rule or "best")
+    ax.plot([leaves[chosen]], [error[chosen]], "o", markersize=11, markerfacecolor="none", color=ORANGE)
+    ax.annotate(
+        f"{'chosen' if rule else 'least error'}: {leaves[chosen]} leaves",
+        (leaves[chosen], error[chosen]),
+        xytext=(0, -20),
+        textcoords="offset points",
+        ha="left" if leaves[chosen] < np.sqrt(leaves[0]) else "right",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+    )
+    if leaves[0] > 30:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("leaves of the final tree")
+    ax.set_ylabel("error rate" if model._classes() is not None else "mean squared error")  # noqa: SLF001, one package
+    ax.legend(frameon=False, fontsize=8)
+    plain(ax)
+    return ax

@@ -1,0 +1,107 @@
+"""Every picture is drawn for every kind of model, in both formats, and shows what it should."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from crosscut import TreeClassifier, TreeRegressor, datasets, plot
+from crosscut.files import split_target
+
+
+@pytest.fixture(scope="module")
+def churn():
+    return TreeClassifier(random_state=0).fit(*split_target(datasets.churn(), "churned"))
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return TreeClassifier(max_depth=4, prune="1se").fit(*load_iris(return_X_y=True, as_frame=True))
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return TreeRegressor(cv=5, max_depth=4).fit(*load_diabetes(return_X_y=True, as_frame=True))
+
+
+def words(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+OF_CLASSES = {"plot_confusion", "plot_roc", "plot_calibration"}
+PICTURES = [("churn", name, "svg") for name in plot.__all__ if name != "plot_predictions"]
+PICTURES += [("iris", name, "png") for name in sorted(OF_CLASSES)]
+PICTURES += [("diabetes", name, "png") for name in plot.__all__ if name not in OF_CLASSES]
+
+
+@pytest.mark.parametrize(("model", "name", "ending"), PICTURES)
+def test_every_picture_can_be_written(request, tmp_path, model, name, ending):
+    path = tmp_path / f"picture.{ending}"
+    getattr(plot, name)(request.getfixturevalue(model)).figure.savefig(path, dpi=40)
+    assert path.stat().st_size > 1000
+
+
+def test_the_tree_has_a_box_per_node_and_names_its_columns(iris):
+    ax = iris.plot()
+    boxes = [said for said in words(ax) if "rows" in said]
+    assert len(boxes) == len(iris.tree_)
+    assert any("petal length (cm)\n150 rows" in said for said in boxes)
+
+
+def test_deep_trees_are_drawn_in_part_and_say_so(churn):
+    ax = churn.plot()
+    hidden = [int(said.split("… ")[1].split(" ")[0]) for said in words(ax) if "…" in said]
+    shown = [said for said in words(ax) if "rows" in said]
+    assert len(shown) <= 150
+    assert len(shown) + sum(hidden) == len(churn.tree_)
+
+
+def test_forks_say_which_folds_go_where(churn):
+    ax = churn.plot_forest()
+    said = words(ax)
+    root = churn.forest_.sharing.root
+    assert root.is_fork
+    assert "final tree, folds 1, 2, 4, 5, 7-9" in said
+    assert "folds 3, 6, 10" in said
+
+
+def test_what_all_folds_share_is_folded_away():
+    X = np.repeat(np.arange(16.0), 20).reshape(-1, 1)
+    model = TreeClassifier(cv=4, random_state=0).fit(X, X[:, 0].astype(int))
+    assert words(model.plot_forest()) == ["all agree:\n31 nodes"]
+    assert len(words(model.plot_forest(fold_shared=False))) > 31
+
+
+def test_boxes_of_one_level_do_not_overlap(churn):
+    from crosscut.plot.layout import Box, arrange
+
+    random = np.random.default_rng(0)
+    root = Box("", width=2.0)
+    boxes = [root]
+    for _ in range(200):
+        box = Box("", width=float(random.uniform(0.3, 3)))
+        boxes[random.integers(len(boxes))].children.append(box)
+        boxes.append(box)
+    width, n_levels = arrange(root)
+    for level in range(n_levels):
+        row = sorted((box for box in boxes if box.level == level), key=lambda box: box.x)
+        for left, right in pairwise(row):
+            assert left.x + left.width / 2 <= right.x - right.width / 2 + 1e-9
+        assert row[0].x - row[0].width / 2 >= -1e-9
+        assert row[-1].x + row[-1].width / 2 <= width + 1e-9
+
+
+def test_pictures_are_drawn_where_the_caller_says(iris):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert plot.plot_pruning(iris, ax=ax) is ax
+    assert iris.plot(ax=ax) is ax
+
+
+def test_pictures_of_the_other_kind_are_refused(iris, diabetes):
+    with pytest.raises(ValueError, match="plot_confusion"):
+        plot.plot_predictions(iris)
+    with pytest.raises(AttributeError, match="cv=None"):
+        TreeClassifier(cv=None).fit([[0.0], [1.0]], [0, 1]).plot_forest()
