@@ -10,6 +10,7 @@ void bind_rank(nb::module_&);
 void bind_masks(nb::module_&);
 void bind_subtree(nb::module_&);
 void bind_query(nb::module_&);
+void bind_pass(nb::module_&);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
@@ -20,4 +21,5 @@ NB_MODULE(_core, m) {
   bind_masks(m);
   bind_subtree(m);
   bind_query(m);
+  bind_pass(m);
 }

@@ -217,3 +217,38 @@ class QueryStore:
     def n_steps(self) -> int: ...
     @property
     def limit_hits(self) -> list[tuple[int, int]]: ...
+def pass_batch(
+    bundles: dict[str, Any],
+    codes: NDArray[np.uint8],
+    masks: NDArray[np.uint64],
+    slot: NDArray[np.int32],
+    amounts: NDArray[np.int64] | None,
+    target: NDArray[np.float64] | None,
+    first_bin: NDArray[np.int64],
+    n_channels: int,
+    statistics: NDArray[Any],
+    ranges: NDArray[np.float64] | None,
+    n_threads: int,
+) -> list[tuple[int, NDArray[np.uint32], NDArray[np.uint64]]]: ...
+def choose_tests(
+    statistics: NDArray[Any],
+    first_bin: NDArray[np.int64],
+    first_column: int,
+    end_column: int,
+    nominal: NDArray[np.bool_],
+    n_channels: int,
+    mixed: bool,
+    criterion: str,
+    n_classes: int,
+    counted: bool,
+    weighted: bool,
+    multiway: bool,
+    min_leaf: NDArray[np.int64],
+) -> list[tuple[Any, ...]]: ...
+def bin_codes(
+    values: NDArray[np.float32 | np.float64],
+    edges: NDArray[np.float64],
+    missing: int,
+    codes: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.cost import cost_report
+from crosscut.engines.stream import Stream
 from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree
 from crosscut.estimators.problem import Problem, is_integer
@@ -37,6 +38,8 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        if Stream.takes(X, y):
+            return self._fit_stream(X, y, sample_weight, groups)
         X = whole(X)
         problem = Problem.read(self, X, y, sample_weight)
         if problem.classes is not None:
@@ -56,6 +59,28 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
             self._cv = problem.validate(tasks, self.forest_)
         if self.scoring is not None:
             self._held_out_scores = self._score_folds(X, problem.labels, tasks)
+        return self
+
+    def _fit_stream(self, X: Any, target: str, sample_weight: Any, groups: Any) -> Self:
+        """Fit data that is not held in memory."""
+        from crosscut.estimators.streamed_problem import StreamedProblem
+
+        problem = StreamedProblem.read(self, X, target, sample_weight, groups)
+        if problem.coding.classes is not None:
+            self.classes_ = problem.coding.classes
+        self._schema = problem.coding.schema
+        self.n_features_in_ = len(self._schema)
+        self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+        self._cv = self._held_out_scores = self._pruned_by = None
+        self.ccp_alpha_ = float(self.ccp_alpha)
+        grown, sums = problem.grow()
+        self._grown = grown
+        self.forest_ = problem.prune(grown)
+        if problem.folds.n_folds:
+            self._cv = problem.validate(self.forest_, sums if self.forest_ is grown else None)
+            if self.prune in {"best", "1se"}:
+                self._prune()
+                self._cv = problem.validate(self.forest_)
         return self
 
     def _tasks(self, X: Any, problem: Problem, groups: Any) -> Tasks:

@@ -1,0 +1,62 @@
+// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). A pass keeps nothing of a row: every row walks down the
+// forest of bundles grown so far and adds itself to the statistics of the frontier bundles it reaches.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace crosscut {
+
+constexpr int kCodes = 256;  // a code is one byte
+
+enum class Place : std::uint8_t { done, inner, counted, gathered };  // what a bundle does with its rows
+
+// The bundles as flat arrays. Inner bundle b has the splits split_start[b]..; split s tests feature[s] and has the children
+// child_start[s]..; a row with code v that trains the tasks m goes on to child c with the tasks m & table[c][v].
+struct BundleForest {
+  std::size_t n_bundles;
+  const Place* place;
+  const std::int64_t* split_start;   // [n_bundles + 1]
+  const std::int32_t* feature;       // [n_splits]
+  const std::int64_t* child_start;   // [n_splits + 1]
+  const std::int32_t* child;         // [n_children] bundles
+  const std::uint64_t* table;        // [n_children][kCodes]
+  const std::uint64_t* lanes;        // [n_bundles] tasks of the bundle
+  const bool* mixed;                 // [n_bundles] whether rows may train some of the tasks only
+  const std::int32_t* first_column;  // [n_bundles] columns to count
+  const std::int32_t* end_column;
+  const std::int64_t* offset;        // [n_bundles] of a counted bundle in the statistics
+  const std::int64_t* range_offset;  // [n_bundles] in the ranges, if there are any
+};
+
+struct BatchRows {
+  std::size_t n_rows;
+  int n_columns;
+  const std::uint8_t* codes;         // [n_columns][n_rows]
+  const std::uint64_t* masks;        // [n_rows] tasks the row trains
+  const std::int32_t* slot;          // [n_rows] class, or 0
+  const std::int64_t* amounts;       // [n_rows][n_amounts] integers to add, null if rows are counted
+  int n_amounts;
+  const double* target;              // [n_rows] regression: to tell pure nodes; else null
+};
+
+// Statistics of a counted bundle: [column][bin][channel][cell]. Rows that train all L tasks but the k-th add to cell k, those
+// that train all to cell L: S(T_k) = S(D) − S(D_k). In a mixed bundle any other row adds to cell L + 1 + k of each of its tasks.
+// Channels: the classes if rows are counted; else the number of rows and the sums of amounts.
+struct StatisticsShape {
+  const std::int64_t* first_bin;  // [n_columns + 1], missing values have a bin of their own
+  int n_channels;
+};
+constexpr int n_cells(int n_lanes, bool mixed) { return mixed ? 2 * n_lanes + 1 : n_lanes + 1; }
+
+struct GatheredRows {
+  std::int32_t bundle;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint64_t> masks;
+};
+
+template <class T>
+void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&, T* statistics, double* ranges, int n_threads,
+               std::vector<GatheredRows>& gathered);
+
+}  // namespace crosscut

@@ -1,0 +1,129 @@
+"""Bundles of level-wise growth: nodes of different tasks whose rows are looked at together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CODES = 256
+DONE, INNER, COUNTED, GATHERED = range(4)  # what a bundle does with its rows in a pass
+
+
+@dataclass
+class Split:
+    """The tests that tasks of a bundle chose in one column.
+
+    A row with code ``v`` that trains the tasks ``m`` (as bits) goes on to ``children[j]`` with the tasks
+    ``m & tables[j][v]``: each task by its own constants.
+    """
+
+    feature: int
+    children: list[int]
+    tables: list[NDArray[np.uint64]]
+
+
+@dataclass
+class Bundle:
+    """One node of each of some tasks."""
+
+    depth: int
+    tasks: tuple[int, ...]
+    nodes: tuple[int, ...]  # in the tasks' trees
+    mixed: bool  # whether rows may train some, but not all (but one) of the tasks
+    n_rows: int  # at most so many rows
+    splits: list[Split] = field(default_factory=list)
+
+    @property
+    def lanes(self) -> int:
+        """The tasks as bits."""
+        return sum(1 << task for task in self.tasks)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of statistics per bin and channel."""
+        return (2 if self.mixed else 1) * len(self.tasks) + 1
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A bundle whose statistics of some columns are filled in a pass."""
+
+    bundle: int
+    first_column: int
+    end_column: int
+
+
+def flat_bundles(
+    bundles: list[Bundle], units: list[Unit], gathered: list[int], first_bin: NDArray[np.int64], n_channels: int
+) -> tuple[dict[str, Any], NDArray[np.int64], NDArray[np.int64]]:
+    """Lay bundles out as the core reads them.
+
+    Only bundles on the way to what the pass looks at are laid out.
+
+    Returns
+    -------
+    arrays
+        For ``_core.pass_batch``.
+    offsets
+        Where each unit's statistics begin, and the whole size.
+    range_offsets
+        Where the ranges of each unit's targets begin, and the whole size.
+    """
+    wanted = {unit.bundle for unit in units} | set(gathered)
+    live = _live(bundles, wanted)
+    number = {b: i for i, b in enumerate(live)}
+    n = len(live)
+    place = np.full(n, INNER, np.uint8)
+    place[[number[b] for b in gathered]] = GATHERED
+    first_column, end_column = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    offset, range_offset = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    sizes, range_sizes = [0], [0]
+    for unit in units:
+        i, bundle = number[unit.bundle], bundles[unit.bundle]
+        place[i] = COUNTED
+        first_column[i], end_column[i] = unit.first_column, unit.end_column
+        offset[i], range_offset[i] = sizes[-1], range_sizes[-1]
+        bins = int(first_bin[unit.end_column] - first_bin[unit.first_column])
+        sizes.append(sizes[-1] + bins * n_channels * bundle.n_cells)
+        range_sizes.append(range_sizes[-1] + 2 * bundle.n_cells)
+    splits = [(i, split) for i, b in enumerate(live) if place[i] == INNER for split in bundles[b].splits]
+    children = [
+        [(number[child], table) for child, table in zip(s.children, s.tables, strict=True) if child in number]
+        for _, s in splits
+    ]
+    per_bundle = np.bincount([i for i, _ in splits], minlength=n) if splits else np.zeros(n, np.int64)
+    tables = [table for some in children for _, table in some]
+    arrays = {
+        "place": place,
+        "split_start": _starts(per_bundle),
+        "feature": np.array([split.feature for _, split in splits], np.int32),
+        "child_start": _starts([len(some) for some in children]),
+        "child": np.array([child for some in children for child, _ in some], np.int32),
+        "table": np.array(tables, np.uint64).reshape(-1, CODES),
+        "lanes": np.array([bundles[b].lanes for b in live], np.uint64),
+        "mixed": np.array([bundles[b].mixed for b in live], np.bool_),
+        "first_column": first_column,
+        "end_column": end_column,
+        "offset": offset,
+        "range_offset": range_offset,
+        "bundle": np.array(live, np.int64),
+    }
+    return arrays, np.array(sizes, np.int64), np.array(range_sizes, np.int64)
+
+
+def _live(bundles: list[Bundle], wanted: set[int]) -> list[int]:
+    """Bundles on the way from the root to the wanted ones; children come after their parents."""
+    live: set[int] = set()
+    for b in range(len(bundles) - 1, -1, -1):
+        if b in wanted or any(child in live for split in bundles[b].splits for child in split.children):
+            live.add(b)
+    return sorted(live)
+
+
+def _starts(counts: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,0 +1,255 @@
+"""How rows become codes of one byte per value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.columns import infinite_error
+from crosscut.engines.exact_sum import ExactSum
+from crosscut.engines.folds import group_keys
+from crosscut.schema import Schema
+from crosscut.threads import n_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.columns import Column
+    from crosscut.engines.survey import Roles
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Coded rows that follow each other."""
+
+    first_row: int
+    codes: NDArray[np.uint8]  # (columns, rows)
+    target: NDArray[Any]  # int32 class codes, or float64
+    fold: NDArray[np.uint8]
+    keys: NDArray[np.uint64] | None = None  # of the rows' groups
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """Everything needed to code a row.
+
+    Attributes
+    ----------
+    edges : list of float64 arrays
+        Threshold after each bin but the last; empty for nominal columns.
+    n_bins : int64 array
+        Bins or categories of each column; missing values have the code ``n_bins``.
+    classes : array or None
+        The classes in sorted order.
+    centre : float
+        Regression: what the integer statistics of targets are measured from.
+    sampled : tuple of str
+        Columns whose bins come from a sample of the rows.
+    """
+
+    roles: Roles
+    schema: Schema
+    edges: list[NDArray[np.float64]]
+    n_bins: NDArray[np.int64]
+    has_missing: NDArray[np.bool_]
+    classes: NDArray[Any] | None
+    n_rows: int
+    centre: float
+    sampled: tuple[str, ...] = ()
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for regression."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @cached_property
+    def first_bin(self) -> NDArray[np.int64]:
+        """Offsets of the columns' bins, those of missing values included."""
+        return np.concatenate([[0], np.cumsum(self.n_bins + 1)]).astype(np.int64)
+
+    @cached_property
+    def nominal(self) -> NDArray[np.bool_]:
+        """Which columns are nominal."""
+        return np.array([kind == "nominal" for kind in self.schema.kinds])
+
+    @cached_property
+    def target_type(self) -> np.dtype[Any]:
+        """How a target is stored: the smallest type that holds a class, or float64."""
+        if self.classes is None:
+            return np.dtype(np.float64)
+        return np.dtype(np.uint8 if self.n_classes <= 256 else np.uint16)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a coded row in the cache."""
+        return len(self.n_bins) + self.target_type.itemsize + (8 if self.roles.group else 0)
+
+    def to_notes(self) -> dict[str, Any]:
+        """Return what can be written as JSON; floats survive that to the last bit."""
+        return {
+            "schema": [self.schema.names, self.schema.kinds, self.schema.categories],
+            "edges": [edges.tolist() for edges in self.edges],
+            "n_bins": self.n_bins.tolist(),
+            "has_missing": self.has_missing.tolist(),
+            "classes": None if self.classes is None else [self.classes.dtype.str, self.classes.tolist()],
+            "n_rows": self.n_rows,
+            "centre": self.centre,
+            "sampled": self.sampled,
+        }
+
+    @classmethod
+    def from_notes(cls, roles: Roles, notes: dict[str, Any]) -> Coding:
+        """Return the coding that was written."""
+        names, kinds, categories = notes["schema"]
+        classes = None
+        if notes["classes"] is not None:
+            classes = np.array(notes["classes"][1], dtype=notes["classes"][0])
+        return cls(
+            roles=roles,
+            schema=Schema(tuple(names), tuple(kinds), tuple(tuple(c) for c in categories)),
+            edges=[np.array(edges, np.float64) for edges in notes["edges"]],
+            n_bins=np.array(notes["n_bins"], np.int64),
+            has_missing=np.array(notes["has_missing"], np.bool_),
+            classes=classes,
+            n_rows=notes["n_rows"],
+            centre=notes["centre"],
+            sampled=tuple(notes["sampled"]),
+        )
+
+    def batch(self, frame: Any, first_row: int, where: str, n_jobs: int | None = None) -> Batch:
+        """Code the rows of a frame; their folds are not known yet."""
+        columns, target, group = self.roles.split(frame, where)
+        codes = np.empty((len(columns), len(target.values)), np.uint8)
+        for f, column in enumerate(columns):
+            if self.nominal[f]:
+                self._code_categories(f, column, codes[f], where)
+            else:
+                self._code_numbers(f, column, codes[f], first_row, n_jobs)
+        fold = np.zeros(codes.shape[1], np.uint8)
+        keys = None if group is None else group_keys(group)
+        return Batch(first_row, codes, self._targets(target, where), fold, keys)
+
+    def _code_numbers(
+        self, f: int, column: Column, codes: NDArray[np.uint8], first_row: int, n_jobs: int | None
+    ) -> None:
+        values = column.values
+        if values.dtype not in {np.dtype(np.float32), np.dtype(np.float64)}:
+            values = values.astype(np.float64)
+        if not self.n_bins[f]:
+            codes[:] = 0
+            return
+        infinite = _core.bin_codes(values, self.edges[f], int(self.n_bins[f]), codes, n_threads(n_jobs))
+        if infinite >= 0:
+            raise infinite_error(column.name, first_row + infinite, column.values[infinite])
+
+    def _code_categories(self, f: int, column: Column, codes: NDArray[np.uint8], where: str) -> None:
+        known = {category: c for c, category in enumerate(self.schema.categories[f])}
+        present = np.unique(column.values)
+        absent = [column.categories[c] for c in present[present >= 0] if column.categories[c] not in known]
+        if absent:
+            raise ValueError(f"column {column.name!r} of {where} has new values {absent[:3]}: the data has changed")
+        of_code = [known.get(category, 0) for category in column.categories] + [len(known)]
+        codes[:] = np.array(of_code, np.uint8)[column.values.astype(np.int64)]
+
+    def _targets(self, target: Column, where: str) -> NDArray[Any]:
+        if self.classes is None:
+            return np.ascontiguousarray(target.values, dtype=np.float64)
+        if target.kind == "nominal":
+            known = {label: c for c, label in enumerate(self.classes.tolist())}
+            of_code = np.array([known.get(category, -1) for category in target.categories] or [-1], np.int64)
+            coded = of_code[target.values.astype(np.int64)]
+        else:
+            coded = np.minimum(np.searchsorted(self.classes, target.values), self.n_classes - 1)
+            coded = np.where(self.classes[coded] == target.values, coded, -1)
+        if (coded < 0).any():
+            raise ValueError(f"the target of {where} has a new class: the data has changed")
+        return coded.astype(self.target_type)
+
+
+@dataclass
+class Totals:
+    """Sums over the targets of a regression from which the grids of its integer statistics follow."""
+
+    n_rows: int = 0
+    products: ExactSum = field(default_factory=ExactSum)  # sum of |y - centre|
+    whole: bool = True  # all y - centre are integers
+    largest: float = 0.0  # |y|
+
+    def add(self, target: NDArray[np.float64], centre: float) -> None:
+        """Look at the targets of a batch."""
+        product = target - centre
+        self.n_rows += len(target)
+        self.products += ExactSum.of(np.abs(product))
+        self.whole = self.whole and bool(np.all(product == np.rint(product)))
+        self.largest = max(self.largest, float(np.abs(target).max(initial=0.0)))
+
+    def to_notes(self) -> list[Any]:
+        """Return what can be written as JSON."""
+        return [self.n_rows, str(self.products.units), self.whole, self.largest]
+
+    @classmethod
+    def from_notes(cls, notes: list[Any]) -> Totals:
+        """Return the totals that were written."""
+        return cls(notes[0], ExactSum(int(notes[1])), notes[2], notes[3])
+
+    def merge(self, other: Totals) -> Totals:
+        """Add the totals of another part of the data."""
+        return Totals(
+            self.n_rows + other.n_rows,
+            self.products + other.products,
+            self.whole and other.whole,
+            max(self.largest, other.largest),
+        )
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Fixed-point grids of a regression (docs/semantics.md), the same as those of the in-memory engine."""
+
+    centre: float
+    exponent: int  # products are rint((y - centre) * 2**exponent)
+    shifts: tuple[int, int, int]  # of the exact sums of 1, y and y*y
+    bits: int
+
+    @classmethod
+    def of(cls, totals: Totals, centre: float) -> Grids:
+        """Choose grids on which no sum can overflow."""
+        s = float(totals.products)
+        fits = s <= 2**52 and totals.whole
+        bits = 61 - math.frexp(max(1, totals.n_rows))[1]
+        largest = (1.0, totals.largest, totals.largest * totals.largest)
+        shifts = tuple(math.frexp(v)[1] - bits for v in largest)
+        return cls(centre, 0 if fits else 52 - math.frexp(s)[1], (shifts[0], shifts[1], shifts[2]), bits)
+
+    def products(self, target: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Integer statistics of targets, as doubles."""
+        product: NDArray[np.float64] = np.rint(np.ldexp(target - self.centre, self.exponent))
+        return product
+
+    def exact(self, target: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], int, int]]:
+        """Return the parts (high, low) whose sums leaf values come from: of 1, y and y*y."""
+        one = np.ones_like(target)
+        return [
+            (self._parts(v, shift), shift, self.bits)
+            for v, shift in zip((one, target, target * target), self.shifts, strict=True)
+        ]
+
+    def _parts(self, v: NDArray[np.float64], shift: int) -> NDArray[np.int64]:
+        scaled = np.ldexp(v, -shift)
+        high = np.floor(scaled)
+        low = np.rint(np.ldexp(scaled - high, self.bits))
+        return np.stack([high, low], axis=1).astype(np.int64)
+
+    def value(self, q: int, high: int, low: int) -> float:
+        """Return the sum of quantity ``q``, rounded once."""
+        return math.ldexp(float((high << self.bits) + low), self.shifts[q] - self.bits)

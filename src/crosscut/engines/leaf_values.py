@@ -1,0 +1,68 @@
+"""After growth: trees that read codes, and the values of a regression's nodes from exact sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.engines.coding import Coding, Grids
+    from crosscut.engines.passes import LeafSums
+    from crosscut.forest import Packed
+
+
+def coded_trees(packed: Packed, coding: Coding) -> Packed:
+    """Return the same trees with codes for thresholds: a threshold is the edge after some bin."""
+    threshold = packed.threshold.copy()
+    for f in np.unique(packed.feature[~np.isnan(threshold)]).tolist():
+        nodes = packed.feature == f
+        threshold[nodes] = np.searchsorted(coding.edges[f], packed.threshold[nodes], side="left")
+    return replace(packed, threshold=threshold)
+
+
+def with_values(packed: Packed, sums: LeafSums, grids: Grids) -> Packed:
+    """Fill in weight, mean and variance of every node: leaves from their rows, the others from their children."""
+    assert sums.trained is not None
+    total = sums.trained.copy()
+    for nodes, parents in reversed(list(packed.by_depth())):
+        np.add.at(total, parents, total[nodes])
+    pure = (packed.feature < 0) & (sums.least == sums.largest)
+    n = len(total)
+    weight, mean, impurity = np.empty(n), np.empty((n, 1)), np.zeros(n)
+    for i, (count, high, low, high2, low2) in enumerate(total.tolist()):
+        weight[i] = count
+        mean[i, 0] = m = grids.value(1, high, low) / float(count)
+        if not pure[i]:
+            impurity[i] = max(0.0, grids.value(2, high2, low2) / float(count) - m * m)
+    return replace(packed, weight=weight, value=mean, impurity=impurity)
+
+
+def scores_of(packed: Packed, sums: LeafSums, grids: Grids | None) -> NDArray[np.float64]:
+    """Accuracy, or R², of each tree on the rows it holds out; NaN where there are none."""
+    starts = packed.node_start[:-1]
+    if grids is None:
+        predicted = packed.value.argmax(axis=1)
+        right = np.add.reduceat(sums.held_out[np.arange(len(predicted)), predicted], starts)
+        count = np.add.reduceat(sums.held_out.sum(axis=1), starts)
+        return np.where(count > 0, right / np.maximum(count, 1), np.nan)
+    scores = np.full(len(starts), np.nan)
+    for t, begin in enumerate(starts.tolist()):
+        nodes = slice(begin, int(packed.node_start[t + 1]))
+        rows = sums.held_out[nodes].tolist()
+        n = sum(row[0] for row in rows)
+        if n < 2:  # one value has no variance to explain
+            continue
+        y = grids.value(1, sum(row[1] for row in rows), sum(row[2] for row in rows))
+        yy = grids.value(2, sum(row[3] for row in rows), sum(row[4] for row in rows))
+        residual = 0.0
+        for (count, high, low, high2, low2), p in zip(rows, packed.value[nodes, 0].tolist(), strict=True):
+            if count:
+                own, own2 = grids.value(1, high, low), grids.value(2, high2, low2)
+                residual += max(0.0, own2 - 2 * p * own + count * p * p)
+        spread = yy - y * y / n
+        scores[t] = 1 - residual / spread if spread > 0 else float(residual == 0)
+    return scores

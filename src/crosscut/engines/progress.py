@@ -1,0 +1,86 @@
+"""How far a pass is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is told to ``progress`` after every batch.
+
+    Attributes
+    ----------
+    name : str
+        Of the pass, such as "level 3".
+    n_pass : int
+        Number of the pass, from 1.
+    rows, n_rows : int
+        Rows done, and rows of the pass.
+    seconds : float
+        Since the pass began.
+    """
+
+    name: str
+    n_pass: int
+    rows: int
+    n_rows: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Rows per second."""
+        return self.rows / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """Time the rest of the pass will take."""
+        return (self.n_rows - self.rows) / self.rate if self.rows else float("inf")
+
+    def __str__(self) -> str:
+        return (
+            f"pass {self.n_pass} ({self.name}): {self.rows:,} of {self.n_rows:,} rows, "
+            f"{self.rate:,.0f} rows/s, {self.seconds_left:.0f} s left"
+        )
+
+
+class Meter:
+    """Counts passes and rows, and tells whoever wants to know."""
+
+    def __init__(self, tell: Callable[[Progress], object] | bool | None) -> None:
+        self._tell: Any = Bar() if tell is True else tell or None
+        self.n_passes = 0
+
+    def start(self, name: str, n_rows: int) -> None:
+        """Begin a pass."""
+        self.n_passes += 1
+        self._name, self._n_rows, self._rows, self._begin = name, n_rows, 0, time.perf_counter()
+
+    def add(self, n_rows: int) -> None:
+        """So many rows more are done."""
+        self._rows += n_rows
+        if self._tell is not None:
+            seconds = time.perf_counter() - self._begin
+            self._tell(Progress(self._name, self.n_passes, self._rows, self._n_rows, seconds))
+
+
+class Bar:
+    """A line on the terminal that is written again and again."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(stderr=True)
+        self._last = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        done = progress.rows >= progress.n_rows
+        if done or now - self._last > 0.2:
+            self._last = now
+            self._console.print(f"{progress}   ", end="\n" if done else "\r", highlight=False, soft_wrap=True)

@@ -1,0 +1,236 @@
+"""Pass 0: what has to be known of the whole data before a row can be coded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.columns import Column, Kind, columns_of, infinite_error
+from crosscut.engines.coding import Coding
+from crosscut.engines.exact_sum import ExactSum
+from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
+from crosscut.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+MAX_CATEGORIES = 255  # so that the code after the last, for missing values, fits a byte
+MAX_CLASSES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column is for."""
+
+    target: str
+    classifies: bool
+    group: str | None = None
+
+    def split(self, frame: Any, where: str) -> tuple[list[Column], Column, Column | None]:
+        """Return the columns to test, the target, and the group."""
+        columns = {column.name: column for column in columns_of(frame)}
+        for name in filter(None, (self.target, self.group)):
+            if name not in columns:
+                raise ValueError(f"there is no column {name!r} in {where}; the columns are {list(columns)}")
+        target = columns.pop(self.target)
+        group = columns.pop(self.group) if self.group else None
+        if not columns:
+            raise ValueError(f"{where} has no column beside the target {self.target!r}")
+        return list(columns.values()), target, group
+
+
+@dataclass
+class Survey:
+    """Names, kinds, categories, values and classes; surveys of parts of the data merge in any order."""
+
+    roles: Roles
+    n_rows: int = 0
+    names: tuple[str, ...] = ()
+    kinds: list[Kind] = field(default_factory=list)
+    categories: list[set[Any]] = field(default_factory=list)
+    distinct: list[DistinctValues] = field(default_factory=list)
+    has_missing: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
+    labels: dict[Any, int] = field(default_factory=dict)  # rows of each class
+    label_type: str = ""
+    total: ExactSum = field(default_factory=ExactSum)  # of the targets, in regression
+    pieces: dict[int, dict[Any, int]] = field(default_factory=dict)  # rows of each class in each piece
+
+    def add(self, frame: Any, first_row: int, piece: int, where: str) -> None:
+        """Look at the rows of a frame, which have the numbers from ``first_row`` on."""
+        columns, target, _ = self.roles.split(frame, where)
+        if not self.names:
+            self._start(columns)
+        self._check(columns, where)
+        for f, column in enumerate(columns):
+            if column.kind == "nominal":
+                present = np.unique(column.values)
+                self.has_missing[f] |= len(present) > 0 and present[0] < 0
+                self.categories[f].update(column.categories[code] for code in present[present >= 0].tolist())
+                self._check_categories(f)
+        numbers = [self._numbers(c, first_row) for c in columns if c.kind != "nominal"]
+        numeric = [f for f, c in enumerate(columns) if c.kind != "nominal"]
+        for f, values in zip(numeric, numbers, strict=True):
+            self.has_missing[f] |= bool(np.isnan(values).any())
+            self.distinct[f].add(values)
+        self.sample.add(first_row, numbers)
+        self._add_target(target, first_row, piece)
+        self.n_rows += len(target.values)
+
+    def merge(self, other: Survey) -> Survey:
+        """Add what another part of the data holds."""
+        if not other.names:
+            return self
+        if not self.names:
+            return other
+        _compare(self.names, self.kinds, other.names, other.kinds, "another part of the data")
+        self.n_rows += other.n_rows
+        self.has_missing |= other.has_missing
+        self.sample.merge(other.sample)
+        self.total += other.total
+        for f, mine in enumerate(self.distinct):
+            mine.merge(other.distinct[f])
+            self.categories[f] |= other.categories[f]
+            self._check_categories(f)
+        for label, count in other.labels.items():
+            self.labels[label] = self.labels.get(label, 0) + count
+        self.pieces |= other.pieces
+        return self
+
+    def coding(self, max_bins: int) -> Coding:
+        """Return how rows become codes."""
+        if not self.n_rows:
+            raise ValueError("the data has no rows")
+        schema = Schema(self.names, tuple(self.kinds), tuple(_sorted(c) for c in self.categories))
+        edges: list[NDArray[np.float64]] = []
+        bins: list[int] = []
+        sampled: list[str] = []
+        place = 0
+        for f, kind in enumerate(self.kinds):
+            if kind == "nominal":
+                edges.append(np.empty(0))
+                bins.append(len(schema.categories[f]))
+                continue
+            known = self.distinct[f]
+            if known.many:
+                edges.append(edges_of_sample(self.sample.rows[:, place], max_bins))
+                bins.append(len(edges[-1]) + 1)
+                if self.n_rows > len(self.sample.keys):
+                    sampled.append(self.names[f])
+            else:
+                edges.append(edges_of(known.values, known.counts, max_bins))
+                bins.append(len(edges[-1]) + 1 if len(known.values) else 0)
+            place += 1
+        return Coding(
+            roles=self.roles,
+            schema=schema,
+            edges=edges,
+            n_bins=np.array(bins, np.int64),
+            has_missing=self.has_missing,
+            classes=self._classes(),
+            n_rows=self.n_rows,
+            centre=self._centre(),
+            sampled=tuple(sampled),
+        )
+
+    def class_counts(self, coding: Coding, pieces: Sequence[int]) -> dict[int, NDArray[np.int64]]:
+        """Rows of each class before each piece, for stratified folds."""
+        if coding.classes is None:
+            return {}
+        before = np.zeros(len(coding.classes), np.int64)
+        code = {label: c for c, label in enumerate(coding.classes.tolist())}
+        starts = {}
+        for piece in pieces:
+            starts[piece] = before.copy()
+            for label, count in self.pieces.get(piece, {}).items():
+                before[code[label]] += count
+        return starts
+
+    def _start(self, columns: list[Column]) -> None:
+        self.names = tuple(column.name for column in columns)
+        self.kinds = [column.kind for column in columns]
+        self.categories = [set() for _ in columns]
+        self.distinct = [DistinctValues() for _ in columns]
+        self.has_missing = np.zeros(len(columns), np.bool_)
+        self.sample = RowSample.empty(sum(kind != "nominal" for kind in self.kinds))
+
+    def _check(self, columns: list[Column], where: str) -> None:
+        _compare(self.names, self.kinds, tuple(c.name for c in columns), [c.kind for c in columns], where)
+
+    def _check_categories(self, f: int) -> None:
+        if len(self.categories[f]) > MAX_CATEGORIES:
+            raise ValueError(
+                f"column {self.names[f]!r} has more than {MAX_CATEGORIES} categories, which one byte per value does "
+                "not hold; leave it out, group its categories, or fit the data in memory"
+            )
+
+    def _numbers(self, column: Column, first_row: int) -> NDArray[np.float32]:
+        with np.errstate(over="ignore"):
+            values = np.ascontiguousarray(column.values, dtype=np.float32)
+        infinite = np.isinf(values)
+        if infinite.any():
+            at = int(np.argmax(infinite))
+            raise infinite_error(column.name, first_row + at, column.values[at])
+        return values
+
+    def _add_target(self, target: Column, first_row: int, piece: int) -> None:
+        nominal = target.kind == "nominal"
+        missing = target.values < 0 if nominal else np.isnan(target.values)
+        if missing.any():
+            row = first_row + int(np.argmax(missing))
+            raise ValueError(
+                f"target column {target.name!r} is missing in row {row} (counted from 0 over all data); leave out rows "
+                "whose target is not known"
+            )
+        if not self.roles.classifies:
+            if nominal:
+                raise ValueError(f"target column {target.name!r} holds text; a regression needs numbers")
+            self.total += ExactSum.of(target.values.astype(np.float64))
+            return
+        found, counts = np.unique(target.values, return_counts=True)
+        if not nominal and found.dtype.kind == "f" and np.any(found != np.rint(found)):
+            raise ValueError(
+                f"target column {target.name!r} holds numbers that are not whole, which are no classes; use TreeRegressor"
+            )
+        self.label_type = "O" if nominal else found.dtype.str
+        names = [target.categories[c] for c in found.tolist()] if nominal else found.tolist()
+        own = self.pieces.setdefault(piece, {})
+        for label, count in zip(names, counts.tolist(), strict=True):
+            self.labels[label] = self.labels.get(label, 0) + count
+            own[label] = own.get(label, 0) + count
+        if len(self.labels) > MAX_CLASSES:
+            raise ValueError(f"target column {target.name!r} has more than {MAX_CLASSES} classes; use TreeRegressor")
+
+    def _classes(self) -> NDArray[Any] | None:
+        if not self.roles.classifies:
+            return None
+        labels = np.empty(len(self.labels), self.label_type)
+        labels[:] = _sorted(set(self.labels))
+        return labels
+
+    def _centre(self) -> float:
+        """Return the mean of the targets as float32; the products of a regression are measured from it."""
+        with np.errstate(over="ignore"):
+            centre = float(np.float32(float(self.total) / self.n_rows))
+        return centre if np.isfinite(centre) else 0.0
+
+
+def _sorted(values: set[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(values))
+
+
+def _compare(
+    names: tuple[str, ...], kinds: list[Kind], others: tuple[str, ...], other_kinds: list[Kind], where: str
+) -> None:
+    if names != others:
+        absent = [name for name in names if name not in others]
+        extra = [name for name in others if name not in names]
+        problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(others)}"
+        raise ValueError(f"{where} {problem}; all parts of the data need the columns {list(names)}, in this order")
+    for name, kind, other in zip(names, kinds, other_kinds, strict=True):
+        if kind != other:
+            raise ValueError(f"column {name!r} is {other} in {where}, but {kind} before; convert one of them")

@@ -1,0 +1,196 @@
+"""A tree estimator's parameters and data that is not held in memory: from here trees are grown level by level."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+
+from crosscut.engines.checkpoint import Checkpoint
+from crosscut.engines.coding import Coding, Grids
+from crosscut.engines.folds import FoldRule
+from crosscut.engines.leaf_values import coded_trees, scores_of, with_values
+from crosscut.engines.level_wise import Plan, grow_level_wise
+from crosscut.engines.passes import LeafPass, LeafSums
+from crosscut.engines.stream import Stream
+from crosscut.engines.survey import Roles
+from crosscut.estimators.stream_validation import StreamValidation
+from crosscut.error_pruning import pessimistic
+from crosscut.estimators.problem import check_parameters, criterion_of, is_integer
+from crosscut.forest import Forest, Packed
+from crosscut.growth import Growth, Limits
+from crosscut.pruning import prune
+from crosscut.ranks import MAX_COARSE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.engines.coding import Batch
+
+
+@dataclass(eq=False)
+class StreamedProblem:
+    """What to grow, from which stream; the counterpart of :class:`crosscut.estimators.problem.Problem`."""
+
+    model: Any
+    stream: Stream
+    rows: Any
+    coding: Coding
+    grids: Grids | None
+    folds: FoldRule
+    gather: bool = True
+
+    @classmethod
+    def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedProblem:
+        """Check parameters, survey and code the data."""
+        check_parameters(model)
+        _check_supported(model, target, sample_weight, groups)
+        classifies = isinstance(model, ClassifierMixin)
+        seed = 0 if model.random_state is None else int(check_random_state(model.random_state).randint(2**31))
+        folds = FoldRule(
+            0 if model.cv is None else int(model.cv), classifies and groups is None, groups is not None, seed
+        )
+        stream = Stream.of(X)
+        max_bins = MAX_COARSE if model.max_bins is None else int(model.max_bins)
+        rows = stream.prepare(Roles(target, classifies, groups), max_bins, folds, model.n_jobs)
+        coding: Coding = rows.coding
+        if folds.n_folds > coding.n_rows:
+            raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
+        grids = None if classifies else Grids.of(rows.totals, coding.centre)
+        return cls(model, stream, rows, coding, grids, folds)
+
+    def limits(self) -> tuple[Limits, ...]:
+        """Limits of every task; shares of its rows become numbers."""
+        model, n_tasks = self.model, self.folds.n_folds + 1
+        sizes = [self.coding.n_rows] * n_tasks
+        leaf, split = model.min_samples_leaf, model.min_samples_split
+        if isinstance(leaf, float) or isinstance(split, float):
+            out: NDArray[np.int64] = self.rows.run(FoldSizePass(self.folds.n_folds))
+            sizes[1:] = (self.coding.n_rows - out[: self.folds.n_folds]).tolist()
+        return tuple(
+            Limits(
+                None if model.max_depth is None else int(model.max_depth),
+                max(2, math.ceil(split * n)) if isinstance(split, float) else int(split),
+                math.ceil(leaf * n) if isinstance(leaf, float) else int(leaf),
+                float(model.min_impurity_decrease),
+            )
+            for n in sizes
+        )
+
+    def grow(self) -> tuple[Forest, LeafSums | None]:
+        """Grow all tasks; a regression's leaf values come with the sums of one more pass."""
+        model = self.model
+        growth = Growth(criterion_of(model), model.splits)
+        plan = Plan(
+            self.coding,
+            self.grids,
+            self.folds,
+            growth,
+            self.limits(),
+            self.stream.memory_limit,
+            self.gather,
+            model.n_jobs,
+        )
+        checkpoint = (
+            None
+            if self.stream.checkpoint is None
+            else Checkpoint(self.stream.checkpoint, plan, self.rows.key)
+        )
+        saved = None if checkpoint is None else checkpoint.load()
+        state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
+        trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
+        packed = Packed.of(trees)
+        levels = {
+            name: np.array([level[name] for level in state.levels])
+            for name in ("bundles", "rows", "tests", "passes", "seconds")
+        }
+        sums = None
+        if self.grids is not None or self.folds.n_folds:
+            sums = self._leaf_sums(packed)
+        if self.grids is not None and sums is not None:
+            packed = with_values(packed, sums, self.grids)
+        if checkpoint is not None:
+            checkpoint.remove()
+        return Forest(packed, levels), sums
+
+    def prune(self, forest: Forest) -> Forest:
+        """Prune each tree by itself if the model says so."""
+        if self.model.ccp_alpha > 0:
+            forest = prune(forest, ccp_alpha=self.model.ccp_alpha)
+        return pessimistic(forest) if self.model.prune == "pessimistic" else forest
+
+    def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
+        """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""
+        packed = forest.packed
+        if sums is None:
+            sums = self._leaf_sums(packed)
+        scores = scores_of(packed, sums, self.grids)
+        return StreamValidation(
+            forest,
+            coded_trees(packed, self.coding),
+            self.coding,
+            self.rows,
+            self.folds.n_folds,
+            scores,
+            self.model.n_jobs,
+        )
+
+    def _leaf_sums(self, packed: Packed) -> LeafSums:
+        one_pass = LeafPass(
+            "leaves",
+            coded_trees(packed, self.coding),
+            self.coding,
+            self.folds.n_folds,
+            self.grids,
+            self.model.n_jobs,
+        )
+        sums: LeafSums = self.rows.run(one_pass)
+        return sums
+
+
+@dataclass
+class FoldSizePass:
+    """Count the rows of each fold."""
+
+    n_folds: int
+    name: str = "fold sizes"
+
+    def start(self) -> NDArray[np.int64]:
+        """Return zeros."""
+        return np.zeros(max(1, self.n_folds), np.int64)
+
+    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
+        """Count a batch."""
+        sums += np.bincount(batch.fold, minlength=len(sums))
+
+    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up."""
+        return sums + others
+
+
+def _check_supported(model: Any, target: Any, sample_weight: Any, groups: Any) -> None:
+    if not isinstance(target, str):
+        raise ValueError(
+            f"y must be the name of the target column when X is not held in memory, but {type(target).__name__} was given"
+        )
+    if groups is not None and not isinstance(groups, str):
+        raise ValueError(
+            f"groups must be the name of a column when X is not held in memory, but {type(groups).__name__} was given"
+        )
+    if model.cv is not None and not is_integer(model.cv, 2):
+        raise ValueError(
+            f"cv must be None or a number of folds when X is not held in memory, but {model.cv!r} was given"
+        )
+    for name, value in (
+        ("sample_weight", sample_weight),
+        ("class_weight", getattr(model, "class_weight", None)),
+        ("scoring", model.scoring),
+    ):
+        if value is not None:
+            raise ValueError(f"{name} is not supported when X is not held in memory, but {value!r} was given")
+
+
