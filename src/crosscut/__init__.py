@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crosscut.bootstrap import bootstrap_error as bootstrap_error
+    from crosscut.engines.stream import Stream as Stream
     from crosscut.estimators import BaggedTrees as BaggedTrees
     from crosscut.estimators import TreeClassifier as TreeClassifier
     from crosscut.estimators import TreeRegressor as TreeRegressor
@@ -66,6 +67,7 @@ _WHERE = {
     "Limits": "growth",
     "Tree": "tree",
     "read_file": "files",
+    "Stream": "engines.stream",
     "datasets": "",
     "Database": "relational.database",
     "Bias": "relational.bias",

@@ -59,7 +59,11 @@ class Unit:
 
 
 def flat_bundles(
-    bundles: list[Bundle], units: list[Unit], gathered: list[int], first_bin: NDArray[np.int64], n_channels: int
+    bundles: list[Bundle],
+    units: list[Unit],
+    gathered: list[int],
+    first_bin: NDArray[np.int64],
+    n_channels: int,
 ) -> tuple[dict[str, Any], NDArray[np.int64], NDArray[np.int64]]:
     """Lay bundles out as the core reads them.
 

@@ -149,7 +149,8 @@ class CodeCache:
         except OSError as error:
             if error.errno in {errno.ENOSPC, errno.EDQUOT}:
                 problem = (
-                    f"the disk of the code cache {where!r} is full; free some space, give another folder as cache, "
+                    f"the disk of the code cache {where!r} is full; free some space, give another "
+                    "folder as cache, "
                     "or a smaller cache_limit (pieces that do not fit are then read again by every pass)"
                 )
             elif isinstance(error, PermissionError):

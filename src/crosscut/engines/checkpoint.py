@@ -61,7 +61,8 @@ class Checkpoint:
         if state is None:
             other = [name for name in self.about if about.get(name) != self.about[name]]
             raise ValueError(
-                f"the checkpoint {str(self.path)!r} is of another run: its {', '.join(other)} differ(s); delete it, or "
+                f"the checkpoint {str(self.path)!r} is of another run: its {', '.join(other)} "
+                "differ(s); delete it, or "
                 "give another checkpoint file"
             )
         return state
@@ -71,7 +72,8 @@ class Checkpoint:
         partial = self.path.with_name(self.path.name + ".partial")
         try:
             with partial.open("wb") as file:
-                np.savez(file, about=np.array(json.dumps(self.about)), **_arrays(state))
+                arrays: dict[str, Any] = {"about": np.array(json.dumps(self.about)), **_arrays(state)}
+                np.savez(file, **arrays)
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(self.path)
@@ -79,7 +81,9 @@ class Checkpoint:
             partial.unlink(missing_ok=True)
             full = error.errno in {errno.ENOSPC, errno.EDQUOT}
             problem = "its disk is full" if full else str(error.strerror)
-            raise OSError(error.errno, f"the checkpoint {str(self.path)!r} cannot be written: {problem}") from error
+            raise OSError(
+                error.errno, f"the checkpoint {str(self.path)!r} cannot be written: {problem}"
+            ) from error
 
     def remove(self) -> None:
         """Growth is done."""
@@ -123,9 +127,7 @@ def _state(arrays: Any) -> State:
         for feature, some, masks in zip(arrays["split.feature"].tolist(), children, tables, strict=True)
     ]
     ends = np.cumsum(arrays["bundle.n_splits"]).tolist()
-    tasks, nodes = (
-        _parts(arrays[f"bundle.{name}"], arrays["bundle.n_tasks"]) for name in ("tasks", "nodes")
-    )
+    tasks, nodes = (_parts(arrays[f"bundle.{name}"], arrays["bundle.n_tasks"]) for name in ("tasks", "nodes"))
     bundles = [
         Bundle(depth, tuple(t.tolist()), tuple(n.tolist()), mixed, n_rows, splits[end - count : end])
         for depth, mixed, n_rows, t, n, end, count in zip(

@@ -157,7 +157,9 @@ class Coding:
         present = np.unique(column.values)
         absent = [column.categories[c] for c in present[present >= 0] if column.categories[c] not in known]
         if absent:
-            raise ValueError(f"column {column.name!r} of {where} has new values {absent[:3]}: the data has changed")
+            raise ValueError(
+                f"column {column.name!r} of {where} has new values {absent[:3]}: the data has changed"
+            )
         of_code = [known.get(category, 0) for category in column.categories] + [len(known)]
         codes[:] = np.array(of_code, np.uint8)[column.values.astype(np.int64)]
 

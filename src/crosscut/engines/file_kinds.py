@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -156,7 +156,8 @@ def kind_of(path: Path, *, refuse: bool = True) -> Any:
     ending = endings[-2] if len(endings) > 1 and endings[-1] in {".gz", ".bz2"} else (endings or [""])[-1]
     if ending not in ENDINGS and refuse:
         raise ValueError(
-            f"{str(path)!r} ends in {ending!r}; these kinds of files are read in batches: {', '.join(ENDINGS)}"
+            f"{str(path)!r} ends in {ending!r}; these kinds of files are read in batches: "
+            f"{', '.join(ENDINGS)}"
         )
     return ENDINGS.get(ending)
 

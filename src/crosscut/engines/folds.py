@@ -33,8 +33,8 @@ def mix(numbers: NDArray[Any], seed: int = 0) -> NDArray[np.uint64]:
 class FoldRule:
     """How rows are put into folds.
 
-    Rows are dealt out in rounds of ``n_folds``, each round starting at a fold that a hash of the round's number
-    gives: sizes differ by one at most. Stratified, every class is dealt out by itself. With groups, a
+    Rows are dealt out in rounds of ``n_folds``, each round starting at a fold that a hash of the round's
+    number gives: sizes differ by one at most. Stratified, every class is dealt out by itself. With groups, a
     hash of the group's value is the fold, so a group is never parted.
 
     Attributes
@@ -47,7 +47,7 @@ class FoldRule:
     Examples
     --------
     >>> FoldRule(3).of_places(np.arange(9))
-    array([1, 2, 0, 2, 0, 1, 2, 0, 1], dtype=uint8)
+    array([1, 2, 0, 2, 0, 1, 1, 2, 0], dtype=uint8)
     """
 
     n_folds: int
@@ -58,7 +58,8 @@ class FoldRule:
     def __post_init__(self) -> None:
         if self.n_folds != 0 and not 2 <= self.n_folds <= MAX_FOLDS:
             raise ValueError(
-                f"cv must be None or a number of folds from 2 to {MAX_FOLDS} for data that is not held in memory, "
+                f"cv must be None or a number of folds from 2 to {MAX_FOLDS} for data that is not "
+                "held in memory, "
                 f"but {self.n_folds!r} was given"
             )
 

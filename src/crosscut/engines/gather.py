@@ -33,14 +33,15 @@ def grow_gathered(
     rows: list[tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[Any]]],
     coding: Coding,
     grids: Grids | None,
+    *,
     growth: Growth,
     limits: tuple[Limits, ...],
     n_jobs: int | None,
 ) -> list[Tree]:
     """Grow the subtrees of a bundle's tasks.
 
-    A node's subtree depends on its rows and limits only, with one exception: ``min_impurity_decrease`` compares with
-    the weight of all rows of the task. So with that limit only a root bundle may be gathered.
+    A node's subtree depends on its rows and limits only, with one exception: ``min_impurity_decrease``
+    compares with the weight of all rows of the task. So with that limit only a root bundle may be gathered.
     """
     codes = np.ascontiguousarray(np.concatenate([part[0] for part in rows], axis=1))
     tasks = np.concatenate([part[1] for part in rows])

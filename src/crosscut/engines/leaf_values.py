@@ -25,7 +25,7 @@ def coded_trees(packed: Packed, coding: Coding) -> Packed:
 
 
 def with_values(packed: Packed, sums: LeafSums, grids: Grids) -> Packed:
-    """Fill in weight, mean and variance of every node: leaves from their rows, the others from their children."""
+    """Fill in weight, mean and variance of every node: leaves from rows, the others from their children."""
     assert sums.trained is not None
     total = sums.trained.copy()
     for nodes, parents in reversed(list(packed.by_depth())):

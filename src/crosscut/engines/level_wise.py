@@ -1,8 +1,8 @@
 """Level-wise growth (section 3.2.2 of the paper): one pass over the rows per level, for all tasks at once.
 
 The driver never sees a row. It reads like the paper: while the frontier is not empty, one pass fills the
-statistics of its bundles; every task of a bundle picks its best test; tasks go on together where they test the
-same column, each with its own constants, and fork where they do not.
+statistics of its bundles; every task of a bundle picks its best test; tasks go on together where they test
+the same column, each with its own constants, and fork where they do not.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def grow_level_wise(
         for units, gathered in _passes(plan, state):
             level["passes"] += 1
             name = f"level {len(state.levels)}" + (f", part {level['passes']}" if level["passes"] > 1 else "")
-            sums, offsets, ranges = _run(plan, state, rows, name, units, gathered)
+            sums, offsets, ranges = _run(plan, state, rows, name=name, units=units, gathered=gathered)
             for b in gathered:
                 _finish(plan, state, b, sums.gathered.pop(b, []))
             for unit, (first, end), at in zip(units, pairwise(offsets), ranges, strict=False):
@@ -129,7 +129,7 @@ def grow_level_wise(
 
 
 def _run(
-    plan: Plan, state: State, rows: Rows, name: str, units: list[Unit], gathered: list[int]
+    plan: Plan, state: State, rows: Rows, *, name: str, units: list[Unit], gathered: list[int]
 ) -> tuple[LevelSums, list[int], NDArray[np.int64]]:
     """One pass over all rows."""
     coding = plan.coding
@@ -153,7 +153,8 @@ def _run(
 def _passes(plan: Plan, state: State) -> Iterable[tuple[list[Unit], list[int]]]:
     """Share the frontier out over passes whose statistics and gathered rows fit in memory.
 
-    A bundle is gathered if its rows take less memory than its statistics, and otherwise if there is room in the first pass.
+    A bundle is gathered if its rows take less memory than its statistics, and otherwise if there is room
+    in the first pass.
     """
     n_columns, first_bin = len(plan.coding.n_bins), plan.coding.first_bin
     half = max(1, plan.memory_limit // 2)
@@ -243,13 +244,15 @@ def _better(before: list[Any] | None, found: list[Any]) -> list[Any]:
 def _finish(plan: Plan, state: State, b: int, rows: list[Any]) -> None:
     """Let the core grow what is left of a small bundle."""
     bundle = state.bundles[b]
-    grown = grow_gathered(bundle, rows, plan.coding, plan.grids, plan.growth, plan.limits, plan.n_jobs)
+    grown = grow_gathered(
+        bundle, rows, plan.coding, plan.grids, growth=plan.growth, limits=plan.limits, n_jobs=plan.n_jobs
+    )
     for task, node, tree in zip(bundle.tasks, bundle.nodes, grown, strict=True):
         state.trees[task].subtrees[node] = tree
 
 
 def _branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> int:
-    """Give each task of a bundle its test, and the bundle its children; return the number of different columns."""
+    """Give each task of a bundle its test, and the bundle its children; return the number of columns."""
     bundle = state.bundles[b]
     by_column: dict[int, list[tuple[int, list[int], NDArray[np.int32]]]] = {}
     for task, node, choice in zip(bundle.tasks, bundle.nodes, choices, strict=True):

@@ -1,8 +1,8 @@
 """Stateless passes: a batch of coded rows and the forest so far in, sums out.
 
-A pass has three functions: ``start`` gives empty sums, ``add`` adds a batch of rows to them, ``merge`` adds up two sums.
-Sums are integers (or least and largest values), so neither batches nor their order matter, and any part of a pass can be
-repeated on any worker.
+A pass has three functions: ``start`` gives empty sums, ``add`` adds a batch of rows to them, ``merge``
+adds up two sums. Sums are integers (or least and largest values), so neither batches nor their order
+matter, and any part of a pass can be repeated on any worker.
 """
 
 from __future__ import annotations
@@ -116,8 +116,9 @@ class LevelPass:
 class LeafSums:
     """What the rows at each node (counted over all trees) add up to; only leaves get any.
 
-    Classes: ``held_out[node, class]`` held-out rows. Regression: per node the number of rows and the parts (high, low) of the
-    exact sums of y and y*y, of training rows (``trained``) and held-out ones, and the range of the training rows.
+    Classes: ``held_out[node, class]`` held-out rows. Regression: per node the number of rows and the parts
+    (high, low) of the exact sums of y and y*y, of training rows (``trained``) and held-out ones, and the
+    range of the training rows.
     """
 
     held_out: NDArray[np.int64]
@@ -128,7 +129,7 @@ class LeafSums:
 
 @dataclass
 class LeafPass:
-    """Add up rows at the leaves: held-out rows for scores, training rows for the leaf values of a regression."""
+    """Add up rows at the leaves: held-out rows for scores, training rows for the means of a regression."""
 
     name: str
     coded: Packed  # trees whose thresholds are codes
@@ -206,7 +207,9 @@ def held_out_nodes(
     """Leaf of each row in the tree that holds it out, counted over all trees."""
     x = code_matrix(coding, batch.codes)
     order = np.argsort(batch.fold, kind="stable")
-    row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(batch.fold, minlength=n_folds))]).astype(np.int64)
+    row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(batch.fold, minlength=n_folds))]).astype(
+        np.int64
+    )
     leaf = _core.apply(
         coded.node_start,
         coded.first_child,

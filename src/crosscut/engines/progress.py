@@ -79,6 +79,7 @@ class Bar:
         self._last = 0.0
 
     def __call__(self, progress: Progress) -> None:
+        """Write the line again, a few times a second."""
         now = time.monotonic()
         done = progress.rows >= progress.n_rows
         if done or now - self._last > 0.2:

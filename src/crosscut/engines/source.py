@@ -31,7 +31,7 @@ class Piece:
 
 
 class Source:
-    """The rows of some files, as if they stood in one table; rows are numbered in the order of the files.
+    r"""The rows of some files, as if they stood in one table; rows are numbered in the order of the files.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Source:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     for name in "ab":
-    ...         _ = Path(folder, f"{name}.csv").write_text("age,plan\\n30,x\\n40,y\\n")
+    ...         _ = Path(folder, f"{name}.csv").write_text("age,plan\n30,x\n40,y\n")
     ...     source = Source(f"{folder}/*.csv", keep=["plan"])
     ...     [(piece.first_row, piece.n_rows) for piece in source.pieces], source.n_rows
     ([(0, 2), (2, 2)], 4)
@@ -87,7 +87,8 @@ class Source:
                 row += table.num_rows
         if row != piece.first_row + piece.n_rows:
             raise ValueError(
-                f"{piece.file!r} gave {row - piece.first_row} rows where it had {piece.n_rows} before: the file has changed"
+                f"{piece.file!r} gave {row - piece.first_row} rows where it had {piece.n_rows} "
+                "before: the file has changed"
             )
 
     def identity(self) -> str:
@@ -122,12 +123,14 @@ class Source:
             for name, kind in found.items():
                 if kind != first[name]:
                     raise ValueError(
-                        f"column {name!r} holds {kind} in {str(file)!r}, but {first[name]} in {str(self.files[0])!r}; "
+                        f"column {name!r} holds {kind} in {str(file)!r}, but {first[name]} in "
+                        f"{str(self.files[0])!r}; "
                         "convert one of them"
                     )
             if list(found) != list(first):
                 raise ValueError(
-                    f"the columns of {str(file)!r} stand in another order than those of {str(self.files[0])!r}"
+                    f"the columns of {str(file)!r} stand in another order than those of "
+                    f"{str(self.files[0])!r}"
                 )
 
     def _name(self) -> str:

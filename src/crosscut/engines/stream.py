@@ -29,11 +29,20 @@ if TYPE_CHECKING:
     from crosscut.engines.source import Piece
     from crosscut.engines.survey import Roles
 
-_UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+_UNITS = {
+    "": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
 
 
 class Stream:
-    """Data for ``fit`` that need not fit in memory.
+    r"""Data for ``fit`` that need not fit in memory.
 
     ``TreeClassifier().fit("data/*.parquet", "target")`` uses one with the settings below left as they are.
 
@@ -43,16 +52,16 @@ class Stream:
         Parquet, Arrow (Feather) or CSV files, folders or patterns. Rows are numbered in the order of the
         files.
     memory_limit : int or str
-        Bytes for statistics and gathered rows, such as ``"512MB"``. If a level needs more, it takes more passes.
-        Python, its libraries and a few batches of rows come on top (about 400 MB).
+        Bytes for statistics and gathered rows, such as ``"512MB"``. If a level needs more, it takes more
+        passes. Python, its libraries and a few batches of rows come on top (about 400 MB).
     cache : path, optional
-        Folder for the codes (one byte per value), kept for later fits on the same files; by default a temporary
-        one.
+        Folder for the codes (one byte per value), kept for later fits on the same files; by default a
+        temporary one.
     cache_limit : int or str, optional
         Most disk space for the codes. What does not fit is read and coded again by every pass.
     checkpoint : path, optional
-        File that is written after every level. If it is there, growth goes on from it; when growth is done it is
-        removed.
+        File that is written after every level. If it is there, growth goes on from it; when growth is done
+        it is removed.
     progress : bool or callable, optional
         Show a line per pass, or call with a :class:`Progress` after every batch.
     batch_rows : int
@@ -64,7 +73,7 @@ class Stream:
     >>> from tempfile import TemporaryDirectory
     >>> from crosscut import TreeClassifier
     >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.csv").write_text("size,kind\\n" + "1,s\\n2,s\\n8,l\\n9,l\\n" * 10)
+    ...     _ = Path(folder, "a.csv").write_text("size,kind\n" + "1,s\n2,s\n8,l\n9,l\n" * 10)
     ...     model = TreeClassifier(cv=4).fit(Stream(f"{folder}/a.csv", memory_limit="100MB"), "kind")
     >>> float(model.tree_.threshold[0]), model.cv_score_
     (5.0, 1.0)
@@ -91,7 +100,7 @@ class Stream:
 
     @staticmethod
     def takes(X: Any, y: Any) -> bool:
-        """Whether ``fit(X, y)`` is meant for a stream: y names a column of files, of a lazy frame or of Dask."""
+        """Whether ``fit(X, y)`` is meant for a stream: y is a column of files, a lazy frame or Dask's."""
         if isinstance(X, Stream):
             return True
         paths = X if isinstance(X, (list, tuple)) else [X]
@@ -166,7 +175,9 @@ class StreamRows:
             counts = self._class_counts.get(piece.number, np.zeros(0, np.int64)).copy()
             cached = piece.number in self.cache
             batches = (
-                self.cache.read(piece.number, piece.first_row, self.coding) if cached else self._coded(self.coding, piece)
+                self.cache.read(piece.number, piece.first_row, self.coding)
+                if cached
+                else self._coded(self.coding, piece)
             )
             for batch in batches:
                 yield replace(batch, fold=fold_of(batch, self.folds, counts))

@@ -164,7 +164,8 @@ class Survey:
     def _check_categories(self, f: int) -> None:
         if len(self.categories[f]) > MAX_CATEGORIES:
             raise ValueError(
-                f"column {self.names[f]!r} has more than {MAX_CATEGORIES} categories, which one byte per value does "
+                f"column {self.names[f]!r} has more than {MAX_CATEGORIES} categories, which one "
+                "byte per value does "
                 "not hold; leave it out, group its categories, or fit the data in memory"
             )
 
@@ -183,7 +184,8 @@ class Survey:
         if missing.any():
             row = first_row + int(np.argmax(missing))
             raise ValueError(
-                f"target column {target.name!r} is missing in row {row} (counted from 0 over all data); leave out rows "
+                f"target column {target.name!r} is missing in row {row} (counted from 0 over all "
+                "data); leave out rows "
                 "whose target is not known"
             )
         if not self.roles.classifies:
@@ -194,7 +196,8 @@ class Survey:
         found, counts = np.unique(target.values, return_counts=True)
         if not nominal and found.dtype.kind == "f" and np.any(found != np.rint(found)):
             raise ValueError(
-                f"target column {target.name!r} holds numbers that are not whole, which are no classes; use TreeRegressor"
+                f"target column {target.name!r} holds numbers that are not whole, which are no "
+                "classes; use TreeRegressor"
             )
         self.label_type = "O" if nominal else found.dtype.str
         names = [target.categories[c] for c in found.tolist()] if nominal else found.tolist()
@@ -203,7 +206,9 @@ class Survey:
             self.labels[label] = self.labels.get(label, 0) + count
             own[label] = own.get(label, 0) + count
         if len(self.labels) > MAX_CLASSES:
-            raise ValueError(f"target column {target.name!r} has more than {MAX_CLASSES} classes; use TreeRegressor")
+            raise ValueError(
+                f"target column {target.name!r} has more than {MAX_CLASSES} classes; use TreeRegressor"
+            )
 
     def _classes(self) -> NDArray[Any] | None:
         if not self.roles.classifies:
@@ -230,7 +235,9 @@ def _compare(
         absent = [name for name in names if name not in others]
         extra = [name for name in others if name not in names]
         problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(others)}"
-        raise ValueError(f"{where} {problem}; all parts of the data need the columns {list(names)}, in this order")
+        raise ValueError(
+            f"{where} {problem}; all parts of the data need the columns {list(names)}, in this order"
+        )
     for name, kind, other in zip(names, kinds, other_kinds, strict=True):
         if kind != other:
             raise ValueError(f"column {name!r} is {other} in {where}, but {kind} before; convert one of them")

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 class HeldOutRows:
     """Leaf, target and fold of rows, by the number of the first row of their batch."""
 
-    batches: dict[int, tuple[NDArray[np.int32], NDArray[Any], NDArray[np.uint8]]] = field(default_factory=dict)
+    batches: dict[int, tuple[NDArray[np.int32], NDArray[Any], NDArray[np.uint8]]] = field(
+        default_factory=dict
+    )
 
 
 @dataclass
@@ -113,6 +115,7 @@ class StreamValidation(CrossValidation):
         coded: Packed,
         coding: Coding,
         rows: Rows,
+        *,
         n_folds: int,
         scores: NDArray[np.float64],
         n_jobs: int | None,
@@ -133,7 +136,9 @@ class StreamValidation(CrossValidation):
 
     def _run(self, one_pass: Any) -> Any:
         if self._rows is None:
-            raise AttributeError("out-of-fold results of a stream need its rows, which are not pickled with a model")
+            raise AttributeError(
+                "out-of-fold results of a stream need its rows, which are not pickled with a model"
+            )
         return self._rows.run(one_pass)
 
     def _column(self, i: int) -> NDArray[Any]:

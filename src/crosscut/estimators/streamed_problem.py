@@ -1,4 +1,4 @@
-"""A tree estimator's parameters and data that is not held in memory: from here trees are grown level by level."""
+"""A tree estimator's parameters, and data that is not held in memory: from here trees are grown."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from crosscut.engines.level_wise import Plan, grow_level_wise
 from crosscut.engines.passes import LeafPass, LeafSums
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
-from crosscut.estimators.stream_validation import StreamValidation
 from crosscut.error_pruning import pessimistic
 from crosscut.estimators.problem import check_parameters, criterion_of, is_integer
+from crosscut.estimators.stream_validation import StreamValidation
 from crosscut.forest import Forest, Packed
 from crosscut.growth import Growth, Limits
 from crosscut.pruning import prune
@@ -134,9 +134,9 @@ class StreamedProblem:
             coded_trees(packed, self.coding),
             self.coding,
             self.rows,
-            self.folds.n_folds,
-            scores,
-            self.model.n_jobs,
+            n_folds=self.folds.n_folds,
+            scores=scores,
+            n_jobs=self.model.n_jobs,
         )
 
     def _leaf_sums(self, packed: Packed) -> LeafSums:
@@ -174,12 +174,14 @@ class FoldSizePass:
 
 def _check_supported(model: Any, target: Any, sample_weight: Any, groups: Any) -> None:
     if not isinstance(target, str):
-        raise ValueError(
-            f"y must be the name of the target column when X is not held in memory, but {type(target).__name__} was given"
+        raise TypeError(
+            f"y must be the name of the target column when X is not held in memory, but "
+            f"{type(target).__name__} was given"
         )
     if groups is not None and not isinstance(groups, str):
-        raise ValueError(
-            f"groups must be the name of a column when X is not held in memory, but {type(groups).__name__} was given"
+        raise TypeError(
+            f"groups must be the name of a column when X is not held in memory, but "
+            f"{type(groups).__name__} was given"
         )
     if model.cv is not None and not is_integer(model.cv, 2):
         raise ValueError(
@@ -192,5 +194,3 @@ def _check_supported(model: Any, target: Any, sample_weight: Any, groups: Any) -
     ):
         if value is not None:
             raise ValueError(f"{name} is not supported when X is not held in memory, but {value!r} was given")
-
-
