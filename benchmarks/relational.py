@@ -1,0 +1,138 @@
+"""The paper's experiment on relational data: all trees in one run against one by one.
+
+    python benchmarks/relational.py [--repeats 7] [--data FOLDER] [--json FILE] [NAME ...]
+
+For each data set: time to grow, prune and predict out of fold the final tree and the trees of ten folds, in one run
+(T_p), one by one with a cache each (T_s), and one by one with nothing kept from node to node (T_u, the paper's serial
+procedure); T_a is the final tree alone. Times are CPU seconds, the least of interleaved repetitions; everything runs in one
+thread, so wall time is the same on an idle machine. The database is read and indexed once, for all of them. Published data
+sets are looked for in FOLDER, in $CROSSCUT_DATA or in ../shared/data, and left out where they are absent.
+"""
+
+import argparse
+import gc
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from crosscut import Bias, Database, datasets
+from crosscut.relational.estimators import folds_of
+from crosscut.relational.growth import SHARINGS, Grower
+from crosscut.relational.queries import Facts
+
+HERE = Path(__file__).resolve().parent
+
+
+def published(folder, prefix, folds=None):
+    database = Database.from_ace(folder / prefix, folds=None if folds is None else folder / folds)
+    return database, Bias.from_ace((folder / prefix).with_suffix(".s"))
+
+
+# name -> (how to make it, published files it needs, least S asked for: with caches, without)
+SETS = {
+    "bongard simple": (lambda _: datasets.bongard("simple"), None, (8, 9)),
+    "bongard complex": (lambda _: datasets.bongard("complex"), None, (6, 8)),
+    "machines": (lambda _: datasets.machines(), None, (2.5, 3)),
+    "asm (unstable)": (lambda _: datasets.asm(), None, (4, 8)),
+    "molecules": (lambda _: datasets.molecules(), None, None),
+    "bongard 392": (lambda f: published(f, "bongard/keys/bongard"), "bongard/keys/bongard.kb", None),
+    "mutagenesis 230": (
+        lambda f: published(f, "mutagenesis_ace230/muta"),
+        "mutagenesis_ace230/muta.kb",
+        (5, 8),
+    ),
+    "mutagenesis 188": (
+        lambda f: published(f, "mutagenesis_188d/t-0-0-0/muta-d", "mutagenesis_188d/folds"),
+        "mutagenesis_188d/t-0-0-0/muta-d.kb",
+        None,
+    ),
+    "carcinogenesis": (
+        lambda f: published(f, "carcinogenesis_ace/t-0-0-0/canc-d", "carcinogenesis_ace/folds"),
+        "carcinogenesis_ace/t-0-0-0/canc-d.kb",
+        (4, 8),
+    ),
+    "uwcse (5 folds)": (
+        lambda f: published(f, "uwcse_ace/t-0-0-0/uwcse", "uwcse_ace/folds"),
+        "uwcse_ace/t-0-0-0/uwcse.kb",
+        None,
+    ),
+}
+
+
+def measure(database, bias, cv, repeats):
+    language = bias.resolve(database)
+    facts = Facts(database, language.root)
+    growers = {name: Grower(facts, language, folds_of(cv, database)) for name in SHARINGS}
+    growers["alone"] = Grower(facts, language, folds_of(None, database))
+    times, forests = dict.fromkeys(growers, float("inf")), {}
+    # many runs of a short task make one measurement, so that the clock's grain does not matter
+    start = time.process_time()
+    growers["parallel"].grow()
+    inner = max(1, int(0.02 / max(time.process_time() - start, 1e-6)))
+    gc.disable()
+    for _ in range(repeats):
+        for name, grower in growers.items():
+            runs = inner if name in {"parallel", "alone"} else max(1, inner // 8)
+            start = time.process_time()
+            for _ in range(runs):
+                forests[name] = grower.grow("parallel" if name == "alone" else name)
+            times[name] = min(times[name], (time.process_time() - start) / runs)
+        gc.collect()
+    gc.enable()
+    together = forests["parallel"]
+    for name in ("serial", "uncached"):
+        assert forests[name].trees == together.trees, f"{name} trees differ"
+        assert (forests[name].held_out == together.held_out).all()
+    return {
+        "examples": database.n_examples,
+        "T_a": times["alone"],
+        "T_p": times["parallel"],
+        "T_s": times["serial"],
+        "T_u": times["uncached"],
+        "S": times["serial"] / times["parallel"],
+        "S_paper": times["uncached"] / times["parallel"],
+        "evaluations": {name: forests[name].n_evaluations for name in ("alone", *SHARINGS)},
+        "accuracy": float((together.held_out == database.target).mean()),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"data sets: {', '.join(SETS)}")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--json", type=Path, default=None, help="also write the figures here")
+    options = parser.parse_args()
+    folder = options.data or Path(os.environ.get("CROSSCUT_DATA", HERE.parent.parent / "shared" / "data"))
+    unknown = set(options.names) - set(SETS)
+    if unknown:
+        parser.error(f"unknown data set {', '.join(sorted(unknown))}")
+    print("| data | examples | T_a ms | T_p ms | T_s ms | T_u ms | S | S paper's | asked | overhead | evaluations ratio |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    figures = {}
+    for name in options.names or SETS:
+        make, needed, asked = SETS[name]
+        if needed is not None and not (folder / needed).is_file():
+            print(f"| {name} | not in {folder.name} |", file=sys.stderr)
+            continue
+        database, bias = make(folder)
+        result = measure(database, bias, 10 if database.folds is None or needed is None else "marks", options.repeats)
+        figures[name] = result
+        ms = " | ".join(f"{1000 * result[key]:.2f}" for key in ("T_a", "T_p", "T_s", "T_u"))
+        counts = result["evaluations"]
+        ratios = f"{counts['serial'] / counts['parallel']:.1f} / {counts['uncached'] / counts['parallel']:.1f}"
+        goal = "" if asked is None else f"{asked[0]} / {asked[1]}"
+        overhead = f"{100 * (result['T_p'] / result['T_a'] - 1):.0f}%"
+        print(
+            f"| {name} | {result['examples']} | {ms} | {result['S']:.2f} | {result['S_paper']:.2f} | {goal} | {overhead} "
+            f"| {ratios} |",
+            flush=True,
+        )
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()
