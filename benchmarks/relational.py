@@ -61,6 +61,10 @@ SETS = {
 }
 
 
+# these come with a partition; mutagenesis 230 marks every molecule as a fold of its own and gets ten folds instead
+OWN_FOLDS = {"mutagenesis 188", "carcinogenesis", "uwcse (5 folds)"}
+
+
 def measure(database, bias, cv, repeats):
     language = bias.resolve(database)
     facts = Facts(database, language.root)
@@ -118,7 +122,7 @@ def main():
             print(f"| {name} | not in {folder.name} |", file=sys.stderr)
             continue
         database, bias = make(folder)
-        result = measure(database, bias, 10 if database.folds is None or needed is None else "marks", options.repeats)
+        result = measure(database, bias, "marks" if name in OWN_FOLDS else 10, options.repeats)
         figures[name] = result
         ms = " | ".join(f"{1000 * result[key]:.2f}" for key in ("T_a", "T_p", "T_s", "T_u"))
         counts = result["evaluations"]

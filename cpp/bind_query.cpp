@@ -171,7 +171,7 @@ class QueryStore {
     CROSSCUT_REQUIRE(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
   }
 
-  void set_language(std::vector<std::int32_t> fixed_types,
+  void set_language(std::vector<std::int32_t> fixed_types, std::vector<std::int32_t> root_types,
                     const std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>& modes,
                     const std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>& lookaheads,
                     const std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>& auto_lookaheads,
@@ -179,6 +179,7 @@ class QueryStore {
     CROSSCUT_REQUIRE(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
     Language language;
     language.fixed_types = std::move(fixed_types);
+    language.root_types = std::move(root_types);
     for (const auto& [literals, source] : modes) {
       CROSSCUT_REQUIRE(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
       language.modes.push_back({patterns(literals), source});
@@ -332,7 +333,8 @@ class QueryStore {
 
   std::vector<std::int32_t> types(std::int32_t component) const {
     check_query(component);
-    return components_[component].types;
+    const auto own = components_[component].types;
+    return {own.begin(), own.end()};
   }
 
   std::vector<Literal> literals(std::int32_t component) const {
@@ -463,7 +465,7 @@ void bind_query(nb::module_& m) {
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   nb::class_<QueryStore>(m, "QueryStore")
       .def(nb::init<FactStore&, std::int64_t>(), "facts"_a, "step_limit"_a, nb::keep_alive<1, 2>())
-      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "modes"_a, "lookaheads"_a,
+      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a, "lookaheads"_a,
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
       .def("set_values", &QueryStore::set_values, "values"_a, "squares"_a, "folds"_a)

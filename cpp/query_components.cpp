@@ -29,12 +29,39 @@ bool contains(const Components& components, std::span<const Term> code, const Te
   return false;
 }
 
-}  // namespace
-
-std::size_t Components::Hash::operator()(const std::vector<std::int32_t>& key) const {
+std::uint64_t hash_of(std::span<const std::int32_t> key) {
   std::uint64_t h = key.size();
   for (std::int32_t value : key) h = mix(h, static_cast<std::uint32_t>(value));
   return h;
+}
+
+}  // namespace
+
+std::int32_t Components::find(std::span<const std::int32_t> key, std::uint64_t hash) const {
+  for (std::size_t slot = hash & (table_.size() - 1); table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
+    const Record& r = all_[static_cast<std::size_t>(table_[slot])];
+    if (r.hash != hash || r.n_key != key.size()) continue;
+    const std::int32_t* own = store_.data() + r.begin + r.n_parts + r.n_terms + 2 * r.n_variables;
+    if (std::equal(key.begin(), key.end(), own)) return table_[slot];
+  }
+  return -1;
+}
+
+std::int32_t Components::add(Record record) {
+  const auto place = [&](std::uint64_t hash, std::int32_t id) {
+    std::size_t slot = hash & (table_.size() - 1);
+    while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
+    table_[slot] = id;
+  };
+  const auto id = static_cast<std::int32_t>(all_.size());
+  all_.push_back(record);
+  if (2 * all_.size() > table_.size()) {
+    table_.assign(2 * table_.size(), -1);
+    for (std::size_t i = 0; i < all_.size(); i++) place(all_[i].hash, static_cast<std::int32_t>(i));
+  } else {
+    place(record.hash, id);
+  }
+  return id;
 }
 
 void Components::extend(std::span<const std::int32_t> bases, std::span<const Term> added,
@@ -44,7 +71,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
   owner_.clear();  // per local variable: the base, or m + the literal, that it belongs to
   offset_.resize(m);
   for (std::size_t b = 0; b < m; b++) {
-    const auto& own = (*this)[bases[b]].types;
+    const auto own = (*this)[bases[b]].types;
     offset_[b] = types_.size();
     types_.insert(types_.end(), own.begin(), own.end());
     owner_.resize(types_.size(), static_cast<std::int32_t>(b));
@@ -120,7 +147,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
     }
     const std::int32_t id = intern(count, mine_.empty() ? -1 : bases[mine_[0]], prefix);
     // variables of the code made here -> variables of the component, through the canonical form
-    const auto& stored = (*this)[id].canonical;
+    const auto stored = (*this)[id].canonical;
     back_.resize(stored.size());
     for (std::size_t v = 0; v < stored.size(); v++) back_[static_cast<std::size_t>(stored[v])] = static_cast<std::int32_t>(v);
     for (std::size_t v = 0; v < types_.size(); v++)
@@ -134,7 +161,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
 
 // A base's literals over the local variables.
 void Components::add_local(Code& code, std::int32_t base, std::size_t offset) const {
-  const Code& own = (*this)[base].code;
+  const auto own = (*this)[base].code;
   for (std::size_t i = 0; i < own.size();) {
     const std::size_t n = length(own[i]);
     code.push_back(own[i]);
@@ -186,12 +213,23 @@ void Components::order_rest(std::size_t n_variables) {
 // in canonical_.
 std::int32_t Components::intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix) {
   canonicalize();
-  const auto known = known_.find(key_);
-  if (known != known_.end()) return known->second;
-  const auto id = static_cast<std::int32_t>(all_.size());
-  known_.emplace(key_, id);
-  all_.push_back({code_, own_types_, canonical_, n_literals, parent, prefix, {}});
-  return id;
+  const std::uint64_t hash = hash_of(key_);
+  const std::int32_t known = find(key_, hash);
+  if (known >= 0) return known;
+  const Record record{store_.size(),
+                      0,
+                      static_cast<std::uint32_t>(code_.size()),
+                      static_cast<std::uint32_t>(own_types_.size()),
+                      static_cast<std::uint32_t>(key_.size()),
+                      n_literals,
+                      parent,
+                      prefix,
+                      hash};
+  store_.insert(store_.end(), code_.begin(), code_.end());
+  store_.insert(store_.end(), own_types_.begin(), own_types_.end());
+  store_.insert(store_.end(), canonical_.begin(), canonical_.end());
+  store_.insert(store_.end(), key_.begin(), key_.end());
+  return add(record);
 }
 
 std::int32_t Components::conjunction(std::vector<std::int32_t> parts) {
@@ -200,14 +238,16 @@ std::int32_t Components::conjunction(std::vector<std::int32_t> parts) {
   if (parts.size() == 1) return parts[0];
   std::vector<std::int32_t> key{-1};  // no literal starts like this
   key.insert(key.end(), parts.begin(), parts.end());
-  const auto [entry, fresh] = known_.try_emplace(std::move(key), static_cast<std::int32_t>(all_.size()));
-  if (fresh) {
-    Component made;
-    for (std::int32_t part : parts) made.n_literals += (*this)[part].n_literals;
-    made.parts = std::move(parts);
-    all_.push_back(std::move(made));
-  }
-  return entry->second;
+  const std::uint64_t hash = hash_of(key);
+  const std::int32_t known = find(key, hash);
+  if (known >= 0) return known;
+  std::int32_t n_literals = 0;
+  for (std::int32_t part : parts) n_literals += (*this)[part].n_literals;
+  const Record record{store_.size(), static_cast<std::uint32_t>(parts.size()), 0, 0, static_cast<std::uint32_t>(key.size()),
+                      n_literals, -1, 0, hash};
+  store_.insert(store_.end(), parts.begin(), parts.end());
+  store_.insert(store_.end(), key.begin(), key.end());
+  return add(record);
 }
 
 // Colours of variables are refined by the literals they occur in until they differ; what stays equal is told apart by

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "query_relations.hpp"
@@ -17,14 +16,15 @@ using Code = std::vector<Term>;
 constexpr std::int32_t any_type = -1;    // fits every other type
 constexpr std::int32_t hidden = -2;      // a variable of a negated literal: not visible outside it
 
+// A component, or a conjunction of components, as views into the arrays that hold all of them.
 struct Component {
-  Code code;                            // in the order of evaluation; variables numbered by first occurrence
-  std::vector<std::int32_t> types;      // per variable
-  std::vector<std::int32_t> canonical;  // variable -> its number in the canonical form
-  std::int32_t n_literals = 0;
-  std::int32_t parent = -1;             // component whose code is the first `prefix` terms of this one
-  std::size_t prefix = 0;
-  std::vector<std::int32_t> parts;      // not empty: the conjunction of these components, which share no variable
+  std::span<const Term> code;               // in the order of evaluation; variables numbered by first occurrence
+  std::span<const std::int32_t> types;      // per variable
+  std::span<const std::int32_t> canonical;  // variable -> its number in the canonical form
+  std::span<const std::int32_t> parts;      // not empty: the conjunction of these components, which share no variable
+  std::int32_t n_literals;
+  std::int32_t parent;                      // component whose code is the first `prefix` terms of this one, or -1
+  std::size_t prefix;
 };
 
 struct Place {
@@ -42,7 +42,19 @@ class Components {
  public:
   explicit Components(const Facts& facts) : facts_(facts) {}
   std::size_t size() const { return all_.size(); }
-  const Component& operator[](std::int32_t id) const { return all_[static_cast<std::size_t>(id)]; }
+  // Views are valid until the next component is added.
+  Component operator[](std::int32_t id) const {
+    const Record& r = all_[static_cast<std::size_t>(id)];
+    const std::int32_t* at = store_.data() + r.begin;
+    const std::span<const std::int32_t> parts(at, r.n_parts);
+    return {{at + r.n_parts, r.n_terms},
+            {at + r.n_parts + r.n_terms, r.n_variables},
+            {at + r.n_parts + r.n_terms + r.n_variables, r.n_variables},
+            parts,
+            r.n_literals,
+            r.parent,
+            r.prefix};
+  }
 
   // Adds the literals of `added` to the bases. Local variables: those of the bases one after the other, then new ones,
   // whose types are given. Every base must share a variable with a new literal.
@@ -63,12 +75,20 @@ class Components {
   void order_rest(std::size_t n_variables);
   void canonicalize();
 
-  struct Hash {
-    std::size_t operator()(const std::vector<std::int32_t>& key) const;
+  // Where a component's parts, code, types, canonical numbers and key are in store_, one after the other.
+  struct Record {
+    std::size_t begin;
+    std::uint32_t n_parts, n_terms, n_variables, n_key;
+    std::int32_t n_literals, parent;
+    std::size_t prefix;
+    std::uint64_t hash;
   };
+  std::int32_t find(std::span<const std::int32_t> key, std::uint64_t hash) const;
+  std::int32_t add(Record record);
   const Facts& facts_;
-  std::vector<Component> all_;
-  std::unordered_map<std::vector<std::int32_t>, std::int32_t, Hash> known_;
+  std::vector<Record> all_;
+  std::vector<std::int32_t> store_;
+  std::vector<std::int32_t> table_ = std::vector<std::int32_t>(256, -1);  // by hash of the key; -1: free
 
   // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a component that is known.
   std::vector<std::int32_t> types_, owner_, group_, slot_, back_;

@@ -1,6 +1,7 @@
 #include "query_refine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace crosscut::query {
@@ -38,7 +39,7 @@ class Generator {
     for (std::size_t m = 0; m < language_.modes.size(); m++) {
       mode_ = static_cast<std::int32_t>(m);
       trail_.assign(1, entry(m));
-      begin(language_.modes[m].literals, {}, 0, language_.exhaustive_lookahead);
+      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0, language_.exhaustive_lookahead);
     }
   }
 
@@ -52,16 +53,25 @@ class Generator {
   struct Frame {
     std::span<const Pattern> literals;
     std::vector<Term> slots;  // -1: not bound yet
+    std::int32_t inputs;      // arguments to come that may take a variable of the path
     std::size_t first_code;   // where its literals start in code_
     std::int32_t depth, exhaustive;
     std::vector<Term> must_use;  // auto lookahead: at least one of these, if there are any
     bool used;
   };
 
-  void begin(std::span<const Pattern> literals, std::vector<Term> slots, std::int32_t depth, std::int32_t exhaustive,
-             std::vector<Term> must_use = {}) {
+  // Whether the inputs that are still to come can touch every component of the block.
+  bool can_reach(std::int32_t inputs, std::int32_t depth, std::int32_t exhaustive) const {
+    inputs += std::max(0, language_.max_lookahead - depth) * language_.most_then_inputs;
+    inputs += exhaustive * language_.most_inputs;
+    return std::popcount(all_ & ~touched_) <= inputs;
+  }
+
+  void begin(std::span<const Pattern> literals, std::int32_t inputs, std::vector<Term> slots, std::int32_t depth,
+             std::int32_t exhaustive, std::vector<Term> must_use = {}) {
+    if (!can_reach(inputs, depth, exhaustive)) return;
     slots.resize(n_slots(literals, slots.size()), -1);
-    Frame frame{literals, std::move(slots), code_.size(), depth, exhaustive, std::move(must_use), false};
+    Frame frame{literals, std::move(slots), inputs, code_.size(), depth, exhaustive, std::move(must_use), false};
     literal(frame, 0);
   }
 
@@ -108,6 +118,8 @@ class Generator {
       case Mark::shared: fresh(); break;
       case Mark::input:
       case Mark::either: {
+        const bool counted = wanted.counted;
+        frame.inputs -= counted;
         // variables made by this very conjunction are reached by name only
         const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
         for (std::size_t v = 0; v < visible; v++) {
@@ -116,15 +128,16 @@ class Generator {
           trail_.push_back(seen.term);
           const std::uint64_t before = touched_;
           touched_ |= seen.base;
-          bind(seen.term);
+          if (can_reach(frame.inputs, frame.depth, frame.exhaustive)) bind(seen.term);
           touched_ = before;
           trail_.pop_back();
         }
         if (wanted.mark == Mark::either) {
           trail_.push_back(new_variable);
-          fresh();
+          if (can_reach(frame.inputs, frame.depth, frame.exhaustive)) fresh();
           trail_.pop_back();
         }
+        frame.inputs += counted;
         break;
       }
     }
@@ -144,10 +157,10 @@ class Generator {
     if (frame.exhaustive > 0)
       for (std::size_t m = 0; m < language_.modes.size(); m++) {
         trail_.push_back(entry(m));
-        begin(language_.modes[m].literals, {}, frame.depth + 1, frame.exhaustive - 1);
+        begin(language_.modes[m].literals, language_.modes[m].inputs, {}, frame.depth + 1, frame.exhaustive - 1);
         trail_.pop_back();
       }
-    if (frame.depth >= language_.max_lookahead) return;
+    if (frame.depth >= language_.max_lookahead || !can_reach(0, frame.depth, 0)) return;
     const std::size_t end = code_.size();
     for (std::size_t i = frame.first_code; i < end;) {
       const std::size_t n = components_.length(code_[i]);
@@ -178,7 +191,7 @@ class Generator {
       std::vector<Term> slots;
       if (!match(rule.first, position, slots)) continue;
       trail_.push_back(entry(r));
-      begin(rule.then, std::move(slots), depth + 1, 0);
+      begin(rule.then, rule.inputs, std::move(slots), depth + 1, 0);
       trail_.pop_back();
     }
     for (std::size_t r = 0; r < language_.auto_lookaheads.size(); r++) {
@@ -192,7 +205,7 @@ class Generator {
       for (std::size_t m = 0; m < language_.modes.size(); m++) {
         trail_.push_back(entry(language_.lookaheads.size() + r));
         trail_.push_back(entry(m));
-        begin(language_.modes[m].literals, {}, depth + 1, 0, listed);
+        begin(language_.modes[m].literals, language_.modes[m].inputs, {}, depth + 1, 0, listed);
         trail_.pop_back();
         trail_.pop_back();
       }
@@ -235,7 +248,7 @@ class Generator {
 
 Refinement::Refinement(Components& components, Language language) : components_(components), language_(std::move(language)) {
   // Inputs whose type some literal can produce may come from a component each; the others are fixed variables.
-  std::vector<std::int32_t> produced;
+  std::vector<std::int32_t> produced = language_.root_types;
   const auto collect = [&](const std::vector<Pattern>& literals) {
     for (const Pattern& literal : literals)
       for (const Argument& argument : literal.args)
@@ -244,31 +257,30 @@ Refinement::Refinement(Components& components, Language language) : components_(
   };
   for (const Mode& mode : language_.modes) collect(mode.literals);
   for (const Lookahead& rule : language_.lookaheads) collect(rule.then);
-  const auto inputs = [&](const std::vector<Pattern>& literals) {
-    std::size_t n = 0;
-    for (const Pattern& literal : literals)
-      for (const Argument& argument : literal.args)
-        n += (argument.mark == Mark::input || argument.mark == Mark::either) &&
-             std::any_of(produced.begin(), produced.end(), [&](std::int32_t type) { return fits(type, argument.type); });
+  // Arguments with the type of a fixed variable only are not counted: the bounds are on variables of components.
+  const auto inputs = [&](std::vector<Pattern>& literals) {
+    std::int32_t n = 0;
+    for (Pattern& literal : literals)
+      for (Argument& argument : literal.args) {
+        argument.counted =
+            (argument.mark == Mark::input || argument.mark == Mark::either) &&
+            std::any_of(produced.begin(), produced.end(), [&](std::int32_t type) { return fits(type, argument.type); });
+        n += argument.counted;
+      }
     return n;
   };
-  std::size_t most = 0, most_then = 0;
-  for (const Mode& mode : language_.modes) most = std::max(most, inputs(mode.literals));
-  for (const Lookahead& rule : language_.lookaheads) most_then = std::max(most_then, inputs(rule.then));
-  if (!language_.auto_lookaheads.empty()) most_then = std::max(most_then, most);
-  max_joined_ = most + most_then * static_cast<std::size_t>(std::max(0, language_.max_lookahead)) +
-                most * static_cast<std::size_t>(std::max(0, language_.exhaustive_lookahead));
-}
-
-std::shared_ptr<const Block> Refinement::block(const std::vector<std::int32_t>& components) {
-  auto& known = known_[components];
-  if (!known) {
-    auto made = std::make_shared<Block>();
-    made->components = components;
-    Generator(components_, language_, *made).run();
-    known = std::move(made);
+  for (Mode& mode : language_.modes) {
+    mode.inputs = inputs(mode.literals);
+    language_.most_inputs = std::max(language_.most_inputs, mode.inputs);
   }
-  return known;
+  for (Lookahead& rule : language_.lookaheads) {
+    rule.inputs = inputs(rule.then);
+    language_.most_then_inputs = std::max(language_.most_then_inputs, rule.inputs);
+  }
+  if (!language_.auto_lookaheads.empty())
+    language_.most_then_inputs = std::max(language_.most_then_inputs, language_.most_inputs);
+  max_joined_ = static_cast<std::size_t>(language_.most_inputs + language_.most_then_inputs * std::max(0, language_.max_lookahead) +
+                                         language_.most_inputs * std::max(0, language_.exhaustive_lookahead));
 }
 
 std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> path) {
@@ -279,19 +291,27 @@ std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> p
   });
   std::vector<Part> result;
   std::vector<std::int32_t> positions, chosen;
-  const auto subsets = [&](auto& self, std::size_t first) -> void {
-    auto made = block(chosen);
-    if (made->size() > 0) result.push_back({std::move(made), positions});
+  const auto subsets = [&](auto& self, Known& known, std::size_t first) -> void {
+    if (!known.block) {
+      auto made = std::make_shared<Block>();
+      made->components = chosen;
+      Generator(components_, language_, *made).run();
+      known.block = std::move(made);
+    }
+    if (known.block->size() > 0) result.push_back({known.block, positions});
     if (chosen.size() == max_joined_) return;
     for (std::size_t i = first; i < order.size(); i++) {
+      const std::int32_t component = path[static_cast<std::size_t>(order[i])];
       positions.push_back(order[i]);
-      chosen.push_back(path[static_cast<std::size_t>(order[i])]);
-      self(self, i + 1);
+      chosen.push_back(component);
+      auto& longer = known.longer[component];
+      if (!longer) longer = std::make_unique<Known>();
+      self(self, *longer, i + 1);
       positions.pop_back();
       chosen.pop_back();
     }
   };
-  subsets(subsets, 0);
+  subsets(subsets, known_, 0);
   return result;
 }
 

@@ -2,9 +2,9 @@
 // same components of the path form a block, which is generated once and serves every path that has those components.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "query_components.hpp"
@@ -24,6 +24,7 @@ struct Argument {
   std::int32_t slot;   // arguments of one slot get the same term; -1 for none
   std::int32_t type;
   Term value;
+  bool counted = false;  // an input whose type some literal produces, so that it may come from a component
 };
 
 struct Pattern {
@@ -32,15 +33,18 @@ struct Pattern {
   std::vector<Argument> args;
 };
 
+// `inputs`: how many of its arguments may take a variable of the path.
 struct Mode {
   std::vector<Pattern> literals;
   std::int32_t source = 0;  // modes made from one mode by generating constants share it, and its number of uses
+  std::int32_t inputs = 0;
 };
 
 // After a literal that matches `first` (given terms, or slots that are bound by the match), `then` may be added.
 struct Lookahead {
   Pattern first;
   std::vector<Pattern> then;
+  std::int32_t inputs = 0;
 };
 
 // After a literal that matches `first`, any mode may be added that uses one of the variables in `slots`.
@@ -50,11 +54,12 @@ struct AutoLookahead {
 };
 
 struct Language {
-  std::vector<std::int32_t> fixed_types;
+  std::vector<std::int32_t> fixed_types, root_types;  // of the fixed variables; of those of a root that is part of the query
   std::vector<Mode> modes;
   std::vector<Lookahead> lookaheads;
   std::vector<AutoLookahead> auto_lookaheads;
   std::int32_t max_lookahead = 1, exhaustive_lookahead = 0;
+  std::int32_t most_inputs = 0, most_then_inputs = 0;  // of a mode; of what may follow a literal
 };
 
 // Candidates of one set of components. `trail` holds, candidate after candidate, the choices that led to it in the order
@@ -85,15 +90,19 @@ class Refinement {
     std::vector<std::int32_t> positions;
   };
   Candidates candidates(std::span<const std::int32_t> path);
-  void forget() { known_.clear(); }
+  void forget() { known_ = Known{}; }
 
  private:
   std::vector<Part> blocks(std::span<const std::int32_t> path);
-  std::shared_ptr<const Block> block(const std::vector<std::int32_t>& components);
+  // Blocks by their components in ascending order, as a trie.
+  struct Known {
+    std::shared_ptr<const Block> block;
+    std::unordered_map<std::int32_t, std::unique_ptr<Known>> longer;
+  };
   Components& components_;
   Language language_;
   std::size_t max_joined_ = 0;  // most components that one test can take inputs from
-  std::map<std::vector<std::int32_t>, std::shared_ptr<const Block>> known_;
+  Known known_;
 };
 
 // Candidates of a path: its blocks one after the other.

@@ -16,13 +16,6 @@ namespace {
 // Qualities closer than this are equal: TILDE then looks at the length of the tests and at their order.
 constexpr double tolerance = 1e-10;
 
-Cell cell_of(const std::vector<std::uint64_t>& bits) {
-  Cell cell{bits.data(), 0, bits.size()};
-  while (cell.begin < cell.end && bits[cell.begin] == 0) cell.begin++;
-  while (cell.end > cell.begin && bits[cell.end - 1] == 0) cell.end--;
-  return cell;
-}
-
 }  // namespace
 
 Statistics::Statistics(const Components& components, const Language& language, Target target,
@@ -46,31 +39,46 @@ Statistics::Statistics(const Components& components, const Language& language, T
   for (std::size_t i = 2; i <= n; i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }
 
+// Cells of a node: every class, then every class of each fold that some task leaves out. Examples of a fold lie anywhere,
+// but those of a small node in few words, and a cell only spans the words that hold some.
+std::vector<Cell> Statistics::cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks,
+                                    std::vector<std::uint64_t>& bits) const {
+  std::size_t n_folds = 0;
+  for (std::int32_t fold : tasks) n_folds += fold >= 0;
+  const std::size_t k = target_.n_classes;
+  bits.resize((n_folds + 1) * k * words_);
+  std::vector<Cell> result;
+  result.reserve((n_folds + 1) * k);
+  const auto add = [&](const std::uint64_t* fold) {
+    for (std::size_t c = 0; c < k; c++) {
+      std::uint64_t* own = bits.data() + result.size() * words_;
+      Cell cell{own, words_, 0};
+      for (std::size_t i = 0; i < words_; i++) {
+        own[i] = mask[i] & class_bits_[c][i] & (fold ? fold[i] : ~std::uint64_t{0});
+        if (own[i]) cell.begin = std::min(cell.begin, i), cell.end = i + 1;
+      }
+      result.push_back(cell);
+    }
+  };
+  add(nullptr);
+  for (std::int32_t fold : tasks)
+    if (fold >= 0) add(fold_bits_[static_cast<std::size_t>(fold)].data());
+  return result;
+}
+
 // statistics[(query * tasks + task) * width ...]: of the examples of the task where the query is true.
 void Statistics::count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
                        std::span<const std::int32_t> tasks, std::vector<double>& statistics) const {
   const std::size_t w = width(), t = tasks.size();
-  statistics.assign(queries.size() * t * w, 0.0);
+  statistics.resize(queries.size() * t * w);
   if (target_.n_classes > 0) {
-    // cells: every class of the node, then every class of each fold that is left out
-    std::vector<std::vector<std::uint64_t>> bits;
-    bits.reserve(w * (t + 1));
-    const auto add = [&](const std::uint64_t* fold) {
-      for (std::size_t c = 0; c < w; c++) {
-        auto& cell = bits.emplace_back(words_);
-        for (std::size_t i = 0; i < words_; i++) cell[i] = mask[i] & class_bits_[c][i] & (fold ? fold[i] : ~std::uint64_t{0});
-      }
-    };
-    add(nullptr);
-    for (std::int32_t fold : tasks)
-      if (fold >= 0) add(fold_bits_[static_cast<std::size_t>(fold)].data());
-    std::vector<Cell> cells;
-    for (const auto& cell : bits) cells.push_back(cell_of(cell));
-    std::vector<std::int32_t> counts(queries.size() * cells.size());
-    CROSSCUT_DISPATCH(count_cells, truth.row(0), words_, queries.data(), queries.size(), cells.data(), cells.size(),
-                      counts.data());
+    std::vector<std::uint64_t> bits;
+    const auto all_cells = cells(mask, tasks, bits);
+    const std::size_t n = all_cells.size();
+    std::vector<std::int32_t> counts(queries.size() * n);
+    CROSSCUT_DISPATCH(count_cells, truth.row(0), words_, queries.data(), queries.size(), all_cells.data(), n, counts.data());
     for (std::size_t q = 0; q < queries.size(); q++) {
-      const std::int32_t* all = counts.data() + q * cells.size();
+      const std::int32_t* all = counts.data() + q * n;
       const std::int32_t* left_out = all + w;
       for (std::size_t i = 0; i < t; i++) {
         double* out = statistics.data() + (q * t + i) * w;
@@ -102,16 +110,30 @@ void Statistics::count(std::span<const std::int32_t> queries, const Truth& truth
 }
 
 std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const {
-  std::vector<std::vector<double>> result(tasks.size(), std::vector<double>(width(), 0.0));
+  const std::size_t w = width();
+  std::vector<std::vector<double>> result(tasks.size(), std::vector<double>(w, 0.0));
+  if (target_.n_classes > 0) {
+    std::vector<std::uint64_t> bits;
+    const auto all_cells = cells(mask, tasks, bits);
+    std::vector<std::int32_t> counts(all_cells.size());
+    const std::int32_t itself = 0;
+    for (std::size_t c = 0; c < all_cells.size(); c++) {
+      // a cell is counted where it is true: everywhere
+      CROSSCUT_DISPATCH(count_cells, all_cells[c].bits, words_, &itself, 1, &all_cells[c], 1, &counts[c]);
+    }
+    const std::int32_t* left_out = counts.data() + w;
+    for (std::size_t i = 0; i < tasks.size(); i++) {
+      for (std::size_t c = 0; c < w; c++) result[i][c] = tasks[i] < 0 ? counts[c] : counts[c] - left_out[c];
+      left_out += tasks[i] < 0 ? 0 : w;
+    }
+    return result;
+  }
   for (std::size_t i = 0; i < tasks.size(); i++)
-    for (std::size_t w = 0; w < words_; w++) {
-      const std::uint64_t own = tasks[i] < 0 ? mask[w] : mask[w] & ~fold_bits_[static_cast<std::size_t>(tasks[i])][w];
-      if (target_.n_classes > 0) {
-        for (std::size_t c = 0; c < target_.n_classes; c++) result[i][c] += std::popcount(own & class_bits_[c][w]);
-        continue;
-      }
+    for (std::size_t word = 0; word < words_; word++) {
+      const std::uint64_t own =
+          tasks[i] < 0 ? mask[word] : mask[word] & ~fold_bits_[static_cast<std::size_t>(tasks[i])][word];
       for (std::uint64_t set = own; set; set &= set - 1) {
-        const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+        const std::size_t e = word * 64 + static_cast<std::size_t>(std::countr_zero(set));
         result[i][0] += 1.0;
         result[i][1] += target_.values[e];
         result[i][2] += target_.squares[e];

@@ -52,6 +52,7 @@ class Statistics {
                          std::span<const std::vector<double>> all, const Demand& demand) const;
 
  private:
+  std::vector<Cell> cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<std::uint64_t>& bits) const;
   struct Whole;
   double quality(const double* yes, const Whole& whole, const Demand& demand) const;
   const Components& components_;

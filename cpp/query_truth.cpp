@@ -22,7 +22,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~known_[at + w];
     if (!any || asked_[static_cast<std::size_t>(q)]) continue;
     asked_[static_cast<std::size_t>(q)] = true;
-    const Component& component = components_[q];
+    const Component component = components_[q];
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, examples.size()});
     // a component is false wherever the one it extends is known to be
     const std::size_t parent = static_cast<std::size_t>(std::max(component.parent, 0)) * words_;
@@ -49,7 +49,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (const Need& need : conjunctions) {
     asked_[static_cast<std::size_t>(need.query)] = false;
     const std::size_t at = static_cast<std::size_t>(need.query) * words_;
-    const auto& parts = components_[need.query].parts;
+    const auto parts = components_[need.query].parts;
     evaluate(parts, examples.data() + need.examples);
     for (std::size_t w = 0; w < words_; w++) {
       const std::uint64_t wanted = examples[need.examples + w];
@@ -145,7 +145,7 @@ void Truth::build_pack(std::span<const Need> needs) {
   prefix_bound_.assign(n_variables, 0);
   std::int32_t trunk = 0;
   if (needs[0].parent >= 0) {
-    const Code& code = components_[needs[0].parent].code;
+    const auto code = components_[needs[0].parent].code;
     for (std::size_t i = 0; i < code.size(); i += components_.length(code[i])) {
       trunk = add_step(trunk, code.data() + i, prefix_bound_);
       bind(prefix_bound_, code.data() + i);
@@ -153,7 +153,7 @@ void Truth::build_pack(std::span<const Need> needs) {
   }
   end_.resize(needs.size());
   for (std::size_t q = 0; q < needs.size(); q++) {
-    const Component& component = components_[needs[q].query];
+    const Component component = components_[needs[q].query];
     bound_ = prefix_bound_;
     std::int32_t step = trunk;
     for (std::size_t i = component.prefix; i < component.code.size(); i += components_.length(component.code[i])) {
@@ -172,22 +172,24 @@ void Truth::open(std::size_t query) {
   for (std::int32_t s = end_[query]; s >= 0; s = pack_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]++;
 }
 
-void Truth::close(std::size_t query) {
-  open_[query] = 0;
-  for (std::int32_t s = end_[query]; s >= 0; s = pack_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]--;
-}
-
 void Truth::evaluate_pack(std::span<const Need> needs, const std::vector<std::uint64_t>& examples) {
-  const std::size_t n = needs.size();
   build_pack(needs);
-  // most packs ask the same examples of every query: the counters then start as copies
-  for (std::size_t q = 0; q < n; q++) open(q);
-  all_left_ = left_;
   for (std::size_t w = 0; w < words_; w++) {
+    // queries that want some example of this word; most often all of them want the same
     std::uint64_t some = 0, shared = ~std::uint64_t{0};
-    for (const Need& need : needs) {
-      some |= examples[need.examples + w];
-      shared &= examples[need.examples + w];
+    active_.clear();
+    for (std::size_t q = 0; q < needs.size(); q++) {
+      const std::uint64_t wanted = examples[needs[q].examples + w];
+      if (wanted == 0) continue;
+      active_.push_back({static_cast<std::int32_t>(q), wanted});
+      some |= wanted;
+      shared &= wanted;
+    }
+    if (some == 0) continue;
+    if (shared) {
+      std::fill(left_.begin(), left_.end(), 0);
+      for (const Active& each : active_) open(static_cast<std::size_t>(each.query));
+      all_left_ = left_;
     }
     for (; some; some &= some - 1) {
       const std::uint64_t bit = some & -some;
@@ -195,13 +197,12 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::vector<std::ui
       fixed_ = facts_.fixed_of(example);
       if (shared & bit) {
         left_ = all_left_;
-        std::fill(open_.begin(), open_.end(), char{1});
-        evaluations_ += n;
+        for (const Active& each : active_) open_[static_cast<std::size_t>(each.query)] = 1;
+        evaluations_ += active_.size();
       } else {
         std::fill(left_.begin(), left_.end(), 0);
-        std::fill(open_.begin(), open_.end(), char{0});
-        for (std::size_t q = 0; q < n; q++)
-          if (examples[needs[q].examples + w] & bit) open(q), evaluations_++;
+        for (const Active& each : active_)
+          if (each.wanted & bit) open(static_cast<std::size_t>(each.query)), evaluations_++;
       }
       taken_ = 0;
       over_ = false;
@@ -210,16 +211,18 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::vector<std::ui
       steps_ += taken_;
       for (std::int32_t q : decided_)
         truth_[static_cast<std::size_t>(needs[static_cast<std::size_t>(q)].query) * words_ + w] |= bit;
-      if (!over_) continue;
       // A pack takes at least the steps of each of its queries. Where it passes the limit, the open ones are run alone,
       // so that the limit is one of the query and the example.
-      const std::vector<char> undecided = open_;
-      for (std::size_t q = 0; q < n; q++) {
-        if (!undecided[q]) continue;
-        if (run_alone(q))
-          truth_[static_cast<std::size_t>(needs[q].query) * words_ + w] |= bit;
+      undecided_.clear();
+      for (const Active& each : active_) {
+        if (over_ && open_[static_cast<std::size_t>(each.query)]) undecided_.push_back(each.query);
+        open_[static_cast<std::size_t>(each.query)] = 0;
+      }
+      for (std::int32_t q : undecided_) {
+        if (run_alone(static_cast<std::size_t>(q)))
+          truth_[static_cast<std::size_t>(needs[static_cast<std::size_t>(q)].query) * words_ + w] |= bit;
         else if (over_)
-          hits_.push_back({needs[q].query, static_cast<std::int64_t>(example)});
+          hits_.push_back({needs[static_cast<std::size_t>(q)].query, static_cast<std::int64_t>(example)});
       }
     }
   }
@@ -227,13 +230,14 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::vector<std::ui
 
 bool Truth::run_alone(std::size_t query) {
   std::fill(left_.begin(), left_.end(), 0);
-  std::fill(open_.begin(), open_.end(), char{0});
   open(query);
   taken_ = 0;
   over_ = false;
   proceed(0);
   steps_ += taken_;
-  return !open_[query];
+  const bool found = !open_[query];
+  open_[query] = 0;
+  return found;
 }
 
 // After a step's literal has matched: ends of queries are true, and what follows is tried. Returns how many were decided.

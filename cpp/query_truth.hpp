@@ -51,13 +51,17 @@ class Truth {
     std::size_t examples;  // where its words start
   };
 
+  struct Active {
+    std::int32_t query;    // number in the pack
+    std::uint64_t wanted;  // examples of the word under evaluation
+  };
+
   void evaluate_pack(std::span<const Need> needs, const std::vector<std::uint64_t>& examples);
   void build_pack(std::span<const Need> needs);
   std::int32_t add_step(std::int32_t before, const Term* literal, const std::vector<char>& bound);
   void grow_table();
   void bind(std::vector<char>& bound, const Term* literal) const;
   void open(std::size_t query);
-  void close(std::size_t query);
   bool run_alone(std::size_t query);
   std::int32_t visit(std::int32_t step);
   std::int32_t proceed(std::int32_t step);
@@ -86,7 +90,8 @@ class Truth {
   std::vector<std::int32_t> end_;               // per query of the pack: its last step
   std::vector<std::int32_t> left_, all_left_;   // per step: queries at or below it that are still open
   std::vector<char> open_, bound_, prefix_bound_;
-  std::vector<std::int32_t> decided_;           // queries found true on this example
+  std::vector<std::int32_t> decided_, undecided_;  // queries found true on this example, or given up
+  std::vector<Active> active_;
   std::vector<std::int32_t> values_;
   const std::int32_t* fixed_ = nullptr;
   std::uint64_t taken_ = 0;

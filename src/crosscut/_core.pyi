@@ -151,6 +151,7 @@ class QueryStore:
     def set_language(
         self,
         fixed_types: list[int],
+        root_types: list[int],
         modes: list[tuple[list[tuple[int, bool, list[tuple[int, int, int, int]]]], int]],
         lookaheads: list[
             tuple[
