@@ -273,7 +273,7 @@ class QueryStore {
     check_tasks(tasks);
     evaluate(queries, mask);
     std::vector<double> flat;
-    statistics_->count({queries.data(), queries.size()}, truth_, mask.data(), tasks, flat);
+    statistics_->count({queries.data(), queries.size()}, truth_, mask.data(), tasks, statistics_->cells(mask.data(), tasks), flat);
     auto* held = new std::vector<double>(std::move(flat));
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     return nb::ndarray<nb::numpy, double>(held->data(), {queries.size(), tasks.size(), statistics_->width()}, owner);
@@ -283,7 +283,7 @@ class QueryStore {
     check_tasks(tasks);
     check_mask(mask);
     std::vector<double> flat;
-    for (const auto& row : statistics_->totals(mask.data(), tasks)) flat.insert(flat.end(), row.begin(), row.end());
+    for (const auto& row : statistics_->totals(mask.data(), tasks, statistics_->cells(mask.data(), tasks))) flat.insert(flat.end(), row.begin(), row.end());
     return to_numpy(std::move(flat), tasks.size(), statistics_->width());
   }
 

@@ -37,7 +37,8 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
                     std::int32_t level) {
   std::vector<std::int32_t> folds;
   for (std::int32_t task : tasks) folds.push_back(folds_[static_cast<std::size_t>(task)]);
-  auto totals = statistics_.totals(reached.data(), folds);
+  auto cells = statistics_.cells(reached.data(), folds);
+  auto totals = statistics_.totals(reached.data(), folds, cells);
   std::vector<std::int32_t> growing;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < tasks.size(); i++) {
@@ -59,6 +60,7 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
   // one task alone does not need the examples it leaves out
   std::vector<std::uint64_t> own = reached;
   if (kept == 1 && folds[0] >= 0) statistics_.leave_out(folds[0], own);
+  if (kept == 1 || kept < tasks.size()) cells = statistics_.cells(own.data(), kept == 1 ? std::span<const std::int32_t>() : folds);
   if (!settings_.caching) {
     truth_.forget();
     refinement_.forget();
@@ -73,7 +75,7 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
       barred[s] = 1;
     }
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds, barred, path.ages};
-  const auto best = statistics_.best(*candidates, truth_, own.data(), totals, demand);
+  const auto best = statistics_.best(*candidates, truth_, own.data(), cells, totals, demand);
 
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   std::map<std::int32_t, std::vector<std::int32_t>> chosen;  // candidate -> tasks that agree on it

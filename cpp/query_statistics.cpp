@@ -35,48 +35,47 @@ Statistics::Statistics(const Components& components, const Language& language, T
     if (target_.n_classes > 0) class_bits_[static_cast<std::size_t>(target_.codes[e])][e / 64] |= bit;
     if (folds_[e] >= 0) fold_bits_[static_cast<std::size_t>(folds_[e])][e / 64] |= bit;
   }
+  for (const auto& fold : fold_bits_)
+    for (const auto& members : class_bits_)
+      for (std::size_t w = 0; w < words_; w++) fold_class_bits_.push_back(fold[w] & members[w]);
   x_log_x_.resize(n + 1, 0.0);
   for (std::size_t i = 2; i <= n; i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }
 
-// Cells of a node: every class, then every class of each fold that some task leaves out. Examples of a fold lie anywhere,
-// but those of a small node in few words, and a cell only spans the words that hold some.
-std::vector<Cell> Statistics::cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks,
-                                    std::vector<std::uint64_t>& bits) const {
+// A cell only spans the words that hold some of its examples.
+Statistics::Cells Statistics::cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const {
+  Cells result;
+  const std::size_t k = target_.n_classes;
+  if (k == 0) return result;
   std::size_t n_folds = 0;
   for (std::int32_t fold : tasks) n_folds += fold >= 0;
-  const std::size_t k = target_.n_classes;
-  bits.resize((n_folds + 1) * k * words_);
-  std::vector<Cell> result;
-  result.reserve((n_folds + 1) * k);
-  const auto add = [&](const std::uint64_t* fold) {
-    for (std::size_t c = 0; c < k; c++) {
-      std::uint64_t* own = bits.data() + result.size() * words_;
-      Cell cell{own, words_, 0};
-      for (std::size_t i = 0; i < words_; i++) {
-        own[i] = mask[i] & class_bits_[c][i] & (fold ? fold[i] : ~std::uint64_t{0});
-        if (own[i]) cell.begin = std::min(cell.begin, i), cell.end = i + 1;
-      }
-      result.push_back(cell);
+  result.bits.resize((n_folds + 1) * k * words_);
+  result.sets.reserve((n_folds + 1) * k);
+  const auto add = [&](const std::uint64_t* members) {
+    std::uint64_t* own = result.bits.data() + result.sets.size() * words_;
+    Cell cell{own, words_, 0};
+    for (std::size_t i = 0; i < words_; i++) {
+      own[i] = mask[i] & members[i];
+      if (own[i]) cell.begin = std::min(cell.begin, i), cell.end = i + 1;
     }
+    result.sets.push_back(cell);
   };
-  add(nullptr);
+  for (const auto& members : class_bits_) add(members.data());
   for (std::int32_t fold : tasks)
-    if (fold >= 0) add(fold_bits_[static_cast<std::size_t>(fold)].data());
+    for (std::size_t c = 0; fold >= 0 && c < k; c++)
+      add(fold_class_bits_.data() + (static_cast<std::size_t>(fold) * k + c) * words_);
   return result;
 }
 
 // statistics[(query * tasks + task) * width ...]: of the examples of the task where the query is true.
 void Statistics::count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
-                       std::span<const std::int32_t> tasks, std::vector<double>& statistics) const {
+                       std::span<const std::int32_t> tasks, const Cells& cells, std::vector<double>& statistics) const {
   const std::size_t w = width(), t = tasks.size();
   statistics.resize(queries.size() * t * w);
   if (target_.n_classes > 0) {
-    std::vector<std::uint64_t> bits;
-    const auto all_cells = cells(mask, tasks, bits);
-    const std::size_t n = all_cells.size();
+    const std::size_t n = cells.sets.size();
     std::vector<std::int32_t> counts(queries.size() * n);
-    CROSSCUT_DISPATCH(count_cells, truth.row(0), words_, queries.data(), queries.size(), all_cells.data(), n, counts.data());
+    CROSSCUT_DISPATCH(count_cells, truth.row(0), words_, queries.data(), queries.size(), cells.sets.data(), n, counts.data());
     for (std::size_t q = 0; q < queries.size(); q++) {
       const std::int32_t* all = counts.data() + q * n;
       const std::int32_t* left_out = all + w;
@@ -109,18 +108,15 @@ void Statistics::count(std::span<const std::int32_t> queries, const Truth& truth
   }
 }
 
-std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const {
+std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks,
+                                                    const Cells& cells) const {
   const std::size_t w = width();
   std::vector<std::vector<double>> result(tasks.size(), std::vector<double>(w, 0.0));
   if (target_.n_classes > 0) {
-    std::vector<std::uint64_t> bits;
-    const auto all_cells = cells(mask, tasks, bits);
-    std::vector<std::int32_t> counts(all_cells.size());
-    const std::int32_t itself = 0;
-    for (std::size_t c = 0; c < all_cells.size(); c++) {
-      // a cell is counted where it is true: everywhere
-      CROSSCUT_DISPATCH(count_cells, all_cells[c].bits, words_, &itself, 1, &all_cells[c], 1, &counts[c]);
-    }
+    std::vector<std::int32_t> counts(cells.sets.size());
+    const std::int32_t itself = 0;  // a cell is counted where it is true: everywhere
+    for (std::size_t c = 0; c < counts.size(); c++)
+      CROSSCUT_DISPATCH(count_cells, cells.sets[c].bits, words_, &itself, 1, &cells.sets[c], 1, &counts[c]);
     const std::int32_t* left_out = counts.data() + w;
     for (std::size_t i = 0; i < tasks.size(); i++) {
       for (std::size_t c = 0; c < w; c++) result[i][c] = tasks[i] < 0 ? counts[c] : counts[c] - left_out[c];
@@ -187,7 +183,7 @@ void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) 
   for (std::size_t w = 0; w < words_; w++) mask[w] &= ~out[w];
 }
 
-std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask,
+std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Cells& cells,
                                    std::span<const std::vector<double>> all, const Demand& demand) const {
   const std::size_t t = demand.tasks.size(), n = candidates.queries.size(), w = width();
   std::vector<Best> result(t);
@@ -196,7 +192,7 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
   // where one task is left its fold is not in the mask, and there is nothing to subtract
   const std::int32_t nothing = -1;
   std::vector<double> statistics;
-  count(candidates.queries, truth, mask, t == 1 ? std::span(&nothing, 1) : demand.tasks, statistics);
+  count(candidates.queries, truth, mask, t == 1 ? std::span(&nothing, 1) : demand.tasks, cells, statistics);
   std::vector<char> barred;
   if (!demand.barred.empty()) {
     barred.reserve(n);

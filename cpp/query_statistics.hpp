@@ -37,22 +37,27 @@ struct Demand {
 class Statistics {
  public:
   Statistics(const Components& components, const Language& language, Target target, std::vector<std::int32_t> folds);
+  // The sets of examples that tests of a node are counted on: its classes, and its classes in each fold left out.
+  struct Cells {
+    std::vector<std::uint64_t> bits;
+    std::vector<Cell> sets;
+  };
+  Cells cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const;
   // Class counts, or (n, sum of values, sum of squares), per task of the examples in `mask`.
-  std::vector<std::vector<double>> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const;
+  std::vector<std::vector<double>> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, const Cells& cells) const;
   // The same per query, of the examples where it holds (its truth has to be known on `mask`).
   void count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
-             std::span<const std::int32_t> tasks, std::vector<double>& statistics) const;
+             std::span<const std::int32_t> tasks, const Cells& cells, std::vector<double>& statistics) const;
   std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Each task's best test; `all` are its totals.
-  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask,
+  // Each task's best test; `all` are its totals. A lone task's fold is not in the mask.
+  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Cells& cells,
                          std::span<const std::vector<double>> all, const Demand& demand) const;
 
  private:
-  std::vector<Cell> cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<std::uint64_t>& bits) const;
   struct Whole;
   double quality(const double* yes, const Whole& whole, const Demand& demand) const;
   const Components& components_;
@@ -61,6 +66,7 @@ class Statistics {
   std::size_t words_;
   std::vector<std::int32_t> folds_;
   std::vector<std::vector<std::uint64_t>> class_bits_, fold_bits_;
+  std::vector<std::uint64_t> fold_class_bits_;  // words of every class of every fold
   std::vector<double> x_log_x_;
 };
 

@@ -15,6 +15,8 @@ from crosscut.relational.rule import Goal
 from crosscut.relational.tree import Node, RelationalTree, Signature
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from crosscut import _core
@@ -165,7 +167,7 @@ class Grower:
         for mode in language.modes:
             self.max_uses[mode.source] = -1 if mode.max_uses is None else mode.max_uses
 
-    def grow(self, sharing: Sharing = "parallel") -> RelationalForest:
+    def grow(self, sharing: Sharing = "parallel", tasks: Sequence[int] | None = None) -> RelationalForest:
         """Grow and prune all trees and predict what each left out.
 
         Parameters
@@ -174,11 +176,16 @@ class Grower:
             All trees in one run; the same with nothing kept from node to node, which is the paper's parallel
             procedure; each tree alone with a cache of its own; or each alone with nothing kept, the paper's
             serial procedure. The trees are the same.
+        sharing : "parallel", "serial" or "uncached"
+            All trees in one run; each alone with a cache of its own; or each alone with nothing kept from
+            node to node, as in the paper's serial procedure. The trees are the same.
+        tasks : sequence of int, optional
+            The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
         settings, facts = self.settings, self.queries.facts
-        tasks = list(range(-1, self.n_folds))
+        tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
         result = RelationalForest(self)
         together = sharing in {"parallel", "paper"}

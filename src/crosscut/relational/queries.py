@@ -228,7 +228,15 @@ class Queries:
             (first,) = self._patterns((template.first,), language, slots)
             autos.append((first, [slots[name] for name in template.variables if name in slots]))
         settings = language.settings
-        return fixed_types, self.root_types(), modes, lookaheads, autos, settings.max_lookahead, settings.exhaustive_lookahead
+        return (
+            fixed_types,
+            self.root_types(),
+            modes,
+            lookaheads,
+            autos,
+            settings.max_lookahead,
+            settings.exhaustive_lookahead,
+        )
 
     def root_types(self) -> list[int]:
         """Types of the variables of `facts.root`, in their order."""
