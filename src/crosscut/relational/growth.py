@@ -176,9 +176,6 @@ class Grower:
             All trees in one run; the same with nothing kept from node to node, which is the paper's parallel
             procedure; each tree alone with a cache of its own; or each alone with nothing kept, the paper's
             serial procedure. The trees are the same.
-        sharing : "parallel", "serial" or "uncached"
-            All trees in one run; each alone with a cache of its own; or each alone with nothing kept from
-            node to node, as in the paper's serial procedure. The trees are the same.
         tasks : sequence of int, optional
             The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
         """
