@@ -6,7 +6,7 @@ CPP := $(wildcard cpp/*.cpp cpp/*.hpp cpp/*/*.cpp cpp/*/*.hpp) CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format sanitize bench clean
+.PHONY: run test test-slow lint types format sanitize bench reproduce clean
 
 run: $(VENV)/.built
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -35,6 +35,10 @@ sanitize: $(VENV)/.dependencies
 		--config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+
+# The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.
+reproduce: $(VENV)/.built
+	$(VENV)/bin/crosscut reproduce $(QUICK)
 
 # Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
 $(VENV)/.dependencies: pyproject.toml

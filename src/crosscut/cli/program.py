@@ -11,6 +11,7 @@ import crosscut
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import Failure
 from crosscut.cli.predict import predict
+from crosscut.cli.reproduce import reproduce
 from crosscut.cli.show import show
 
 EPILOG = """
@@ -25,7 +26,7 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, predict, show):
+for command in (cv, predict, show, reproduce):
     program.add_command(command)
 
 

@@ -20,7 +20,6 @@ class Times:
 
     def add(self, job: Callable[[], object]) -> None:
         """Run the job once more."""
-        gc.collect()
         wall, cpu = time.perf_counter(), time.process_time()
         job()
         self.wall.append(time.perf_counter() - wall)
@@ -47,11 +46,16 @@ def take_turns(
     """Repeat the jobs in turns: each ``least`` times, then until it has used its processor seconds."""
     times = {name: Times() for name in jobs}
     waiting = set(jobs)
-    while waiting:
-        for name in jobs:
-            if name in waiting:
-                done = times[name]
-                done.add(jobs[name])
-                if len(done.wall) >= most or (len(done.wall) >= least and sum(done.cpu) >= seconds):
-                    waiting.discard(name)
+    gc.collect()
+    gc.disable()  # as timeit does: one job's garbage is not another's time
+    try:
+        while waiting:
+            for name in jobs:
+                if name in waiting:
+                    done = times[name]
+                    done.add(jobs[name])
+                    if len(done.wall) >= most or (len(done.wall) >= least and sum(done.cpu) >= seconds):
+                        waiting.discard(name)
+    finally:
+        gc.enable()
     return times
