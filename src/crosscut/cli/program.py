@@ -11,6 +11,7 @@ import crosscut
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import Failure
 from crosscut.cli.predict import predict
+from crosscut.cli.relational import relational
 from crosscut.cli.reproduce import reproduce
 from crosscut.cli.show import show
 
@@ -26,7 +27,7 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, predict, show, reproduce):
+for command in (cv, predict, show, relational, reproduce):
     program.add_command(command)
 
 

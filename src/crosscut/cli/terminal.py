@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PIPE_WIDTH = 120  # where there is no terminal to ask
 
@@ -17,3 +22,14 @@ def stdout() -> Console:
 def messages() -> Console:
     """Return the console of progress and remarks."""
     return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show that something takes its time, if a person is watching."""
+    console = messages()
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
