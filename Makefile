@@ -28,6 +28,11 @@ format: $(VENV)/.built
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+# The documentation as a site, in site/; its examples are run by `make test`.
+docs: $(VENV)/.built
+	$(PY) -m pip install --quiet --group docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+
 # The same tests with the C++ core checked for bad memory accesses and undefined behaviour; the next `make` builds it plainly again.
 sanitize: $(VENV)/.dependencies
 	rm -f $(VENV)/.built
