@@ -60,27 +60,27 @@ struct TwigRows {
 };
 
 // Copies column f of the block: local ranks, and the sorted list where one is kept.
-inline void copy_column(Worker& w, Local& local, int f, u32** lists, SortKey* a, SortKey* b) {
+template <int kRowBits, class Key>
+void copy_column(Worker& w, Local& local, int f, u32** lists, u32 low, u32 high, Key* a, Key* b) {
   const Column& column = w.run.p.columns[f];
   LocalColumn& out = local.columns[f];
   const u32 n = local.n;
-  u32 low = ~u32{0}, high = 0;
-  for (u32 i = 0; i < n; i++) {
-    const u32 r = column.ranks[local.ids[i]];
-    low = r < low ? r : low, high = r > high ? r : high;
-    a[i].v = static_cast<u64>(r) << 16 | i;
-  }
-  out.mode = Mode::constant, out.missing_rank = ~u32{0}, out.any_close = false;
-  lists[f] = nullptr;
-  if (low == high) return;
-  for (u32 i = 0; i < n; i++) a[i].v -= static_cast<u64>(low) << 16;
-  a = sort_keys(a, b, n, high - low);
+  using Word = decltype(a->v);
+  for (u32 i = 0; i < n; i++) a[i].v = static_cast<Word>(column.ranks[local.ids[i]] - low) << kRowBits | i;
+  a = sort_keys<kRowBits>(a, b, n, high - low);
+  constexpr Word row_mask = (Word{1} << kRowBits) - 1;
   out.rank = w.scratch.take<u16>(n), out.global = w.scratch.take<u32>(n);
+  u32* list = w.scratch.take<u32>(n + kListRoom);
   u32 ranks = 0;
+  Word last = a[0].v >> kRowBits;
+  out.global[0] = static_cast<u32>(last) + low;
   for (u32 i = 0; i < n; i++) {
-    if (i && a[i].v >> 16 != a[i - 1].v >> 16) ranks++;
-    out.global[ranks] = static_cast<u32>(a[i].v >> 16) + low;
-    out.rank[a[i].v & 0xffff] = static_cast<u16>(ranks);
+    const Word r = a[i].v >> kRowBits;
+    ranks += r != last, last = r;
+    const u32 row = static_cast<u32>(a[i].v & row_mask);
+    out.global[ranks] = static_cast<u32>(r) + low;
+    out.rank[row] = static_cast<u16>(ranks);
+    list[i] = ranks << 16 | row;
   }
   out.n_ranks = ranks + 1;
   if (column.has_missing && out.global[ranks] == column.n_values && !column.nominal) out.missing_rank = ranks;
@@ -88,9 +88,27 @@ inline void copy_column(Worker& w, Local& local, int f, u32** lists, SortKey* a,
     for (u32 v = 0; v + 1 < out.n_ranks && v + 1 != out.missing_rank; v++)
       out.any_close |= !apart(column.values[out.global[v]], column.values[out.global[v + 1]]);
   out.mode = column.nominal ? Mode::nominal : out.n_ranks * 6 <= n || out.n_ranks <= 3 ? Mode::cells : Mode::list;
-  if (out.mode != Mode::list) return;
-  lists[f] = w.scratch.take<u32>(n + kListRoom);
-  for (u32 i = 0; i < n; i++) lists[f][i] = static_cast<u32>(out.rank[a[i].v & 0xffff]) << 16 | static_cast<u32>(a[i].v & 0xffff);
+  lists[f] = out.mode == Mode::list ? list : nullptr;
+}
+
+inline void copy_columns(Worker& w, Local& local, Twig& twig) {
+  const u32 n = local.n;
+  SortKey *a = w.scratch.take<SortKey>(n), *b = w.scratch.take<SortKey>(n);
+  for (int f = 0; f < w.run.p.n_features; f++) {
+    const u32* ranks = w.run.p.columns[f].ranks;
+    u32 low = ~u32{0}, high = 0;
+    for (u32 i = 0; i < n; i++) {
+      const u32 r = ranks[local.ids[i]];
+      low = r < low ? r : low, high = r > high ? r : high;
+    }
+    local.columns[f] = {Mode::constant, nullptr, nullptr, 0, ~u32{0}, false};
+    twig.lists[f] = nullptr;
+    if (low == high) continue;
+    if (high - low < 1u << 20)  // rank and row (at most 4096) fit into 32 bits
+      copy_column<12>(w, local, f, twig.lists, low, high, reinterpret_cast<ListKey*>(a), reinterpret_cast<ListKey*>(b));
+    else copy_column<16>(w, local, f, twig.lists, low, high, a, b);
+    twig.features[twig.n_features++] = f;
+  }
 }
 
 // ---- the search for the best tests of a twig
@@ -505,11 +523,7 @@ inline void grow_local(Worker& w, const Team& team, u32 n, const u32* ids, const
     local.multiplicity = m;
   }
   for (u32 i = 0; i < n; i++) twig.rows[i] = static_cast<u16>(i), twig.info[i] = w.run.describe(masks[i], local.cls(i));
-  SortKey *a = w.scratch.take<SortKey>(n), *b = w.scratch.take<SortKey>(n);
-  for (int f = 0; f < p.n_features; f++) {
-    copy_column(w, local, f, twig.lists, a, b);
-    if (local.columns[f].mode != Mode::constant) twig.features[twig.n_features++] = f;
-  }
+  copy_columns(w, local, twig);
   grow_twig(w, local, twig);
   w.scratch.release(mark);
 }

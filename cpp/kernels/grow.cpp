@@ -71,24 +71,56 @@ struct Block {
       const int n_clusters = make_clusters(me, rows, settler.tests, settler.n_tests, clusters);
       level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
       level.seconds += seconds_now() - started;
-      for (int i = 0; i < n_clusters; i++) refine_child(team, rows, settler.tests, clusters[i]);
+      refine_children(team, rows, settler.tests, settler.n_tests, clusters, n_clusters);
     }
     me.scratch.release(mark);
   }
 
-  void refine_child(const Team& team, const LargeRows& rows, const Test* tests, const Cluster& c) {
+  // One pass over the rows fills all child bundles: a test's outcome is found once and serves every child that asks.
+  void refine_children(const Team& team, const LargeRows& rows, const Test* tests, int n_tests, const Cluster* clusters, int n_clusters) {
     Worker& me = w();
     const auto mark = me.scratch.mark();
-    const Team next = child_team(me, team, tests, c);
-    u32* ids = me.scratch.take<u32>(static_cast<std::size_t>(rows.n) + 1);
-    u16* masks = me.scratch.take<u16>(static_cast<std::size_t>(rows.n) + 1);
-    const bool pack = !me.run.p.multiplicity;
-    u32 n = 0;
-    for (u32 i = 0; i < rows.n; i++) {
-      const u32 m = lanes_in(rows, tests, c, i);
-      ids[n] = rows.ids[i], masks[n] = static_cast<u16>(pack ? pack_bits(m, c.lanes) : m), n += m != 0;
+    struct Child {
+      u32 n, lanes;
+      u32* ids;
+      u16* masks;
+    };
+    Child* children = me.scratch.take<Child>(static_cast<std::size_t>(n_clusters));
+    // lanes[test][branch][child]: the tasks for which a row with that outcome belongs to that child
+    u32** lanes = me.scratch.take<u32*>(static_cast<std::size_t>(n_tests));
+    for (int j = 0; j < n_tests; j++) {
+      const std::size_t size = static_cast<std::size_t>(tests[j].n_branches) * static_cast<std::size_t>(n_clusters);
+      lanes[j] = me.scratch.take<u32>(size);
+      std::fill_n(lanes[j], size, 0u);
     }
-    if (n) refine(next, n, ids, masks);
+    for (int c = 0; c < n_clusters; c++) {
+      children[c] = {0, clusters[c].lanes, me.scratch.take<u32>(rows.n + 1), me.scratch.take<u16>(rows.n + 1)};
+      for (int i = 0; i < clusters[c].n_items; i++) {
+        const Cluster::Item item = clusters[c].items[i];
+        lanes[item.test][item.branch * n_clusters + c] = tests[item.test].open[item.branch];
+      }
+    }
+    const bool pack = !me.run.p.multiplicity;
+    const u32** outcome = me.scratch.take<const u32*>(static_cast<std::size_t>(n_tests));
+    u32* none = me.scratch.take<u32>(static_cast<std::size_t>(n_clusters));
+    std::fill_n(none, n_clusters, 0u);
+    for (u32 i = 0; i < rows.n; i++) {
+      const u32 id = rows.ids[i], mask = rows.masks[i];
+      for (int j = 0; j < n_tests; j++) {
+        const int b = tests[j].branch(rows.columns[tests[j].feature].ranks[id]);
+        outcome[j] = b < 0 ? none : lanes[j] + b * n_clusters;
+      }
+      for (int c = 0; c < n_clusters; c++) {
+        u32 m = outcome[0][c];
+        for (int j = 1; j < n_tests; j++) m |= outcome[j][c];
+        m &= mask;
+        Child& child = children[c];
+        child.ids[child.n] = id, child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
+        child.n += m != 0;
+      }
+    }
+    for (int c = 0; c < n_clusters; c++)
+      if (children[c].n) refine(child_team(me, team, tests, clusters[c]), children[c].n, children[c].ids, children[c].masks);
     me.scratch.release(mark);
   }
 
