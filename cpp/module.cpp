@@ -11,6 +11,7 @@ void bind_masks(nb::module_&);
 void bind_subtree(nb::module_&);
 void bind_query(nb::module_&);
 void bind_pass(nb::module_&);
+void bind_rules(nb::module_&);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
@@ -22,4 +23,5 @@ NB_MODULE(_core, m) {
   bind_subtree(m);
   bind_query(m);
   bind_pass(m);
+  bind_rules(m);
 }

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from crosscut.relational.database import Database as Database
     from crosscut.relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier
     from crosscut.relational.estimators import RelationalTreeRegressor as RelationalTreeRegressor
+    from crosscut.rules import RuleClassifier as RuleClassifier
     from crosscut.table import Table as Table
     from crosscut.tasks import Tasks as Tasks
     from crosscut.tree import Tree as Tree
@@ -73,6 +74,7 @@ _WHERE = {
     "Bias": "relational.bias",
     "RelationalTreeClassifier": "relational.estimators",
     "RelationalTreeRegressor": "relational.estimators",
+    "RuleClassifier": "rules",
 }
 
 __all__ = ["__version__", *_WHERE]  # noqa: PLE0604, type checkers see the imports above

@@ -253,3 +253,30 @@ def bin_codes(
     codes: NDArray[np.uint8],
     n_threads: int,
 ) -> int: ...
+
+class RuleTable:
+    def __init__(
+        self,
+        ranks: NDArray[np.uint32],
+        n_values: NDArray[np.int32],
+        nominal: NDArray[np.uint8],
+        codes: NDArray[np.int32],
+        n_classes: int,
+        weights: NDArray[np.float64] | None,
+    ) -> None: ...
+    def search(
+        self,
+        rows: NDArray[np.uint64],
+        targets: NDArray[np.int32],
+        a: NDArray[np.float64],
+        b: NDArray[np.float64],
+        kind: str,
+        greedy: bool,
+        width: int,
+        max_length: int,
+        least_weight: float,
+        significance: float,
+    ) -> list[list[tuple[int, int, int, int]]]: ...
+    def n_conditions(self, rows: NDArray[np.uint64]) -> int: ...
+    @property
+    def work(self) -> tuple[int, int, int, int]: ...

@@ -1,0 +1,57 @@
+"""What a rule asks of one column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.schema import Schema
+
+Operator = Literal["<=", ">", "="]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A column at most, above or equal to a constant; a missing value meets no condition.
+
+    Attributes
+    ----------
+    feature : int
+        The column.
+    operator : {"<=", ">", "="}
+        Equality is for nominal columns.
+    value : float
+        A threshold, or the code of a category. At most infinity: any value that is present.
+
+    Examples
+    --------
+    >>> from crosscut.schema import Schema
+    >>> schema = Schema(("age", "sex"), ("numeric", "nominal"), ((), ("f", "m")))
+    >>> Condition(0, "<=", 40.5).text(schema), Condition(1, "=", 1.0).text(schema)
+    ('age <= 40.5', 'sex = m')
+    """
+
+    feature: int
+    operator: Operator
+    value: float
+
+    def holds(self, x: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Return whether it holds for each row of a matrix as ``Schema.matrix`` makes it."""
+        column = x[:, self.feature].astype(np.float64)
+        if self.operator == "=":
+            return np.asarray(column == self.value)
+        return np.asarray(column <= self.value if self.operator == "<=" else column > self.value)
+
+    def text(self, schema: Schema, digits: int = 6) -> str:
+        """Return the condition as a formula."""
+        name = schema.names[self.feature]
+        if self.operator == "=":
+            return f"{name} = {schema.categories[self.feature][int(self.value)]}"
+        if np.isinf(self.value):
+            return f"{name} is present"
+        return f"{name} {self.operator} {self.value:.{digits}g}"

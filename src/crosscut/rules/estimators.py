@@ -1,0 +1,281 @@
+"""A rule set and its cross-validation in one fit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+from crosscut.estimators.data import read_classes, read_table, read_weights, whole
+from crosscut.estimators.problem import is_integer
+from crosscut.growth import Limits, Target
+from crosscut.rules.cn2 import Quality
+from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.export import rule_set_text, sql_case
+from crosscut.rules.learning import KINDS, Learning
+from crosscut.rules.out_of_fold import OutOfFold, RuleScores
+from crosscut.table import Table
+from crosscut.tasks import Tasks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """Rules that are cross-validated while they are learnt.
+
+    ``fit`` learns the final rule set together with those of the folds: what several of them look at is
+    looked at once. Every rule set is the one that learning it alone would give.
+
+    Parameters
+    ----------
+    strategy : {"cn2", "ripper"}
+        "cn2" covers the rows rule by rule, each found by a beam search. "ripper" grows a rule for a class,
+        prunes it on other rows, stops by description length, and then optimises the rules.
+    ordered : bool
+        CN2: a decision list, whose first rule that holds decides. If false, each class gets its own rules
+        and those that hold vote. RIPPER's are always ordered.
+    measure : {"laplace", "m_estimate", "wracc", "entropy"}
+        CN2: what makes a rule good. "wracc" is weighted relative accuracy; "entropy" needs ``ordered``.
+    m : float
+        Weight of the prior in the m-estimate.
+    beam_width : int
+        CN2: rules that are kept at each length.
+    max_length : int, optional
+        Most conditions of a rule.
+    min_coverage : float
+        Least number (weight) of rows that a rule covers.
+    significance : float, optional
+        CN2: level of the likelihood ratio test that a rule has to pass, for example 0.05.
+    optimization_passes : int
+        RIPPER: how often all rules are optimised.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    cv : int, splitter, iterable of (train, test), or None
+        An integer is that many stratified folds, in order, or shuffled by ``random_state`` if that is given.
+        None learns the final rule set only.
+    scoring : str or callable, optional
+        What ``cv_scores_`` measure, by default accuracy.
+    random_state : int, optional
+        Shuffles the folds of an integer ``cv``, and chooses the rows RIPPER prunes on. These depend on a
+        row's number only, so that all rule sets use the same.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    rules_ : RuleSet
+        The final rule set, learnt on all rows.
+    cv_rules_ : tuple of RuleSet
+        The rule sets of the folds.
+    cv_predictions_, cv_probabilities_ : arrays
+        What the rule set that has not seen a row says of it.
+    cv_scores_, cv_score_, cv_standard_error_
+        Score of each fold, their mean and its standard error.
+    rule_precision_ : list of (weight, precision)
+        Of each final rule, the default last: the weight of the rows it decides, and the share of these that
+        the rule sets of the folds put in the right class although they had not seen them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import RuleClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> model = RuleClassifier(min_coverage=5).fit(iris.data, iris.target)
+    >>> print(f"{model.cv_score_:.2f}")
+    0.96
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy: str = "cn2",
+        ordered: bool = True,
+        measure: str = "laplace",
+        m: float = 2.0,
+        beam_width: int = 5,
+        max_length: int | None = None,
+        min_coverage: float = 2,
+        significance: float | None = None,
+        optimization_passes: int = 2,
+        class_weight: dict[Any, float] | str | None = None,
+        cv: Any = 10,
+        scoring: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.strategy = strategy
+        self.ordered = ordered
+        self.measure = measure
+        self.m = m
+        self.beam_width = beam_width
+        self.max_length = max_length
+        self.min_coverage = min_coverage
+        self.significance = significance
+        self.optimization_passes = optimization_passes
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn the final rule set and those of the folds.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
+            missing, and meets no condition.
+        y : array (rows,)
+            Class labels.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+        groups : array (rows,), optional
+            Given to the splitter ``cv``.
+        """
+        self._check_parameters()
+        X = whole(X)
+        data = read_table(self, X, reset=True)
+        table = Table.from_data(data)
+        self.classes_, codes = read_classes(y, table.n_rows)
+        labels = self.classes_[codes]
+        weights = read_weights(sample_weight, self.class_weight, labels)
+        target = Target(codes, len(self.classes_), weights)
+        tasks = self._tasks(X, codes, labels, groups)
+        tasks.check(target)
+        self._schema = table.schema
+        examples = Examples(table, target)
+        trained = [bits_of(tasks.trains(task)) & examples.weighted for task in range(tasks.n_tasks)]
+        sets = self._learning(len(self.classes_)).rule_sets(examples, trained, table.n_rows)
+        self.rules_ = sets[0]
+        self._cv = None
+        self._held_out_scores = None
+        self.work_ = examples.work
+        if tasks.n_tasks == 1:
+            return self
+        self._cv = OutOfFold.of(examples, sets, [tasks.test_rows(t) for t in range(tasks.n_tasks)], codes)
+        if self.scoring is not None:
+            self._held_out_scores = self._score_folds(X, labels, tasks)
+        return self
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, but {getattr(self, name)!r} was given")
+        if self.measure == "entropy" and not self.ordered and self.strategy == "cn2":
+            raise ValueError(
+                "measure='entropy' does not say which class a rule is for, so ordered must be True; "
+                "use 'laplace', 'm_estimate' or 'wracc' for unordered rules"
+            )
+        for name, least in (("beam_width", 1), ("optimization_passes", 0), ("max_length", 1)):
+            value = getattr(self, name)
+            if not is_integer(value, least) and not (name == "max_length" and value is None):
+                raise ValueError(f"{name} must be an integer from {least}, but {value!r} was given")
+        for name in ("m", "min_coverage"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float, np.number)) or not value > 0:
+                raise ValueError(f"{name} must be a positive number, but {value!r} was given")
+        if self.significance is not None and not 0 < self.significance < 1:
+            raise ValueError(
+                f"significance must be a level between 0 and 1, or None, but {self.significance!r} was given"
+            )
+
+    def _learning(self, n_classes: int) -> Learning:
+        least = 0.0
+        if self.significance is not None:
+            from scipy.stats import chi2
+
+            freedom = max(1, n_classes - 1) if self.ordered else 1
+            least = float(chi2.isf(self.significance, freedom))
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        return Learning(
+            self.strategy,  # type: ignore[arg-type]  # checked
+            bool(self.ordered),
+            Quality(self.measure, float(self.m)),  # type: ignore[arg-type]  # checked
+            int(self.beam_width),
+            None if self.max_length is None else int(self.max_length),
+            float(self.min_coverage),
+            least,
+            int(self.optimization_passes),
+            seed,
+        )
+
+    def _tasks(self, X: Any, codes: NDArray[np.int32], labels: NDArray[Any], groups: Any) -> Tasks:
+        if self.cv is None:
+            return _final_task(len(codes))
+        if is_integer(self.cv, 2):
+            return CrossValidatedTree._tasks_of_folds(self, codes, groups, Limits())  # noqa: SLF001, the same folds
+        return Tasks.from_cv(self.cv, labels, groups, X=X)
+
+    def _score_folds(self, X: Any, labels: NDArray[Any], tasks: Tasks) -> NDArray[np.float64]:
+        from sklearn.metrics import check_scoring
+
+        scorer = check_scoring(self, self.scoring)
+        scores = []
+        for task in range(1, tasks.n_tasks):
+            rows = tasks.test_rows(task)
+            model = object.__new__(type(self))
+            model.__dict__.update(self.__dict__)
+            model.rules_ = self.cv_rules_[task - 1]
+            scores.append(scorer(model, _safe_indexing(X, rows), labels[rows]))
+        return np.array(scores, dtype=np.float64)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of each row of X: class shares of the rules that hold.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        check_is_fitted(self)
+        x = self._schema.matrix(read_table(self, X, reset=False))
+        return self.rules_.values(len(x), partial(_holds, x))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row of X.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        values = self.predict_proba(X)
+        return np.asarray(self.classes_[values.argmax(axis=1)])
+
+    def to_text(self) -> str:
+        """Return the final rules, one per line, with coverage, precision, and that of held-out rows."""
+        check_is_fitted(self)
+        held_out = None if self._cv is None else self.rule_precision_
+        return rule_set_text(self.rules_, self._schema, self.classes_.tolist(), held_out)
+
+    def to_sql(self) -> str:
+        """Return the final rules as an SQL ``CASE`` expression over the columns."""
+        check_is_fitted(self)
+        return sql_case(self.rules_, self._schema, self.classes_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _holds(x: NDArray[np.float32], conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
+    held = np.ones(len(x), bool)
+    for condition in conditions:
+        held &= condition.holds(x)
+    return held
+
+
+def _final_task(n_rows: int) -> Tasks:
+    masks = np.ones((1, n_rows), np.uint16)
+    return Tasks(n_rows, 1, masks, np.empty(0, np.int64), np.zeros(2, np.int64), limits=(Limits(),))
+
+
+__all__ = ["RuleClassifier"]

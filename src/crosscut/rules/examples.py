@@ -1,0 +1,172 @@
+"""The training rows as bit sets: which meet a condition, which have a class. Shared by all tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.rules.condition import Condition, Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.growth import Target
+    from crosscut.rules.search import Request, Settings
+    from crosscut.table import Table
+
+OPERATORS: tuple[Operator, ...] = ("<=", ">", "=")
+
+
+def bits_of(truth: NDArray[np.bool_]) -> int:
+    """Return booleans as a bit set: row i is bit i of an integer."""
+    return int.from_bytes(np.packbits(truth, bitorder="little").tobytes(), "little")
+
+
+class Rows:
+    """Rows with a class and a weight, and sums over sets of them.
+
+    Parameters
+    ----------
+    codes : int32 array (rows,)
+        Class codes.
+    n_classes : int
+        Number of classes.
+    weights : float64 array (rows,), optional
+        Weights on a grid, so that sums of them are exact.
+    """
+
+    def __init__(
+        self, codes: NDArray[np.int32], n_classes: int, weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self.n_rows = len(codes)
+        self.n_classes = n_classes
+        self.weights = weights
+        self.n_words = (self.n_rows + 63) // 64
+        self.of_class = [bits_of(codes == code) for code in range(n_classes)]
+        self.weighted = (1 << self.n_rows) - 1 if weights is None else bits_of(weights > 0)
+
+    def total(self, rows: int) -> float:
+        """Return the weight of a set of rows."""
+        if self.weights is None:
+            return float(rows.bit_count())
+        return float(self.weights[self.members(rows)].sum())
+
+    def class_totals(self, rows: int) -> tuple[float, ...]:
+        """Return the weight of each class in a set of rows."""
+        return tuple(self.total(rows & own) for own in self.of_class)
+
+    def members(self, rows: int) -> NDArray[np.int64]:
+        """Return the rows of a set, in order."""
+        return np.flatnonzero(self.flags(rows))
+
+    def flags(self, rows: int) -> NDArray[np.bool_]:
+        """Return whether each row is in a set."""
+        octets = np.frombuffer(rows.to_bytes(self.n_words * 8, "little"), np.uint8)
+        return np.unpackbits(octets, count=self.n_rows, bitorder="little").astype(bool)
+
+    def words(self, sets: Sequence[int]) -> NDArray[np.uint64]:
+        """Return sets of rows as a matrix of words, one line per set."""
+        joined = b"".join(rows.to_bytes(self.n_words * 8, "little") for rows in sets)
+        return np.frombuffer(joined, np.uint64).reshape(len(sets), self.n_words)
+
+
+class Examples(Rows):
+    """The rows of a table, and the truth of conditions on them, each computed once.
+
+    Parameters
+    ----------
+    table : Table
+        The columns.
+    target : Target
+        Class codes and weights.
+    """
+
+    def __init__(self, table: Table, target: Target) -> None:
+        weights = None if target.weights is None else on_grid(target.weights)
+        super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
+        self.table = table
+        self._truth: dict[tuple[int, str, float], int] = {}
+        self._core = _core.RuleTable(
+            table.ranks,
+            table.n_values,
+            np.array([kind == "nominal" for kind in table.kinds], np.uint8),
+            np.ascontiguousarray(target.values, np.int32),
+            target.n_classes,
+            weights,
+        )
+
+    def truth(self, conditions: Sequence[Any]) -> int:
+        """Return the rows that meet all conditions."""
+        rows = self.weighted
+        for condition in conditions:
+            rows &= self._truth_of(condition)
+        return rows
+
+    def _truth_of(self, condition: Condition) -> int:
+        f = condition.feature
+        values, ranks = self.table.values[f], self.table.ranks[f]
+        # thresholds of different tasks that tell the same rows apart have the same truth
+        cut = (
+            condition.value
+            if condition.operator == "="
+            else float(np.searchsorted(values, condition.value, side="right"))
+        )
+        key = (f, condition.operator, cut)
+        if key not in self._truth:
+            if condition.operator == "=":
+                met = ranks == cut
+            elif condition.operator == "<=":
+                met = ranks < cut
+            else:
+                met = (ranks >= cut) & (ranks < self.table.n_values[f])
+            self._truth[key] = bits_of(met)
+        return self._truth[key]
+
+    def n_conditions(self, rows: int) -> int:
+        """Return how many conditions could be written about some rows."""
+        return self._core.n_conditions(self.words([rows])[0])
+
+    def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Condition, ...]]:
+        """Search all requested rules in common passes over the rows."""
+        found = self._core.search(
+            self.words([request.rows for request in requests]),
+            np.array([request.target for request in requests], np.int32),
+            np.array([request.a for request in requests], np.float64),
+            np.array([request.b for request in requests], np.float64),
+            settings.kind,
+            settings.greedy,
+            settings.width,
+            settings.max_length or 0,
+            settings.least_weight,
+            settings.significance,
+        )
+        return [tuple(self._condition(*each) for each in rule) for rule in found]
+
+    def _condition(self, feature: int, operator: int, low: int, high: int) -> Condition:
+        if OPERATORS[operator] == "=":
+            return Condition(feature, "=", float(low))
+        values = self.table.values[feature]
+        if high == self.table.n_values[feature]:
+            return Condition(feature, "<=", np.inf)
+        below, beyond = float(values[low]), float(values[high])
+        middle = below / 2 + beyond / 2
+        return Condition(feature, OPERATORS[operator], below if middle == beyond else middle)
+
+    @property
+    def work(self) -> dict[str, int]:
+        """What searching has cost: states refined, passes for them, rows visited together and if alone."""
+        return dict(zip(("states", "passes", "visits", "visits_alone"), self._core.work, strict=True))
+
+
+def on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round weights to multiples of a power of two, so that sums of any of them are exact."""
+    total = float(np.sum(weights))
+    if np.all(weights == np.rint(weights)) and total <= 2**52:
+        return weights
+    _, exponent = np.frexp(total * (1 + 1e-9))  # np.sum may be a little low
+    unit = 2.0 ** (int(exponent) - 52)
+    return np.asarray(np.rint(weights / unit) * unit)

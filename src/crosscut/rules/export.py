@@ -1,0 +1,97 @@
+"""Rules as text and as SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crosscut.rules.condition import Condition
+    from crosscut.rules.rule_set import Rule, RuleSet
+    from crosscut.schema import Schema
+
+
+def rule_text(
+    rule: Rule, schema: Schema, classes: Sequence[Any], held_out: tuple[float, float] | None = None
+) -> str:
+    """Write a rule as a sentence: conditions, class, covered weight, precision, and that of held-out rows.
+
+    ``held_out`` is the weight of held-out rows that the rule decides, and the share of its class in it.
+    """
+    conditions = " and ".join(condition.text(schema) for condition in rule.conditions) or "else"
+    text = f"{'if ' if rule.conditions else ''}{conditions} then {classes[rule.code]}"
+    text += f"  [covers {rule.coverage:g}, precision {rule.precision:.3f}"
+    if held_out is not None:
+        text += f", out of fold {held_out[1]:.3f} of {held_out[0]:g}" if held_out[0] else ", out of fold none"
+    return text + "]"
+
+
+def rule_set_text(
+    rules: RuleSet,
+    schema: Schema,
+    classes: Sequence[Any],
+    held_out: Sequence[tuple[float, float]] | None = None,
+) -> str:
+    """Write a rule set, one line per rule, the default last."""
+    all_rules = (*rules.rules, rules.default)
+    seen = [None] * len(all_rules) if held_out is None else held_out
+    return "\n".join(rule_text(rule, schema, classes, of) for rule, of in zip(all_rules, seen, strict=True))
+
+
+def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any]) -> str:
+    """Write a rule set as an SQL expression over the columns.
+
+    A decision list is one ``CASE``; rules that vote add the weights of their classes up, and the class with
+    the largest sum wins.
+    """
+    if rules.ordered:
+        lines = [
+            f"  WHEN {_sql_conditions(rule, schema)} THEN {_literal(classes[rule.code])}"
+            for rule in rules.rules
+        ]
+        default = _literal(classes[rules.default.code])
+        return "\n".join(["CASE", *lines, f"  ELSE {default}", "END"]) if lines else default
+    sums = []
+    for code in range(len(classes)):
+        votes = [
+            f"CASE WHEN {_sql_conditions(rule, schema)} THEN {rule.totals[code]:.17g} ELSE 0 END"
+            for rule in rules.rules
+            if rule.totals[code]
+        ]
+        sums.append("(" + " + ".join(votes or ["0"]) + ")")
+    best = [
+        f"  WHEN {' AND '.join(f'{own} >= {other}' for other in sums if other is not own)} "
+        f"AND {own} > 0 THEN {_literal(label)}"
+        for own, label in zip(sums, classes, strict=True)
+        if len(sums) > 1
+    ]
+    default = _literal(classes[rules.default.code])
+    return "\n".join(["CASE", *best, f"  ELSE {default}", "END"]) if best else default
+
+
+def _sql_conditions(rule: Rule, schema: Schema) -> str:
+    return " AND ".join(_sql_condition(condition, schema) for condition in rule.conditions) or "TRUE"
+
+
+def _sql_condition(condition: Condition, schema: Schema) -> str:
+    name = '"' + schema.names[condition.feature].replace('"', '""') + '"'
+    if condition.operator == "=":
+        return f"{name} = {_literal(schema.categories[condition.feature][int(condition.value)])}"
+    if np.isinf(condition.value):
+        return f"{name} IS NOT NULL"
+    if schema.kinds[condition.feature] == "boolean":
+        name = f"CAST({name} AS INTEGER)"
+    else:  # rules are learnt from single precision, in which neighbouring numbers may be the same
+        name = f"CAST({name} AS REAL)"
+    return f"{name} {condition.operator} {condition.value:.17g}"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float, np.number)):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,110 @@
+"""The rule sets of all tasks: learnt side by side, or one task after the other for comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from crosscut.rules.cn2 import Measure, Quality, ordered, unordered
+from crosscut.rules.ripper import Ripper, grow_part
+from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
+from crosscut.rules.search import Kind, Request, Searcher, Settings, learn_together
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+Strategy = Literal["cn2", "ripper"]
+KINDS: dict[Measure, Kind] = {
+    "laplace": "ratio",
+    "m_estimate": "ratio",
+    "wracc": "linear",
+    "entropy": "entropy",
+}
+LAPLACE = Quality("laplace")
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How rule sets are learnt; the same for every task.
+
+    Attributes
+    ----------
+    strategy : {"cn2", "ripper"}
+        Covering with a beam, or growing and pruning by description length.
+    ordered : bool
+        CN2: make a decision list; else rules for each class that vote.
+    quality : Quality
+        CN2: what makes a rule good.
+    width : int
+        CN2: rules kept at each length.
+    max_length : int or None
+        Most conditions of a rule.
+    least_weight : float
+        Least weight of the rows a rule covers.
+    significance : float
+        CN2: least likelihood ratio statistic of a rule.
+    passes : int
+        RIPPER: passes of optimisation.
+    seed : int
+        RIPPER: chooses the rows that prune.
+    """
+
+    strategy: Strategy = "cn2"
+    ordered: bool = True
+    quality: Quality = LAPLACE
+    width: int = 5
+    max_length: int | None = None
+    least_weight: float = 1.0
+    significance: float = 0.0
+    passes: int = 2
+    seed: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        """How single rules are searched."""
+        if self.strategy == "ripper":
+            return Settings("foil", True, 1, self.max_length, self.least_weight)
+        kind = KINDS[self.quality.measure]
+        return Settings(kind, False, self.width, self.max_length, self.least_weight, self.significance)
+
+    def rule_sets(
+        self, examples: Searcher, tasks: Sequence[int], n_rows: int, *, serial: bool = False
+    ) -> tuple[RuleSet, ...]:
+        """Learn the rule set of each task, a set of training rows.
+
+        Parameters
+        ----------
+        examples : Searcher
+            The rows.
+        tasks : sequence of int
+            Training rows of each task, as bit sets.
+        n_rows : int
+            Number of rows.
+        serial : bool
+            Learn one task after the other: the same rules, at the full price.
+        """
+        lists = [[task] for task in tasks] if serial else [list(tasks)]
+        return tuple(rules for some in lists for rules in self._learn(examples, some, n_rows))
+
+    def _learn(self, examples: Searcher, tasks: list[int], n_rows: int) -> list[RuleSet]:
+        if self.strategy == "cn2" and not self.ordered:
+            return self._learn_unordered(examples, tasks)
+        learners: list[Generator[Request, tuple[Any, ...], list[tuple[Any, ...]]]]
+        if self.strategy == "cn2":
+            learners = [ordered(examples, task, self.quality) for task in tasks]
+        else:
+            parts = tuple(grow_part(n_rows, self.seed, turn) for turn in range(self.passes + 1))
+            learners = [Ripper(examples, task, parts, self.least_weight).learn() for task in tasks]
+        found = learn_together(learners, examples, self.settings)
+        return [decision_list(examples, task, rules) for task, rules in zip(tasks, found, strict=True)]
+
+    def _learn_unordered(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
+        """Learn the rules of every task and class side by side: none depends on another."""
+        pairs = [(task, code) for task in tasks for code in range(examples.n_classes)]
+        learners = [unordered(examples, task, self.quality, code) for task, code in pairs]
+        found = learn_together(learners, examples, self.settings)
+        k = examples.n_classes
+        return [
+            voting_rules(examples, task, [rule for rules in found[t * k : t * k + k] for rule in rules])
+            for t, task in enumerate(tasks)
+        ]

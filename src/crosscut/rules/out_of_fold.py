@@ -1,0 +1,151 @@
+"""What the rule sets of the folds say of the rows they have not seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.rules.rule_set import RuleSet
+    from crosscut.rules.search import Searcher
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """Out-of-fold results of rule sets.
+
+    Attributes
+    ----------
+    sets : tuple of RuleSet
+        The final rule set, and those of the folds.
+    values : float64 array (rows, classes)
+        Out-of-fold class probabilities; averages if a row is held out repeatedly, NaN if never.
+    times_held_out : int64 array (rows,)
+        How often each row is held out.
+    scores : float64 array
+        Accuracy of each fold's rule set on the rows it holds out.
+    rule_precision : list of (weight, precision)
+        Of each final rule, the default last: the weight of the rows it decides, and its share that the
+        folds' rule sets put in the right class.
+    """
+
+    sets: tuple[RuleSet, ...]
+    values: NDArray[np.float64]
+    times_held_out: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    rule_precision: list[tuple[float, float]]
+
+    @classmethod
+    def of(
+        cls,
+        examples: Searcher,
+        sets: tuple[RuleSet, ...],
+        test_rows: Sequence[NDArray[np.int64]],
+        codes: NDArray[np.int32],
+    ) -> Self:
+        """Send the rows each task holds out through its rules; ``test_rows`` are those of all tasks."""
+        n = len(codes)
+        total = np.zeros((n, len(sets[0].default.totals)))
+        right = np.zeros(n)
+        times = np.zeros(n, np.int64)
+        scores = []
+        for rules, rows in zip(sets[1:], test_rows[1:], strict=True):
+            values = rules.values(len(rows), partial(_holds, examples, rows))
+            hits = values.argmax(axis=1) == codes[rows]
+            scores.append(float(hits.mean()) if len(rows) else np.nan)
+            total[rows] += values
+            right[rows] += hits
+            times[rows] += 1
+        with np.errstate(invalid="ignore", divide="ignore"):  # rows that no task holds out become NaN
+            values, right = total / times[:, None], right / times
+        precision = _rule_precision(examples, sets[0], right, times)
+        return cls(sets, values, times, np.array(scores), precision)
+
+
+def _holds(examples: Searcher, rows: NDArray[np.int64], conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
+    return examples.flags(examples.truth(conditions))[rows]
+
+
+def _rule_precision(
+    examples: Searcher, rules: RuleSet, right: NDArray[np.float64], times: NDArray[np.int64]
+) -> list[tuple[float, float]]:
+    weights = np.ones(len(times)) if examples.weights is None else examples.weights
+    undecided = np.ones(len(times), bool)
+    result = []
+    for conditions in [*(rule.conditions for rule in rules.rules), None]:
+        held = undecided if conditions is None else examples.flags(examples.truth(conditions))
+        decides = held & (undecided if rules.ordered or conditions is None else True) & (times > 0)
+        weight = float(weights[decides].sum())
+        share = float((weights * right)[decides].sum() / weight) if weight else math.nan
+        result.append((weight, share))
+        undecided = undecided & ~held
+    return result
+
+
+class RuleScores:
+    """The ``cv_*`` attributes of fitted rule estimators."""
+
+    _cv: OutOfFold | None
+    _held_out_scores: NDArray[np.float64] | None
+    classes_: NDArray[Any]
+
+    def _out_of_fold(self, name: str) -> OutOfFold:
+        check_is_fitted(self)
+        if self._cv is None:
+            raise AttributeError(
+                f"{name} needs cross-validation, but these rules were fitted without (cv=None)"
+            )
+        return self._cv
+
+    @property
+    def cv_rules_(self) -> tuple[RuleSet, ...]:
+        """The rule sets of the folds."""
+        return self._out_of_fold("cv_rules_").sets[1:]
+
+    @property
+    def cv_probabilities_(self) -> NDArray[np.float64]:
+        """Class probabilities of every row from the rule set that has not seen it."""
+        return self._out_of_fold("cv_probabilities_").values
+
+    @property
+    def cv_predictions_(self) -> NDArray[Any]:
+        """Class of every row by the rule set that has not seen it."""
+        cv = self._out_of_fold("cv_predictions_")
+        never = int(np.count_nonzero(cv.times_held_out == 0))
+        if never:
+            raise AttributeError(
+                f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
+                f"{len(cv.values)} rows; cv_probabilities_ has NaN for those"
+            )
+        return np.asarray(self.classes_[cv.values.argmax(axis=1)])
+
+    @property
+    def cv_scores_(self) -> NDArray[np.float64]:
+        """Score of each fold's rule set on the rows it holds out."""
+        cv = self._out_of_fold("cv_scores_")
+        return cv.scores if self._held_out_scores is None else self._held_out_scores
+
+    @property
+    def cv_score_(self) -> float:
+        """Mean of ``cv_scores_``."""
+        return float(np.mean(self.cv_scores_))
+
+    @property
+    def cv_standard_error_(self) -> float:
+        """Standard error of ``cv_score_`` over the folds."""
+        scores = self.cv_scores_
+        return float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
+
+    @property
+    def rule_precision_(self) -> list[tuple[float, float]]:
+        """Held-out weight and precision of each final rule, the default last."""
+        return self._out_of_fold("rule_precision_").rule_precision

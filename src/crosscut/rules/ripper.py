@@ -1,0 +1,188 @@
+"""Growing, pruning and optimising rule sets by description length (RIPPER, Cohen 1995)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.rules.description_length import exception_bits, rule_bits
+from crosscut.rules.examples import bits_of
+from crosscut.rules.search import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crosscut.rules.search import Searcher
+
+Conditions = tuple[Any, ...]
+Growing = Generator[Request, Conditions, list[Conditions]]
+SLACK = 64.0  # bits a rule set may be above the shortest one met before growing stops
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def grow_part(n_rows: int, seed: int, turn: int) -> int:
+    """Return about two thirds of the rows, to grow rules on; the others are for pruning.
+
+    Whether a row is among them depends on its number, the seed and the turn only: the tasks agree on it.
+    """
+    number = np.arange(n_rows, dtype=np.uint64) + np.uint64((seed * 1_000_003 + turn * 7919 + 1) % 2**63)
+    with np.errstate(over="ignore"):
+        mixed = number * _MIX[0]
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[1]
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX[2]
+    return bits_of((mixed ^ (mixed >> np.uint64(31))) % np.uint64(3) != 0)
+
+
+@dataclass(frozen=True)
+class Ripper:
+    """Learner of the rules of a task.
+
+    Attributes
+    ----------
+    examples : Searcher
+        The rows, and who finds rules.
+    train : int
+        The task's rows.
+    grow_parts : sequence of int
+        Rows to grow rules on: at first, and in each pass of optimisation.
+    least_weight : float
+        Least weight of the rows a rule covers.
+    """
+
+    examples: Searcher
+    train: int
+    grow_parts: tuple[int, ...]
+    least_weight: float
+
+    def learn(self) -> Growing:
+        """Learn rules class by class, from the rarest; the most frequent one needs none."""
+        totals = self.examples.class_totals(self.train)
+        order = sorted((total, code) for code, total in enumerate(totals) if total > 0)
+        n_possible = self.examples.n_conditions(self.train)
+        remaining = self.train
+        found: list[Conditions] = []
+        for _, code in order[:-1]:
+            one = _OneClass(self, code, remaining, n_possible)
+            rules = yield from one.build([], self.grow_parts[0])
+            for part in self.grow_parts[1:]:
+                rules = yield from one.optimise(rules, part)
+            found += rules
+            remaining &= ~one.union(rules)
+        return found
+
+
+class _OneClass:
+    """Rules that tell one class from those that come later."""
+
+    def __init__(self, ripper: Ripper, code: int, rows: int, n_possible: int) -> None:
+        examples = ripper.examples
+        self.examples = examples
+        self.least_weight = ripper.least_weight
+        self.code = code
+        self.rows = rows
+        self.positive = rows & examples.of_class[code]
+        self.n_possible = n_possible
+        self.share = examples.total(self.positive) / examples.total(rows) if rows else 0.0
+
+    def union(self, rules: Iterable[Conditions]) -> int:
+        covered = 0
+        for conditions in rules:
+            covered |= self.examples.truth(conditions)
+        return covered & self.rows
+
+    def length(self, rules: list[Conditions]) -> float:
+        """Return the description length of a rule set and its exceptions."""
+        total = self.examples.total
+        covered = self.union(rules)
+        data = exception_bits(
+            total(covered),
+            total(self.rows & ~covered),
+            total(covered & ~self.positive),
+            total(self.positive & ~covered),
+            self.share,
+        )
+        return data + sum(rule_bits(len(conditions), self.n_possible) for conditions in rules)
+
+    def request(self, rows: int, start: Conditions = ()) -> Request:
+        return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, start)
+
+    def build(self, rules: list[Conditions], part: int) -> Growing:
+        """Add rules while that keeps the description short (IREP*)."""
+        total = self.examples.total
+        rules = list(rules)
+        uncovered = self.rows & ~self.union(rules)
+        shortest = self.length(rules)
+        while uncovered & self.positive:
+            grow = uncovered & part
+            if not grow & self.positive:
+                grow = uncovered
+            conditions = yield self.request(grow)
+            if not conditions:
+                break
+            conditions = self.prune(conditions, uncovered & ~grow, self.precision)
+            covered = self.examples.truth(conditions) & uncovered
+            right = total(covered & self.positive)
+            if right < self.least_weight or right <= total(covered & ~self.positive):
+                break
+            length = self.length([*rules, conditions])
+            if length > shortest + SLACK:
+                break
+            shortest = min(shortest, length)
+            rules.append(conditions)
+            uncovered &= ~covered
+        return self.reduce(rules)
+
+    def precision(self, covered: int, _: int) -> float:
+        right, wrong = (self.examples.total(covered & own) for own in (self.positive, ~self.positive))
+        return (right - wrong) / (right + wrong) if covered else -1.0
+
+    def accuracy(self, covered: int, rows: int) -> float:
+        total = self.examples.total
+        return total(covered & self.positive) + total(rows & ~covered & ~self.positive)
+
+    def prune(self, conditions: Conditions, rows: int, worth: Callable[[int, int], float]) -> Conditions:
+        """Drop the last conditions that the rows for pruning do not support."""
+        if not rows:
+            return conditions
+        best, kept = -np.inf, len(conditions)
+        for n in range(1, len(conditions) + 1):
+            value = worth(self.examples.truth(conditions[:n]) & rows, rows)
+            if value > best:
+                best, kept = value, n
+        return conditions[:kept]
+
+    def optimise(self, rules: list[Conditions], part: int) -> Growing:
+        """Try to replace or revise each rule, then cover what is left."""
+        rules = list(rules)
+        for i, conditions in enumerate(rules):
+            local = self.rows & ~self.union(rules[:i])
+            grow = local & part
+            if not grow & self.positive:
+                continue
+            rest = local & ~grow & ~self.union(rules[i + 1 :])
+            versions = [conditions]
+            replacement = yield self.request(grow)
+            if replacement:
+                versions.append(self.prune(replacement, rest, self.accuracy))
+            covered = self.examples.truth(conditions) & grow
+            if covered & self.positive:
+                added = yield self.request(covered, conditions)
+                if added:
+                    versions.append(self.prune(conditions + added, rest, self.accuracy))
+            lengths = [self.length([*rules[:i], version, *rules[i + 1 :]]) for version in versions]
+            rules[i] = versions[int(np.argmin(lengths))]
+        return (yield from self.build(rules, part))
+
+    def reduce(self, rules: list[Conditions]) -> list[Conditions]:
+        """Delete rules, from the last, whose absence makes the description shorter."""
+        rules = list(rules)
+        length = self.length(rules)
+        for i in reversed(range(len(rules))):
+            without = rules[:i] + rules[i + 1 :]
+            shorter = self.length(without)
+            if shorter < length:
+                rules, length = without, shorter
+        return rules

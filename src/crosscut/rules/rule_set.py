@@ -1,0 +1,112 @@
+"""Rules with the classes they cover, and how they decide together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.predict import probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.rules.search import Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Conditions that have to hold together, and the classes of the training rows for which they do.
+
+    Attributes
+    ----------
+    conditions : tuple
+        What is asked; a rule without conditions always holds.
+    totals : tuple of float
+        Weight of each class among the rows it was made for: in a decision list those that no earlier rule
+        covers, else all training rows.
+    """
+
+    conditions: tuple[Any, ...]
+    totals: tuple[float, ...]
+
+    @property
+    def code(self) -> int:
+        """Code of the predicted class: the most frequent one."""
+        return int(np.argmax(self.totals))
+
+    @property
+    def coverage(self) -> float:
+        """Weight of the rows it covers."""
+        return sum(self.totals)
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted class among the rows it covers."""
+        return max(self.totals) / self.coverage
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules of a task.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        The rules; those of a decision list in the order they are tried.
+    default : Rule
+        The rule without conditions that decides where no other does.
+    ordered : bool
+        Whether the first rule that holds decides; else all that hold vote with the classes they cover.
+    """
+
+    rules: tuple[Rule, ...]
+    default: Rule
+    ordered: bool = field(default=True)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions in all rules."""
+        return sum(len(rule.conditions) for rule in self.rules)
+
+    def values(
+        self, n_rows: int, holds: Callable[[tuple[Any, ...]], NDArray[np.bool_]]
+    ) -> NDArray[np.float64]:
+        """Return the class probabilities of rows, given which of them meet a rule's conditions."""
+        values = np.zeros((n_rows, len(self.default.totals)))
+        undecided = np.ones(n_rows, bool)
+        for rule in self.rules:
+            held = holds(rule.conditions)
+            if self.ordered:
+                values[held & undecided] = rule.totals
+            else:
+                values[held] += rule.totals
+            undecided &= ~held
+        values[undecided] = self.default.totals
+        return probabilities(values)
+
+
+def decision_list(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
+    """Put rules in a list, each with the training rows that no earlier one covers, and the default rule."""
+    rules = []
+    remaining = train
+    for conditions in found:
+        covered = examples.truth(conditions) & remaining
+        if covered:  # what earlier rules cover altogether is never asked
+            rules.append(Rule(conditions, examples.class_totals(covered)))
+            remaining &= ~covered
+    return RuleSet(tuple(rules), Rule((), examples.class_totals(remaining or train)))
+
+
+def voting_rules(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
+    """Put rules side by side, each with all training rows it covers."""
+    rules = tuple(
+        Rule(conditions, examples.class_totals(examples.truth(conditions) & train)) for conditions in found
+    )
+    return RuleSet(rules, Rule((), examples.class_totals(train)), ordered=False)

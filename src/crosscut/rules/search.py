@@ -1,0 +1,123 @@
+"""Learners that ask for rules, and answering all of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Kind = Literal["ratio", "linear", "foil", "entropy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How rules are searched; the same for every task of a run.
+
+    Attributes
+    ----------
+    kind : {"ratio", "linear", "foil", "entropy"}
+        Quality of a rule that covers weight n, p of it of its class: (p + a) / (n + b), p - n a,
+        p (log2(p / n) - log2(P / N)), or minus the entropy of the classes it covers.
+    greedy : bool
+        Follow the best condition until nothing is gained, rather than keep the best rule met.
+    width : int
+        Rules that are kept at each length.
+    max_length : int or None
+        Most conditions of a rule.
+    least_weight : float
+        Least weight of the rows a rule covers.
+    significance : float
+        Least likelihood ratio statistic of a rule; 0 for none.
+    """
+
+    kind: Kind = "ratio"
+    greedy: bool = False
+    width: int = 1
+    max_length: int | None = None
+    least_weight: float = 1.0
+    significance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A rule to be found.
+
+    Attributes
+    ----------
+    rows : int
+        The rows to look at, as a bit set.
+    target : int
+        The class it is for; -1 for whichever it tells best.
+    a : tuple of float
+        Constants of the quality, one per class.
+    b : float
+        The other constant.
+    start : tuple
+        Conditions that the rows meet already, and the rule goes on from.
+    """
+
+    rows: int
+    target: int
+    a: tuple[float, ...]
+    b: float = 0.0
+    start: tuple[Any, ...] = ()
+
+
+class Searcher(Protocol):
+    """What finds rules: propositional or relational examples."""
+
+    n_classes: int
+    of_class: list[int]
+    weights: NDArray[np.float64] | None
+
+    def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
+        """Find the conditions each request adds to its start; none if nothing is better."""
+
+    def truth(self, conditions: Sequence[Any]) -> int:
+        """Return the rows that meet all conditions."""
+
+    def total(self, rows: int) -> float:
+        """Return the weight of a set of rows."""
+
+    def flags(self, rows: int) -> NDArray[np.bool_]:
+        """Return whether each row is in a set."""
+
+    def class_totals(self, rows: int) -> tuple[float, ...]:
+        """Return the weight of each class in a set of rows."""
+
+    def n_conditions(self, rows: int) -> int:
+        """Return how many conditions could be written about some rows."""
+
+
+Result = TypeVar("Result")
+
+
+def learn_together(
+    learners: Sequence[Generator[Request, tuple[Any, ...], Result]], examples: Searcher, settings: Settings
+) -> list[Result]:
+    """Run learners side by side: what they ask for at the same time is searched in common passes.
+
+    What a learner gets does not depend on the others, so neither does its result.
+    """
+    results: dict[int, Result] = {}
+    asked: dict[int, Request] = {}
+
+    def resume(number: int, answer: tuple[Any, ...] | None) -> None:
+        try:
+            asked[number] = next(learners[number]) if answer is None else learners[number].send(answer)
+        except StopIteration as stop:
+            results[number] = stop.value
+
+    for number in range(len(learners)):
+        resume(number, None)
+    while asked:
+        numbers = list(asked)
+        answers = examples.search([asked.pop(number) for number in numbers], settings)
+        for number, answer in zip(numbers, answers, strict=True):
+            resume(number, answer)
+    return [results[number] for number in range(len(learners))]

@@ -1,0 +1,116 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from crosscut import RuleClassifier
+
+CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}]
+
+
+def expected_failures(estimator):
+    if estimator.strategy != "ripper" and estimator.ordered:
+        return {
+            "check_class_weight_classifiers": "the first rules are for the rows that are easiest to tell, "
+            "whatever their weight"
+        }
+    if estimator.strategy != "ripper":
+        return {}
+    reason = "which rows prune depends on their numbers, and a row of weight two is no pair of rows"
+    return {
+        "check_sample_weight_equivalence_on_dense_data": reason,
+        "check_sample_weight_equivalence_on_sparse_data": reason,
+    }
+
+
+@pytest.mark.filterwarnings("ignore:cv=", "ignore:task")
+@parametrize_with_checks(
+    [RuleClassifier(), RuleClassifier(cv=None, ordered=False), RuleClassifier(cv=2, strategy="ripper")],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_out_of_fold_predictions_are_those_of_rules_that_did_not_see_the_row(choice):
+    X, y = load_iris(return_X_y=True)
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = RuleClassifier(cv=cv, random_state=3, **choice).fit(X, y)
+    expected = np.empty(150, int)
+    for rules, (_, test) in zip(model.cv_rules_, cv.split(X, y), strict=True):
+        alone = RuleClassifier(cv=None, **choice).fit(X, y)
+        alone.rules_ = rules
+        expected[test] = alone.predict(X[test])
+    assert (model.cv_predictions_ == expected).all()
+    assert model.cv_score_ == pytest.approx((expected == y).mean())
+    assert 0.9 < model.cv_score_ <= 1
+
+
+def test_cv_rules_equal_those_fitted_on_the_training_rows_alone():
+    X, y = load_breast_cancer(return_X_y=True)
+    cv = StratifiedKFold(4)
+    model = RuleClassifier(cv=cv).fit(X, y)
+    for rules, (train, _) in zip(model.cv_rules_, cv.split(X, y), strict=True):
+        assert RuleClassifier(cv=None).fit(X[train], y[train]).rules_ == rules
+
+
+def test_scoring_repeats_and_many_tasks():
+    X, y = load_iris(return_X_y=True)
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
+    model = RuleClassifier(cv=cv, scoring="neg_log_loss").fit(X, y)
+    assert model.cv_scores_.shape == (25,)
+    assert (model.cv_scores_ <= 0).all()
+    assert model.cv_probabilities_.sum(axis=1) == pytest.approx(np.ones(150))
+    assert len(RuleClassifier(cv=LeaveOneOut()).fit(X[::3], y[::3]).cv_rules_) == 50
+
+
+def test_a_condition_on_a_missing_value_is_false():
+    X = np.array([[1.0], [2.0], [3.0], [np.nan], [5.0], [6.0], [7.0], [8.0]])
+    y = [0, 0, 0, 1, 1, 1, 1, 1]
+    model = RuleClassifier(cv=None).fit(X, y)
+    lines = [line.split("  ")[0] for line in model.to_text().splitlines()]
+    assert lines == ["if x0 > 4 then 1", "if x0 is present then 0", "else then 1"]
+    assert model.predict([[np.nan], [0.0], [4.5]]).tolist() == [1, 0, 1]
+
+
+def test_integer_weights_are_repeated_rows():
+    X, y = load_iris(return_X_y=True)
+    weights = np.arange(150) % 3
+    weighted = RuleClassifier(cv=None).fit(X, y, sample_weight=weights)
+    repeated = RuleClassifier(cv=None).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.rules_ == repeated.rules_
+
+
+def test_nominal_columns_of_a_frame():
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", None] * 10, "size": np.arange(40.0)})
+    y = np.where(frame["colour"] == "red", "yes", "no")
+    model = RuleClassifier(cv=4).fit(frame, y)
+    assert model.cv_score_ == 1
+    assert "colour = red then yes" in model.to_text()
+    new = pd.DataFrame({"colour": ["red", "pink"], "size": [1.0, 2.0]})
+    assert model.predict(new).tolist() == ["yes", "no"]
+
+
+def test_without_cross_validation_there_is_no_score():
+    model = RuleClassifier(cv=None).fit(*load_iris(return_X_y=True))
+    with pytest.raises(AttributeError, match="cv=None"):
+        _ = model.cv_score_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"strategy": "foil"}, "strategy must be one of"),
+        ({"measure": "entropy", "ordered": False}, "ordered must be True"),
+        ({"beam_width": 0}, "beam_width must be an integer from 1, but 0"),
+        ({"min_coverage": -1}, "min_coverage must be a positive number"),
+        ({"significance": 2}, "significance must be a level"),
+        ({"max_length": 1.5}, "max_length must be an integer"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RuleClassifier(**parameters).fit(*load_iris(return_X_y=True))

@@ -1,0 +1,88 @@
+"""The core's search against plain Python."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosscut.rules.search import Request, Settings
+
+from .problems import problems
+
+
+def all_conditions(examples, rows):
+    """Every condition about some rows, as (feature, operator, rank) with the rows that meet it."""
+    member = examples.members(rows)
+    for f in range(examples.table.n_columns):
+        ranks, n_values = examples.table.ranks[f], examples.table.n_values[f]
+        present = [r for r in np.unique(ranks[member]) if r < n_values]
+        for rank in present:
+            if examples.table.kinds[f] == "nominal":
+                yield (f, 2, int(rank)), [i for i in member if ranks[i] == rank]
+                continue
+            yield (f, 0, int(rank)), [i for i in member if ranks[i] <= rank]
+            yield (f, 1, int(rank)), [i for i in member if rank < ranks[i] < n_values]
+
+
+def quality(kind, n, counts, request):
+    if kind == "entropy":
+        return (sum(c * math.log2(c) for c in counts if c) - n * math.log2(n)) / n
+    codes = range(len(counts)) if request.target < 0 else [request.target]
+    if kind == "ratio":
+        return max((counts[c] + request.a[c]) / (n + request.b) for c in codes)
+    return max(counts[c] - n * request.a[c] for c in codes)
+
+
+def best_condition(examples, request, kind, least):
+    """The best single condition, if it is better than none."""
+    whole = examples.class_totals(request.rows)
+    best = (quality(kind, sum(whole), whole, request), 0, ())
+    chosen = None
+    for key, rows in all_conditions(examples, request.rows):
+        counts = examples.class_totals(sum(1 << int(i) for i in rows))
+        n = sum(counts)
+        if not 0 < n < sum(whole) or n < least or (request.target >= 0 and not counts[request.target]):
+            continue
+        rank = (quality(kind, n, counts, request), n, tuple(-k for k in key))
+        if rank[0] > best[0] or (chosen is not None and rank > best):
+            best, chosen = rank, key
+    return chosen
+
+
+@given(
+    problems(30), st.sampled_from(["ratio", "linear", "entropy"]), st.booleans(), st.sampled_from([1.0, 3.0])
+)
+@settings(max_examples=150, deadline=None)
+def test_the_first_condition_is_the_best_of_all(problem, kind, one_class, least):
+    examples, tasks = problem
+    target = 0 if one_class and kind != "entropy" else -1
+    k = examples.n_classes
+    a, b = ((1.0,) * k, float(k)) if kind == "ratio" else ((0.25,) * k, 0.0)
+    requests = [Request(task, target, a, b) for task in tasks]
+    answers = examples.search(requests, Settings(kind, False, 3, 1, least))
+    for request, answer in zip(requests, answers, strict=True):
+        chosen = best_condition(examples, request, kind, least)
+        if chosen is None:
+            assert answer == ()
+            continue
+        (condition,) = answer
+        expected = {tuple(rows) for key, rows in all_conditions(examples, request.rows) if key == chosen}
+        found = tuple(examples.members(examples.truth([condition]) & request.rows))
+        assert expected == {found}
+        assert (condition.feature, ["<=", ">", "="].index(condition.operator)) == chosen[:2]
+
+
+@given(problems(40), st.integers(1, 6))
+@settings(max_examples=60, deadline=None)
+def test_a_wider_beam_finds_rules_at_least_as_good(problem, width):
+    examples, tasks = problem
+    k = examples.n_classes
+    request = Request(tasks[0], 0, (1.0,) * k, float(k))
+    found = [examples.search([request], Settings("ratio", False, w, 2))[0] for w in (width, 1000)]
+
+    def worth(conditions):
+        counts = examples.class_totals(examples.truth(conditions) & request.rows)
+        return quality("ratio", sum(counts), counts, request)
+
+    assert worth(found[1]) >= worth(found[0])
