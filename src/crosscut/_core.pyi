@@ -218,6 +218,7 @@ class QueryStore:
     def n_steps(self) -> int: ...
     @property
     def limit_hits(self) -> list[tuple[int, int]]: ...
+
 def pass_batch(
     bundles: dict[str, Any],
     codes: NDArray[np.uint8],
