@@ -382,6 +382,25 @@ inline void keep_column(Twig& next, int f, u32* list) {
   next.features[next.n_features++] = f;
 }
 
+// Tasks that hold all rows of a child bundle have the same subtree: at most one of them stays in it (alike.hpp).
+inline Alike leave_alike(Worker& w, const Local& local, Twig& next, u8* side = nullptr) {
+  u32 absent = 0;
+  for (u32 i = 0; i < next.n; i++) absent |= ~next.info[next.rows[i]];
+  const Alike alike = Alike::of(w, next.team, absent, next.n, [&](u32 i) { return local.ids[next.rows[i]]; });
+  if (!alike.drop) return alike;
+  const u32 keep = next.team.lanes & ~alike.drop;
+  u32 n = 0;
+  for (u32 i = 0; i < next.n; i++) {
+    const u32 row = next.rows[i], m = pack_bits(next.info[row] & 0xffff, keep);
+    next.info[row] = w.run.describe(m, local.cls(row));
+    if (side && !m) side[row] = 2;
+    next.rows[n] = static_cast<u16>(row), n += m != 0;
+  }
+  next.n = n;
+  keep_lanes(next.team, keep);
+  return alike;
+}
+
 inline void grow_child(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test* tests, const Cluster& c) {
   const auto mark = w.scratch.mark();
   const bool pack = !w.run.p.multiplicity;
@@ -395,6 +414,8 @@ inline void grow_child(Worker& w, const Local& local, const Twig& twig, const Tw
   }
   Twig next = new_child(w, twig, child_team(w, twig.team, tests, c), kept, info);
   next.n = n;
+  const Alike alike = leave_alike(w, local, next);
+  n = next.n;
   for (int j = 0; n && j < twig.n_features; j++) {
     const int f = twig.features[j];
     u32* to = nullptr;
@@ -406,6 +427,7 @@ inline void grow_child(Worker& w, const Local& local, const Twig& twig, const Tw
     keep_column(next, f, to);
   }
   if (n) grow_twig(w, local, next);
+  alike.spread(w);
   w.scratch.release(mark);
 }
 
@@ -431,6 +453,8 @@ inline void grow_both(Worker& w, const Local& local, const Twig& twig, const Twi
   Twig next[2] = {new_child(w, twig, child_team(w, twig.team, &test, c[0]), kept[0], info),
                   new_child(w, twig, child_team(w, twig.team, &test, c[1]), kept[1], info)};
   next[0].n = n[0], next[1].n = n[1];
+  const Alike alike[2] = {leave_alike(w, local, next[0], side), leave_alike(w, local, next[1], side)};
+  n[0] = next[0].n, n[1] = next[1].n;
   for (int j = 0; j < twig.n_features; j++) {
     const int f = twig.features[j];
     u32 *left = nullptr, *right = nullptr;
@@ -446,8 +470,10 @@ inline void grow_both(Worker& w, const Local& local, const Twig& twig, const Twi
     if (n[0]) keep_column(next[0], f, left);
     if (n[1]) keep_column(next[1], f, right);
   }
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; k++) {
     if (n[k]) grow_twig(w, local, next[k]);
+    alike[k].spread(w);
+  }
   w.scratch.release(mark);
 }
 

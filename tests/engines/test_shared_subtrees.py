@@ -63,6 +63,20 @@ def test_limits(limits):
     assert_grown_as_alone(Table.from_data(X), make_target(rng, X, "classes"), tasks, Growth("entropy"))
 
 
+def test_blocks_do_not_grow_again_what_others_have():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    table, target = Table.from_data(X), make_target(rng, X, "classes")
+    tasks = Tasks.from_folds(np.arange(300), final=False)
+    blocks = [
+        Tasks.from_splits([(tasks.train_rows(t), []) for t in range(first, first + 15)], 300, final=False)
+        for first in range(0, 300, 15)
+    ]
+    visited = grow(table, target, tasks, Growth(), n_jobs=1).levels["rows"].sum()
+    one_by_one = sum(grow(table, target, block, Growth(), n_jobs=1).levels["rows"].sum() for block in blocks)
+    assert visited < 0.9 * one_by_one
+
+
 def test_tasks_with_different_limits_do_not_share():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 2)).astype(np.float32)
