@@ -169,6 +169,7 @@ template <class T>
 void add_batch(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape, T* statistics, double* ranges,
                int n_threads, std::vector<GatheredRows>& gathered) {
   const i64 n_chunks = static_cast<i64>((rows.n_rows + kChunk - 1) / kChunk);
+  if (rows.n_rows < kChunk / 2) n_threads = 1;  // to wake other threads would take longer
   for (i64 first = 0; first < n_chunks; first += kChunksAtOnce) {
     const i64 end = std::min(first + kChunksAtOnce, n_chunks);
     std::vector<Walk> walks;

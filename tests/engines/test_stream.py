@@ -1,29 +1,195 @@
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import csv, feather, parquet
 
-from crosscut import TreeClassifier, TreeRegressor
+from crosscut import Stream, TreeClassifier, TreeRegressor
+from crosscut.columns import columns_of
 from crosscut.engines.folds import FoldRule
-from crosscut.engines.stream import Stream
+from crosscut.engines.stream import StreamRows, read_bytes
+from crosscut.estimators.problem import Problem
+from crosscut.files import split_target
+from crosscut.tasks import Tasks
 
-from .data import assert_same, forest_in_memory, table_of, write_pieces
+from .data import assert_same, folds_in_memory, forest_in_memory, table_of, write_pieces
+
+MODELS = [
+    TreeClassifier(max_depth=5, cv=5),
+    TreeClassifier(criterion="entropy", min_samples_leaf=20, max_bins=20, cv=3),
+    TreeClassifier(criterion="gain_ratio", splits="multiway", max_depth=4, cv=4),
+    TreeClassifier(min_impurity_decrease=0.002, max_depth=4, cv=4),
+    TreeRegressor(max_depth=5, cv=5),
+    TreeRegressor(min_impurity_decrease=0.01, min_samples_leaf=9, max_depth=4, cv=3),
+]
 
 
-@pytest.mark.parametrize("memory_limit", ["1GB", "300KB"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        TreeClassifier(max_depth=5, cv=5),
-        TreeClassifier(criterion="entropy", min_samples_leaf=4, max_bins=20, cv=3),
-        TreeClassifier(criterion="gain_ratio", splits="multiway", max_depth=4, cv=4),
-        TreeClassifier(min_impurity_decrease=0.002, cv=4),
-        TreeRegressor(max_depth=5, cv=5),
-        TreeRegressor(min_impurity_decrease=0.002, min_samples_leaf=3, cv=3),
-    ],
-    ids=str,
-)
+def rule_of(model):
+    return FoldRule(model.cv, stratified=isinstance(model, TreeClassifier))
+
+
+@pytest.mark.parametrize("memory_limit", ["1GB", "300KB", "40KB"])  # gather all, gather some, part columns
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_stream_grows_the_forest_of_the_in_memory_engine(tmp_path, model, memory_limit):
-    regression = isinstance(model, TreeRegressor)
-    table = table_of(1, regression=regression)
-    stream = Stream(write_pieces(table, tmp_path, 3), memory_limit=memory_limit)
-    model.fit(stream, "y")
-    rule = FoldRule(model.cv, stratified=not regression)
-    assert_same(model.forest_, forest_in_memory(table, model, rule))
+    table = table_of(1, 1500, regression=isinstance(model, TreeRegressor))
+    model.fit(Stream(write_pieces(table, tmp_path, 3), memory_limit=memory_limit), "y")
+    assert_same(model.forest_, forest_in_memory(table, model, rule_of(model)))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("n_pieces", [1, 7, 100])
+def test_neither_number_nor_order_of_batches_matters(tmp_path, monkeypatch, n_pieces, regression):
+    table = table_of(2, 1500, n_classes=3, regression=regression)
+    model = (TreeRegressor if regression else TreeClassifier)(max_depth=4, cv=5)
+    expected = forest_in_memory(table, model, rule_of(model))
+    paths = write_pieces(table, tmp_path, n_pieces)
+    model.fit(Stream(paths, memory_limit="300KB", batch_rows=400), "y")
+    assert_same(model.forest_, expected)
+    scores = model.cv_scores_
+
+    def shuffled(rows):
+        pieces = list(rows.source.pieces)
+        np.random.default_rng(n_pieces).shuffle(pieces)
+        return pieces
+
+    monkeypatch.setattr(StreamRows, "pieces", property(shuffled))
+    model.fit(Stream(paths, memory_limit="300KB"), "y")
+    assert_same(model.forest_, expected)
+    np.testing.assert_array_equal(model.cv_scores_, scores)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(0, 1000),
+    st.integers(2, 4),
+    st.sampled_from(["gini", "entropy", "gain_ratio"]),
+    st.sampled_from(["binary", "multiway"]),
+    st.integers(1, 9),
+    st.integers(2, 70),
+)
+def test_random_tables(tmp_path_factory, seed, n_classes, criterion, splits, min_samples_leaf, max_bins):
+    table = table_of(seed, 400, n_classes=n_classes)
+    paths = write_pieces(table, tmp_path_factory.mktemp("rows"), 3)
+    model = TreeClassifier(
+        criterion=criterion, splits=splits, min_samples_leaf=min_samples_leaf, max_bins=max_bins, cv=3
+    )
+    model.fit(Stream(paths, memory_limit="60KB"), "y")
+    assert_same(model.forest_, forest_in_memory(table, model, rule_of(model)))
+
+
+def test_more_folds_take_no_more_passes(tmp_path):
+    paths = write_pieces(table_of(3, 20_000), tmp_path, 2)
+    passes = {}
+    for cv in (2, 5, 15):
+        seen = []
+        stream = Stream(paths, memory_limit="5MB", progress=seen.append)
+        TreeClassifier(max_depth=4, min_impurity_decrease=1e-9, cv=cv).fit(stream, "y")
+        passes[cv] = seen[-1].n_pass
+        assert seen[-1].rows == seen[-1].n_rows == 20_000
+        assert "rows/s" in str(seen[-1])
+    # survey, coding, one pass for each of the four levels, and one to judge the leaves
+    assert set(passes.values()) == {7}
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regression):
+    table = table_of(4, regression=regression)
+    model = (TreeRegressor if regression else TreeClassifier)(max_depth=5, cv=4, max_bins=255)
+    model.fit(Stream(write_pieces(table, tmp_path, 5), memory_limit="100KB"), "y")
+    X, y = split_target(table, "y")
+    problem = Problem.read(type(model)(max_depth=5, cv=4, max_bins=255), X, y)
+    folds = folds_in_memory(rule_of(model), problem.target.values, len(y))
+    expected = problem.validate(Tasks.from_folds(folds), model.forest_)
+    np.testing.assert_array_equal(model.cv_predictions_, expected.predictions)
+    np.testing.assert_allclose(model.cv_scores_, expected.scores, rtol=1e-12)
+    for name in ("alpha", "n_leaves", "train_error", "cv_error", "standard_error"):
+        mine, theirs = (getattr(t, name) for t in (model.pruning_table_, expected.pruning_table))
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
+    np.testing.assert_array_equal(model.predict(X), type(model).predict(model, X))
+    assert model.feature_names_in_.tolist() == list(X.column_names)
+
+
+def test_pruning_by_cross_validation(tmp_path):
+    table = table_of(5)
+    paths = write_pieces(table, tmp_path, 2)
+    whole = TreeClassifier(cv=4).fit(paths, "y")
+    pruned = TreeClassifier(cv=4, prune="1se").fit(paths, "y")
+    assert pruned.get_n_leaves() < whole.get_n_leaves()
+    assert pruned.cv_score_ > whole.cv_score_
+    assert TreeClassifier(cv=4, ccp_alpha=0.01).fit(paths, "y").get_n_leaves() < whole.get_n_leaves()
+
+
+def test_groups_are_not_parted(tmp_path):
+    table = table_of(6, 1000)
+    owner = pa.array([f"owner {i}" for i in np.random.default_rng(0).integers(0, 50, 1000)])
+    paths = write_pieces(table.append_column("owner", owner), tmp_path, 3)
+    model = TreeClassifier(max_depth=3, cv=4).fit(Stream(paths, memory_limit="50KB"), "y", groups="owner")
+    rule = FoldRule(4, grouped=True)
+    keys = columns_of(pa.table({"owner": owner}))[0]
+    folds = folds_in_memory(rule, None, 1000, keys)
+    assert all(len(np.unique(folds[np.array(owner.to_pylist()) == o])) == 1 for o in set(owner.to_pylist()))
+    assert len(np.unique(folds)) == 4
+    counts = [tree.n_rows[0] for tree in model.cv_trees_]
+    np.testing.assert_array_equal(counts, 1000 - np.bincount(folds))
+
+
+def test_kinds_of_files_give_the_same_forest(tmp_path):
+    pl = pytest.importorskip("polars")
+    table = table_of(7, 1000)
+    model = TreeClassifier(max_depth=4, cv=3)
+    expected = forest_in_memory(table, model, rule_of(model))
+    feather.write_feather(table.slice(0, 400), tmp_path / "a.feather", chunksize=150)
+    feather.write_feather(table.slice(400), tmp_path / "b.feather")
+    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=300)
+    (tmp_path / "texts").mkdir()
+    csv.write_csv(table.slice(0, 600), tmp_path / "texts" / "1.csv")
+    csv.write_csv(table.slice(600), tmp_path / "texts" / "2.csv")
+    for data in (
+        [tmp_path / "a.feather", str(tmp_path / "b.feather")],
+        tmp_path / "rows.parquet",
+        pl.scan_parquet(tmp_path / "rows.parquet"),
+        str(tmp_path / "texts"),
+    ):
+        assert_same(model.fit(data, "y").forest_, expected)
+
+
+def test_a_tree_without_cross_validation(tmp_path):
+    table = table_of(8, 500, regression=True)
+    model = TreeRegressor(max_depth=3, cv=None).fit(write_pieces(table, tmp_path, 2), "y")
+    in_memory = TreeRegressor(max_depth=3, cv=None, max_bins=255).fit(*split_target(table, "y"))
+    assert_same(model.forest_, in_memory.forest_)
+    with pytest.raises(AttributeError, match="without"):
+        _ = model.cv_scores_
+
+
+def test_shares_of_rows_are_those_of_the_task(tmp_path):
+    table = table_of(9, 500)
+    model = TreeClassifier(min_samples_leaf=0.05, cv=3).fit(write_pieces(table, tmp_path, 2), "y")
+    for tree in model.forest_:
+        assert tree.n_rows.min() >= 0.05 * tree.n_rows[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "y", "problem"),
+    [
+        ({}, np.zeros(3), "y must be the name"),
+        ({}, "z", "there is no column 'z'"),
+        ({"cv": [(0, 1)]}, "y", "cv must be None or a number of folds"),
+        ({"cv": 64}, "y", "from 2 to 63"),
+        ({"class_weight": "balanced"}, "y", "class_weight is not supported"),
+        ({"scoring": "f1"}, "y", "scoring is not supported"),
+    ],
+)
+def test_what_is_not_possible_is_refused(tmp_path, changes, y, problem):
+    paths = write_pieces(table_of(0, 100), tmp_path, 1)
+    with pytest.raises((ValueError, TypeError), match=problem):
+        TreeClassifier(**({"cv": 3} | changes)).fit(paths, y)
+
+
+def test_sizes():
+    assert read_bytes("memory_limit", "1.5 GB") == 1_500_000_000
+    assert read_bytes("memory_limit", 2**20) == 2**20
+    for wrong in ("much", "-5MB", 0, "1..5MB"):
+        with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+            read_bytes("memory_limit", wrong)

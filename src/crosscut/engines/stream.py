@@ -200,7 +200,7 @@ class StreamRows:
                 if coding.classes is None:
                     totals.add(batch.target, coding.centre)
                 self.meter.add(batch.n_rows)
-        counts = survey.class_counts(coding, [piece.number for piece in self.pieces])
+        counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
         notes = {
             "coding": coding.to_notes(),
             "totals": totals.to_notes(),
