@@ -63,17 +63,19 @@ def test_neither_number_nor_order_of_batches_matters(tmp_path, monkeypatch, n_pi
 @given(
     st.integers(0, 1000),
     st.integers(2, 4),
-    st.sampled_from(["gini", "entropy", "gain_ratio"]),
-    st.sampled_from(["binary", "multiway"]),
-    st.integers(1, 9),
-    st.integers(2, 70),
+    st.fixed_dictionaries(
+        {
+            "criterion": st.sampled_from(["gini", "entropy", "gain_ratio"]),
+            "splits": st.sampled_from(["binary", "multiway"]),
+            "min_samples_leaf": st.integers(1, 9),
+            "max_bins": st.integers(2, 70),
+        }
+    ),
 )
-def test_random_tables(tmp_path_factory, seed, n_classes, criterion, splits, min_samples_leaf, max_bins):
+def test_random_tables(tmp_path_factory, seed, n_classes, settings_of_tree):
     table = table_of(seed, 400, n_classes=n_classes)
     paths = write_pieces(table, tmp_path_factory.mktemp("rows"), 3)
-    model = TreeClassifier(
-        criterion=criterion, splits=splits, min_samples_leaf=min_samples_leaf, max_bins=max_bins, cv=3
-    )
+    model = TreeClassifier(**settings_of_tree, cv=3)
     model.fit(Stream(paths, memory_limit="60KB"), "y")
     assert_same(model.forest_, forest_in_memory(table, model, rule_of(model)))
 

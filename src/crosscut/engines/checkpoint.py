@@ -8,6 +8,7 @@ import json
 import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Checkpoint:
             with np.load(self.path, allow_pickle=False) as arrays:
                 about = json.loads(str(arrays["about"]))
                 state = _state(arrays) if about == self.about else None
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise ValueError(
                 f"the checkpoint {str(self.path)!r} cannot be read ({error}); delete it to start again"
             ) from error

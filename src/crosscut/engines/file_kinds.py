@@ -47,7 +47,7 @@ class ParquetFile:
         import pyarrow as pa
         from pyarrow import parquet
 
-        with parquet.ParquetFile(file) as opened:
+        with parquet.ParquetFile(file, page_checksum_verification=True) as opened:
             for batch in opened.iter_batches(batch_size=rows, row_groups=[part]):
                 yield pa.Table.from_batches([batch])
 

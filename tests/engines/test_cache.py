@@ -1,0 +1,173 @@
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from crosscut import Stream, TreeClassifier, TreeRegressor
+from crosscut.engines.cache import CodeCache
+from crosscut.engines.coding import Coding
+from crosscut.engines.source import Source
+from crosscut.engines.survey import Roles
+
+from .data import assert_same, table_of, write_pieces
+
+
+def fit(paths, cache, **settings):
+    seen = []
+    stream = Stream(paths, cache=cache, memory_limit="50KB", progress=seen.append, **settings)
+    model = TreeClassifier(max_depth=3, cv=3).fit(stream, "y")
+    return model, [event.name for event in seen]
+
+
+def test_codes_are_used_again(tmp_path):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    first, passes = fit(paths, tmp_path / "cache")
+    assert "survey" in passes
+    again, passes = fit(paths, tmp_path / "cache")
+    assert "survey" not in passes
+    assert "coding" not in passes
+    assert_same(first.forest_, again.forest_)
+
+
+def test_codes_of_a_regression_are_used_again(tmp_path):
+    paths = write_pieces(table_of(0, 600, regression=True), tmp_path, 3)
+    forests = [
+        TreeRegressor(max_depth=3, cv=3).fit(Stream(paths, cache=tmp_path / "cache"), "y").forest_
+        for _ in range(2)
+    ]
+    assert_same(*forests)
+
+
+def test_codes_take_one_byte_per_value(tmp_path):
+    fit(write_pieces(table_of(0, 600), tmp_path, 3), tmp_path / "cache")
+    parts = list((tmp_path / "cache").glob("*/part-*.codes"))
+    assert sum(part.stat().st_size for part in parts) == 600 * (5 + 1)  # five columns and the class
+
+
+def test_codes_of_changed_files_are_not_used(tmp_path):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    fit(paths, tmp_path / "cache")
+    write_pieces(table_of(1, 600), tmp_path, 3)
+    model, passes = fit(paths, tmp_path / "cache")
+    assert "survey" in passes
+    fresh, _ = fit(paths, None)
+    assert_same(model.forest_, fresh.forest_)
+
+
+@pytest.mark.parametrize("damage", ["shorter", "other bytes", "no part", "no manifest", "half a manifest"])
+def test_damaged_cache_is_made_again(tmp_path, damage):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    expected, _ = fit(paths, tmp_path / "cache")
+    part = next((tmp_path / "cache").glob("*/part-000001.codes"))
+    manifest = part.with_name("manifest.json")
+    data = part.read_bytes()
+    if damage == "shorter":
+        part.write_bytes(data[:-1])
+    elif damage == "other bytes":
+        part.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    elif damage == "no part":
+        part.unlink()
+    elif damage == "no manifest":
+        manifest.unlink()
+    else:
+        manifest.write_text(manifest.read_text()[:50])
+    model, passes = fit(paths, tmp_path / "cache")
+    assert "survey" in passes
+    assert_same(model.forest_, expected.forest_)
+
+
+@pytest.mark.parametrize("limit", [1, 600 * 6 // 2])
+def test_what_does_not_fit_is_coded_again_by_every_pass(tmp_path, limit):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    expected, _ = fit(paths, None)
+    model, _ = fit(paths, tmp_path / "cache", cache_limit=limit)
+    parts = list((tmp_path / "cache").glob("*/part-*.codes"))
+    assert sum(part.stat().st_size for part in parts) <= limit
+    assert_same(model.forest_, expected.forest_)
+
+
+def full_disk(monkeypatch, after):
+    """From now on, writing fails after so many files."""
+    opened = [0]
+    real = Path.open
+
+    class Full:
+        def __init__(self, file):
+            self.file = file
+
+        def write(self, data):
+            self.file.write(bytes(data)[:10])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def __enter__(self):
+            self.file.__enter__()
+            return self
+
+        def __exit__(self, *error):
+            return self.file.__exit__(*error)
+
+    def faulty(path, mode="r", *arguments, **more):
+        file = real(path, mode, *arguments, **more)
+        if mode != "ab":
+            return file
+        opened[0] += 1
+        return Full(file) if opened[0] > after else file
+
+    monkeypatch.setattr(Path, "open", faulty)
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    with monkeypatch.context() as patched:
+        full_disk(patched, after=2)
+        with pytest.raises(OSError, match=r"the disk of the code cache .* is full; free some space"):
+            fit(paths, tmp_path / "cache")
+    left = [file.name for file in (tmp_path / "cache").rglob("*") if file.is_file()]
+    assert set(left) == {"part-000000.codes", "part-000001.codes"}
+    model, passes = fit(paths, tmp_path / "cache")  # what is left is not taken for a cache
+    assert "survey" in passes
+    expected, _ = fit(paths, None)
+    assert_same(model.forest_, expected.forest_)
+
+
+def test_no_permission_to_write(tmp_path, monkeypatch):
+    def refuse(*_arguments, **_more):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    paths = write_pieces(table_of(0, 100), tmp_path, 1)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(PermissionError, match="may not be written; give another folder"):
+        fit(paths, tmp_path / "cache")
+
+
+def test_interrupted_while_coding(tmp_path, monkeypatch):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    real, calls = Source.read, [0]
+
+    def interrupted(source, piece):
+        calls[0] += 1
+        if calls[0] == 5:  # the second piece of the second reading
+            raise KeyboardInterrupt
+        return real(source, piece)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Source, "read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fit(paths, tmp_path / "cache")
+    assert not list((tmp_path / "cache").rglob("*.partial"))
+    assert not list((tmp_path / "cache").rglob("manifest.json"))
+
+
+def test_a_part_that_shrinks_while_it_is_read(tmp_path):
+    paths = write_pieces(table_of(0, 600), tmp_path, 1)
+    fit(paths, tmp_path / "cache")
+    folder = next((tmp_path / "cache").iterdir())
+    key = json.loads((folder / "manifest.json").read_text())["key"]
+    cache = CodeCache(tmp_path / "cache", None, key)
+    notes = cache.load()
+    part = folder / "part-000000.codes"
+    part.write_bytes(part.read_bytes()[:100])
+    coding = Coding.from_notes(Roles("y", classifies=True), notes["coding"])
+    with pytest.raises(ValueError, match="shorter than it was"):
+        list(cache.read(0, 0, coding))

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from crosscut import Stream, TreeClassifier, TreeRegressor
+from crosscut.engines.folds import FoldRule
+
+from .data import assert_same, forest_in_memory, table_of, write_pieces
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+
+
+def model_of(table_seed=0, *, regression=False):
+    table = table_of(table_seed, 900, regression=regression)
+    model = (TreeRegressor if regression else TreeClassifier)(max_depth=4, cv=3)
+    return table, model, forest_in_memory(table, model, FoldRule(3, stratified=not regression))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("n_parts", [1, 7])
+def test_partitions_give_the_forest_of_the_in_memory_engine(regression, n_parts):
+    table, model, expected = model_of(regression=regression)
+    parts = [
+        table.slice(i * 900 // n_parts, (i + 1) * 900 // n_parts - i * 900 // n_parts) for i in range(n_parts)
+    ]
+    delayed = [dask.delayed(part) for part in parts]
+    with dask.config.set(scheduler="threads"):
+        model.fit(Stream(delayed, memory_limit="100KB"), "y")
+    assert_same(model.forest_, expected)
+    assert len(model.cv_predictions_) == 900
+
+
+def test_frames_and_arrays(tmp_path):
+    table, model, expected = model_of()
+    frame = dd.read_parquet(write_pieces(table, tmp_path, 4))
+    with dask.config.set(scheduler="synchronous"):
+        assert_same(model.fit(frame, "y").forest_, expected)
+        da = pytest.importorskip("dask.array")
+        X = np.random.default_rng(0).normal(size=(400, 3))
+        X[:, 2] = X[:, 0] > 0
+        model.fit(da.from_array(X, chunks=(90, 2)), "x2")
+        assert model.cv_score_ > 0.99
+        empty = dask.delayed(table.slice(0, 0))
+        parts = [empty, dask.delayed(table.slice(0, 500)), empty, dask.delayed(table.slice(500))]
+        assert_same(model.fit(parts, "y").forest_, expected)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_workers_of_a_cluster(n_workers):
+    distributed = pytest.importorskip("distributed")
+    table, model, expected = model_of()
+    delayed = [dask.delayed(table.slice(i * 300, 300)) for i in range(3)]
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        model.fit(Stream(delayed, memory_limit="100KB"), "y")
+    assert_same(model.forest_, expected)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_changes_nothing():
+    distributed = pytest.importorskip("distributed")
+    table, model, expected = model_of()
+    delayed = [dask.delayed(table.slice(i * 100, 100)) for i in range(9)]
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        killed = []
+
+        def tell(progress):
+            if progress.name == "level 1" and not killed:
+                victim = next(iter(cluster.workers.values()))
+                killed.append(victim.pid)
+                client.run(
+                    lambda: __import__("os")._exit(1),
+                    workers=[victim.worker_address],
+                    on_error="ignore",
+                    wait=False,
+                )
+
+        model.fit(Stream(delayed, memory_limit="100KB", progress=tell), "y")
+    assert killed
+    assert_same(model.forest_, expected)
