@@ -12,7 +12,7 @@ import click
 
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.source import Source, read_source
-from crosscut.cli.terminal import stdout
+from crosscut.cli.terminal import stdout, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,11 +121,13 @@ def cv(
     from crosscut.estimators import TreeClassifier  # noqa: F401, loading scikit-learn is no part of the time taken
 
     begin = time.perf_counter()
-    source = read_source(
-        file, target, table=table, task=task, groups=groups, weights=weights, drop=drop, nominal=nominal
-    )
+    with waiting(f"reading {Path(file).name}"):
+        source = read_source(
+            file, target, table=table, task=task, groups=groups, weights=weights, drop=drop, nominal=nominal
+        )
     read = time.perf_counter()
-    model = fit(source, **options)
+    with waiting(f"growing {options['folds'] * options['repeats'] + 1} trees"):
+        model = fit(source, **options)
     grown = time.perf_counter()
     from crosscut.report.summary import summarize
 

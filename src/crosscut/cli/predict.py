@@ -12,6 +12,7 @@ import click
 
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.source import read_rows
+from crosscut.cli.terminal import waiting
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv --save`; prints CSV."""
     fitted, target = read_model_file(model)
-    frame = read_rows(file, table)
+    with waiting(f"reading {Path(file).name}"):
+        frame = read_rows(file, table)
     headings = [target]
     with failing_with(UNSUITABLE, f"{file}: "):
         names = fitted._schema.names  # noqa: SLF001, one package

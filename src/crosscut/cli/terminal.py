@@ -26,10 +26,14 @@ def messages() -> Console:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show that something takes its time, if a person is watching."""
+    """Show a moving bar and the time taken so far, if a person is watching."""
     console = messages()
     if not console.is_terminal:
         yield
         return
-    with console.status(what):
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(what, total=None)  # how much is left is not known before the trees are
         yield

@@ -10,7 +10,7 @@ from crosscut.plot.layout import Box, arrange
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHARACTER, LINE, LEVEL = 0.085, 0.19, 1.15  # inches: a character's width, a line's height, a level's height
+CHARACTER, LINE, LEVEL = 0.08, 0.19, 1.0  # inches: a character's width, a line's height, a level's height
 FONT = 9
 LARGEST = 60.0  # inches; what is wider is drawn smaller
 

@@ -31,8 +31,10 @@ class Box:
         return found
 
 
-def arrange(root: Box, gap: float = 0.3) -> tuple[float, int]:
+def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
     """Set the places of all boxes so that none overlaps another of its level.
+
+    Subtrees are pushed together until their outlines touch on some level (Reingold and Tilford 1981).
 
     Returns
     -------
@@ -43,24 +45,37 @@ def arrange(root: Box, gap: float = 0.3) -> tuple[float, int]:
     for box in boxes:
         for child in box.children:
             child.level = box.level + 1
-    n_levels = 1 + max(box.level for box in boxes)
-    # from below: a subtree is as wide as its children side by side, or as its own box
-    extent: dict[int, float] = {}
+    # outlines from a box downwards: least and largest x on each level, measured from the box's middle
+    left: dict[int, list[float]] = {}
+    right: dict[int, list[float]] = {}
+    shift: dict[int, float] = {}  # of a box's middle against its parent's
     for box in reversed(boxes):
-        below = sum(extent[id(child)] for child in box.children)
-        extent[id(box)] = max(box.width + gap, below)
-    left = {id(root): 0.0}
+        own_left, own_right = _side_by_side(box, left, right, shift, gap)
+        left[id(box)] = [-box.width / 2, *own_left]
+        right[id(box)] = [box.width / 2, *own_right]
+    least, most = min(left[id(root)]), max(right[id(root)])
+    root.x = gap / 2 - least
     for box in boxes:
-        begin = left[id(box)]
-        below = sum(extent[id(child)] for child in box.children)
-        at = begin + (extent[id(box)] - below) / 2
         for child in box.children:
-            left[id(child)] = at
-            at += extent[id(child)]
-        box.x = begin + extent[id(box)] / 2
-    for box in reversed(boxes):
-        if box.children:
-            middle = (box.children[0].x + box.children[-1].x) / 2
-            begin, end = left[id(box)], left[id(box)] + extent[id(box)]
-            box.x = min(max(middle, begin + box.width / 2), end - box.width / 2)
-    return extent[id(root)], n_levels
+            child.x = box.x + shift[id(child)]
+    return most - least + gap, len(left[id(root)])
+
+
+def _side_by_side(
+    box: Box, left: dict[int, list[float]], right: dict[int, list[float]], shift: dict[int, float], gap: float
+) -> tuple[list[float], list[float]]:
+    """Place the children of a box next to each other; returns the outlines of all of them together."""
+    all_left: list[float] = []
+    all_right: list[float] = []
+    places = []
+    for child in box.children:
+        own_left, own_right = left.pop(id(child)), right.pop(id(child))
+        at = max((end - begin for end, begin in zip(all_right, own_left, strict=False)), default=0.0)
+        at += gap if all_right else 0.0
+        places.append(at)
+        all_left += [at + x for x in own_left[len(all_left) :]]
+        all_right = [at + x for x in own_right] + all_right[len(own_right) :]
+    middle = (places[0] + places[-1]) / 2 if places else 0.0
+    for child, at in zip(box.children, places, strict=True):
+        shift[id(child)] = at - middle
+    return [x - middle for x in all_left], [x - middle for x in all_right]

@@ -1,0 +1,18 @@
+import io
+
+from rich.console import Console
+
+from crosscut.cli import terminal
+
+
+def shown(monkeypatch, *, watched):
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "messages", lambda: Console(file=stream, force_terminal=watched))
+    with terminal.waiting("reading x.csv"):
+        pass
+    return stream.getvalue()
+
+
+def test_progress_is_shown_to_people_only(monkeypatch):
+    assert "reading x.csv" in shown(monkeypatch, watched=True)
+    assert shown(monkeypatch, watched=False) == ""
