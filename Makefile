@@ -41,6 +41,14 @@ sanitize: $(VENV)/.dependencies
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
+# crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
+# package cannot be installed here is left out, with a message.
+bench: $(VENV)/.built
+	for peer in lightgbm xgboost ydf; do $(PY) -m pip install --quiet ".[bench-$$peer]" --no-build-isolation || true; done
+	$(PY) benchmarks/core.py $(QUICK) --json build/core.json
+	$(PY) benchmarks/bench.py $(QUICK) --json build/bench.json
+	$(PY) benchmarks/tables.py build
+
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.
 reproduce: $(VENV)/.built
 	$(VENV)/bin/crosscut reproduce $(QUICK)

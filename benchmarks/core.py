@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from peers import lightgbm_cv, sklearn_fit
 from workloads import WORKLOADS
 
 from crosscut import TreeClassifier
@@ -55,11 +56,11 @@ def jobs_of(name: str, *, quick: bool, n_jobs: int | None) -> Jobs:
     work = WORKLOADS[{"scale": "tree-like-8", "higgs": "higgs-100k" if quick else "higgs-1m"}.get(name, name)]
     jobs: Jobs = {"T_p": partial(work.all_trees, n_jobs)}
     if name in {"higgs", "tree-like-8"}:
-        jobs["lightgbm"] = work.lightgbm_cv
+        jobs["lightgbm"] = lightgbm_cv(work)
     if name == "scale":
         jobs["T_p 1M"] = partial(WORKLOADS["tree-like-1m"].all_trees, n_jobs)
     if name not in {"scale", "higgs", "nominal"}:  # scikit-learn has no nominal columns
-        jobs["sklearn"] = work.sklearn_fit
+        jobs["sklearn"] = sklearn_fit(work)
     if name == "breast-cancer":
         jobs["T_p"] = lambda: TreeClassifier(n_jobs=n_jobs).fit(*work.data)
     if name in {"tree-like-8", "weak-8", "nominal"}:

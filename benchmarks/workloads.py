@@ -77,28 +77,11 @@ class Workload:
         table = self.encode()
         return lambda: grow(table, self.target, tasks, self.growth, n_jobs=n_jobs)
 
-    def sklearn_fit(self) -> object:
-        """One fit of scikit-learn's tree with the same limits."""
+    def sklearn_tree(self) -> DecisionTreeClassifier | DecisionTreeRegressor:
+        """scikit-learn's tree with the same limits."""
         kind = DecisionTreeRegressor if self.is_regression else DecisionTreeClassifier
-        tree = kind(
+        return kind(
             max_depth=self.limits.max_depth, min_samples_leaf=self.limits.min_samples_leaf, random_state=0
-        )
-        return tree.fit(*self.data)
-
-    def lightgbm_cv(self) -> object:
-        """LightGBM's cv: its own binning once, then ten folds of one tree; no final tree."""
-        import lightgbm
-
-        X, y = self.data
-        parameters = {
-            "objective": "binary",
-            "num_leaves": 255,
-            "num_threads": 2,
-            "verbosity": -1,
-            "seed": 0,
-        }
-        return lightgbm.cv(
-            parameters, lightgbm.Dataset(X, y), num_boost_round=1, nfold=FOLDS, stratified=True, seed=0
         )
 
 
@@ -112,10 +95,11 @@ def weak(n_rows: int, n_features: int) -> tuple[Any, np.ndarray]:
     return datasets.weak(n_rows, n_features)
 
 
-def breast_cancer() -> tuple[Any, np.ndarray]:
-    from sklearn.datasets import load_breast_cancer
+def of_sklearn(name: str) -> tuple[Any, np.ndarray]:
+    """A small table that comes with scikit-learn."""
+    import sklearn.datasets
 
-    found = load_breast_cancer()
+    found = getattr(sklearn.datasets, f"load_{name}")()
     return found.data.astype(np.float32), found.target
 
 
@@ -130,13 +114,16 @@ WORKLOADS = {
     "weak-20": Workload(lambda: weak(100_000, 20), LEAVES_20),
     "ten-classes": Workload(lambda: datasets.many_classes(100_000, 30, 10), LEAVES_20),
     "regression": Workload(lambda: datasets.regression(100_000, 20), LEAVES_20, VARIANCE),
-    "breast-cancer": Workload(breast_cancer),
+    "breast-cancer": Workload(lambda: of_sklearn("breast_cancer")),
     "noisy-768": Workload(lambda: weak(768, 8)),
     "noisy-5k": Workload(lambda: weak(5_000, 5)),
     "noisy-11k": Workload(lambda: datasets.imbalanced(11_000, 6, share=0.02)),
     "mixed-32k": Workload(lambda: datasets.census_like(32_000)),
     "higgs-1m": Workload(lambda: datasets.higgs_like(1_000_000), DEPTH_8, max_bins=255),
     "higgs-100k": Workload(lambda: datasets.higgs_like(100_000), DEPTH_8, max_bins=255),
+    "iris": Workload(lambda: of_sklearn("iris")),
+    "digits": Workload(lambda: of_sklearn("digits")),
+    "diabetes": Workload(lambda: of_sklearn("diabetes"), growth=VARIANCE),
     "nominal": Workload(
         lambda: datasets.decision_list(200_000), Limits(max_depth=5), Growth("entropy", "multiway")
     ),

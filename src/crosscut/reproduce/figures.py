@@ -27,7 +27,7 @@ def overhead_per_data_set(names: Sequence[str], overheads: Mapping[str, Sequence
     axes.set_xticks(np.arange(len(names)), names)
     axes.set_yscale("log")
     axes.set_ylabel("time ÷ time of one tree")
-    axes.legend(frameon=False)
+    figure.legend(frameon=False, ncols=3, loc="outside upper center")
     return _svg(figure)
 
 
@@ -61,6 +61,7 @@ def time_per_level(found: relational.Levels) -> str:
     for name, colour in COLOURS.items():
         milliseconds = 1000 * np.asarray(found.seconds[name][: len(at)])
         axes.plot(at, milliseconds, "o-", color=colour, label=LABELS[name], markersize=3)
+    axes.set_xticks(at)
     axes.set_xlabel("level")
     axes.set_ylabel("milliseconds")
     axes.set_title(found.problem.name, fontsize=10)

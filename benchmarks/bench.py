@@ -1,0 +1,159 @@
+"""crosscut beside its peers, in one run: time (fastest and spread) and peak memory.
+
+    python benchmarks/bench.py [--quick] [--only WORKLOAD] [--json FILE]
+
+Each peer runs in a process of its own that holds the data; the processes take turns. A peer
+that is not installed is left out, with a message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+from child import Child
+from peers import PEERS
+
+from crosscut.reproduce.machine import Machine
+
+SMALL = ("iris", "breast-cancer", "digits", "diabetes", "noisy-768", "noisy-5k", "noisy-11k", "mixed-32k")
+LARGE = ("tree-like-8", "tree-like-20", "weak-8", "weak-20", "ten-classes", "regression")
+TITLES = {
+    "iris": "iris, 150 × 4, 3 classes, full depth",
+    "breast-cancer": "breast_cancer, 569 × 30, full depth",
+    "digits": "digits, 1797 × 64, 10 classes, full depth",
+    "diabetes": "diabetes, 442 × 10, regression, full depth",
+    "noisy-768": "noisy 768 × 8, full depth",
+    "noisy-5k": "noisy 5k × 5, full depth",
+    "noisy-11k": "noisy 11k × 6, 2% positives, full depth",
+    "mixed-32k": "mixed 32k × 14, full depth",
+    "tree-like-8": "100k × 20 tree-like, depth 8",
+    "tree-like-20": "100k × 20 tree-like, leaves ≥ 20",
+    "weak-8": "100k × 20 weak, depth 8",
+    "weak-20": "100k × 20 weak, leaves ≥ 20",
+    "ten-classes": "100k × 30, 10 classes, leaves ≥ 20",
+    "regression": "100k × 20 regression, leaves ≥ 20",
+    "higgs-1m": "1M × 28 HIGGS-like, depth 8 (crosscut: max_bins=255)",
+}
+NEEDS = {"LightGBM cv": "lightgbm", "XGBoost cv": "xgboost", "YDF CART": "ydf"}
+FAST_ENOUGH = (
+    "crosscut",
+    "crosscut fit",
+    "scikit-learn, one fit",
+    "LightGBM cv",
+    "XGBoost cv",
+)  # for 1M rows
+
+
+def installed_peers() -> list[str]:
+    """Names of the peers that can run here; the others are named on the way."""
+    found = []
+    for peer in PEERS:
+        module = NEEDS.get(peer)
+        if module and find_spec(module) is None:
+            print(f"{peer} is left out: pip install '.[bench-{module}]'")
+        elif peer == "rpart" and not _has_rpart():
+            print(
+                "rpart is left out: Rscript with rpart is not installed (Debian: r-base-core, r-cran-rpart)"
+            )
+        else:
+            found.append(peer)
+    return found
+
+
+def _has_rpart() -> bool:
+    if shutil.which("Rscript") is None:
+        return False
+    return (
+        subprocess.run(["Rscript", "-e", "library(rpart)"], capture_output=True, check=False).returncode == 0
+    )
+
+
+def measure(workload: str, peers: list[str], *, quick: bool) -> dict[str, dict[str, object]]:
+    """Let the peers take turns on a workload."""
+    least, most, seconds = (1, 5, 0.5) if quick else (3, 20, 6.0)
+    children: dict[str, Child] = {}
+    results: dict[str, dict[str, object]] = {}
+    for peer in peers:
+        try:
+            children[peer] = Child(peer, workload)
+        except RuntimeError as error:
+            results[peer] = {"failed": str(error)}
+    waiting = dict(children)
+    while waiting:
+        for peer, child in list(waiting.items()):
+            try:
+                child.run()
+            except RuntimeError as error:
+                results[peer] = {"failed": str(error)}
+                del waiting[peer]
+                continue
+            done = len(child.wall)
+            enough = least if max(child.wall) < 10 else 1  # long runs vary little and would take the hour
+            if done >= most or (done >= enough and sum(child.wall) >= seconds):
+                del waiting[peer]
+    for peer, child in children.items():
+        if peer not in results:
+            results[peer] = {
+                "wall": min(child.wall),
+                "slowest": max(child.wall),
+                "cpu": min(child.cpu),
+                "repetitions": len(child.wall),
+                "megabytes": round(child.megabytes, 1),
+            }
+        child.close()
+    return {peer: results[peer] for peer in peers}
+
+
+def show(workload: str, results: dict[str, dict[str, object]]) -> None:
+    print(f"\n{TITLES[workload]}")
+    for peer, found in results.items():
+        if "failed" in found:
+            print(f"  {peer:22} failed: {found['failed']}")
+        else:
+            print(
+                f"  {peer:22} {found['wall']:9.4f} s  (× {found['slowest'] / found['wall']:5.2f})"
+                f"  processor {found['cpu']:9.4f} s  {found['megabytes']:8.1f} MB",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="few repetitions; small tables and a large one")
+    parser.add_argument("--only", metavar="WORKLOAD", help=f"one of {', '.join(TITLES)}")
+    parser.add_argument("--json", metavar="FILE", default="build/bench.json", help="default: %(default)s")
+    options = parser.parse_args()
+    chosen = [options.only] if options.only else [*SMALL, *LARGE, "higgs-1m"]
+    if options.quick and not options.only:
+        chosen = [*SMALL, "tree-like-8"]
+    if not set(chosen) <= set(TITLES):
+        parser.error(f"--only {options.only}: there are {', '.join(TITLES)}")
+    machine = Machine.here(("crosscut", "numpy", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu", "ydf"))
+    print(machine)
+    peers = installed_peers()
+    tables = {}
+    for workload in chosen:
+        able = [peer for peer in peers if workload != "higgs-1m" or peer in FAST_ENOUGH]
+        tables[workload] = measure(workload, able, quick=options.quick)
+        show(workload, tables[workload])
+    result = {
+        "machine": machine.as_dict(),
+        "quick": options.quick,
+        "peers": {peer: PEERS[peer].computes for peer in peers},
+        "workloads": {workload: TITLES[workload] for workload in chosen},
+        "results": tables,
+    }
+    file = Path(options.json)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

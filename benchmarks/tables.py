@@ -1,0 +1,165 @@
+"""Write the measured tables into the pages that quote them.
+
+    python benchmarks/tables.py [FOLDER] [--write]
+
+Reads core.json, bench.json and reproduction.json from a folder (benchmarks/results unless given) and prints
+the Markdown tables; --write puts them between the marks `<!-- table NAME -->` and `<!-- end -->` of README.md and
+docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/benchmarks.md")
+README_WORK = (
+    "iris",
+    "breast-cancer",
+    "mixed-32k",
+    "tree-like-8",
+    "weak-20",
+    "ten-classes",
+    "regression",
+    "higgs-1m",
+)
+
+
+def lines(columns: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in [columns, ["---"] * len(columns), *rows])
+
+
+def when(record: dict) -> str:
+    machine = record["machine"]
+    versions = ", ".join(
+        f"{name} {number}" for name, number in machine["versions"].items() if name != "crosscut"
+    )
+    return (
+        f"{machine['date']}, {machine['name']}, shared ({machine['load']:.1f} processes per core before);"
+        f" {versions}{'; quick run' if record['quick'] else ''}."
+    )
+
+
+def core(record: dict) -> str:
+    rows = []
+    for row in record["rows"]:
+        form = "{:.0%}" if "− 1" in row["row"] or "without encoding" in row["row"] else "{:.3g}"
+        figures = [form.format(row[name]) for name in ("must", "goal", "measured", "cpu")]
+        rows.append([row["row"], *figures, row["verdict"]])
+    columns = ["work", "must", "goal", "measured", "by processor time", "reached"]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
+
+
+def seconds(found: dict | None) -> str:
+    if found is None:
+        return ""
+    if "failed" in found:
+        return "failed"
+    return f"{found['wall']:.2g}" if found["wall"] < 10 else f"{found['wall']:.0f}"
+
+
+def bench(record: dict, chosen: tuple[str, ...] | None = None) -> str:
+    peers = list(record["peers"])
+    rows = [
+        [title, *(seconds(record["results"][name].get(peer)) for peer in peers)]
+        for name, title in record["workloads"].items()
+        if chosen is None or name in chosen
+    ]
+    return lines(["seconds", *peers], rows) + f"\n\n{when(record)} `python benchmarks/bench.py`"
+
+
+def spread(record: dict) -> str:
+    """Slowest over fastest repetition, and peak memory beyond the loaded data."""
+    peers = list(record["peers"])
+
+    def text(found: dict | None) -> str:
+        if not found or "failed" in found:
+            return ""
+        return f"{found['slowest'] / found['wall']:.1f} ({found['repetitions']}); {found['megabytes']:.0f} MB"
+
+    rows = [
+        [title, *(text(record["results"][name].get(peer)) for peer in peers)]
+        for name, title in record["workloads"].items()
+    ]
+    return lines(["slowest ÷ fastest (runs); memory", *peers], rows)
+
+
+def computes(record: dict) -> str:
+    return lines(["peer", "what is timed"], [[peer, text] for peer, text in record["peers"].items()])
+
+
+def table_1(record: dict) -> str:
+    rows = []
+    for row in record["table 1"]:
+        printed = row["printed"] or {}
+        ours, paper = row["crosscut"], row["paper"]
+        rows.append(
+            [
+                row["data"],
+                *(
+                    f"{printed[name]:{form}}" if printed else ""
+                    for name, form in (("S", ".1f"), ("O_p", ".0%"))
+                ),
+                *(f"{paper[name]:{form}}" for name, form in (("S", ".1f"), ("O_p", ".0%"))),
+                *(f"{ours[name]:{form}}" for name, form in (("S", ".1f"), ("O_p", ".0%"))),
+                f"{row['S*']:.1f}",
+                "yes" if row["same trees"] else "no",
+            ]
+        )
+    columns = [
+        "data",
+        *("S, paper 2001", "O_p, paper 2001", "S, its algorithm here", "O_p, its algorithm here"),
+        *("S, crosscut", "O_p, crosscut", "S*", "same trees"),
+    ]
+    return lines(columns, rows) + f"\n\n{when(record)} `crosscut reproduce`"
+
+
+def tables(folder: Path) -> dict[str, str]:
+    """Every table there is a record for, by name."""
+
+    def read(name: str) -> dict | None:
+        file = folder / f"{name}.json"
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+    made = {}
+    if record := read("core"):
+        made["core"] = core(record)
+    if record := read("bench"):
+        made |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
+        made["readme"] = bench(record, README_WORK)
+    if record := read("reproduction"):
+        made["table 1"] = table_1(record)
+    return made
+
+
+def filled(text: str, made: dict[str, str]) -> str:
+    """The page with its marked tables replaced."""
+
+    def replace(mark: re.Match[str]) -> str:
+        table = made.get(mark[1])
+        return f"<!-- table {mark[1]} -->\n{table}\n<!-- end -->" if table else mark[0]
+
+    return re.sub(r"<!-- table (.+?) -->.*?<!-- end -->", replace, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--write", action="store_true", help=f"into {' and '.join(PAGES)}")
+    options = parser.parse_args()
+    made = tables(options.folder)
+    if not options.write:
+        print("\n\n".join(made.values()))
+        return
+    for page in PAGES:
+        file = ROOT / page
+        file.write_text(filled(file.read_text(encoding="utf-8"), made), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
