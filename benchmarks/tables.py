@@ -3,8 +3,8 @@
     python benchmarks/tables.py [FOLDER] [--write]
 
 Reads core.json, bench.json and reproduction.json from a folder (benchmarks/results unless given) and prints
-the Markdown tables; --write puts them between the marks `<!-- table NAME -->` and `<!-- end -->` of README.md and
-docs/benchmarks.md.
+the Markdown tables. With --write they are put between the marks `<!-- table NAME -->` and `<!-- end -->` of
+README.md and docs/benchmarks.md.
 """
 
 from __future__ import annotations
