@@ -24,12 +24,9 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   path.variables = root.places;
   path.uses.assign(settings_.max_uses.size(), 0);
   path.set_ages(components_);
-  std::vector<std::uint64_t> everything(truth_.words(), ~std::uint64_t{0});
-  const std::size_t used = statistics_.n_examples() % 64;
-  if (used) everything.back() = (std::uint64_t{1} << used) - 1;
   std::vector<std::int32_t> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
-  refine(path, everything, all, 0);
+  refine(path, truth_.everything(), all, 0);
   return std::move(forest_);
 }
 

@@ -140,42 +140,45 @@ std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, s
 
 // What a test's quality needs to know of the node, computed once per node and task.
 struct Statistics::Whole {
-  const double* all;
-  double n = 0, term = 0;  // of the criterion: sum of x log x, of squares, or squared deviations
+  std::vector<std::int32_t> counts;  // classes
+  std::int32_t n = 0;
+  double term = 0;                   // of the criterion: sum of x log x, of squares, or squared deviations
+  double n_log_n = 0;
 };
 
-// Quality of a test from its integer statistics; -1 where it is not admissible. Gains are per example; the reduction of
-// variance is a share of the node's squared deviations.
-double Statistics::quality(const double* yes, const Whole& whole, const Demand& demand) const {
-  const double inadmissible = -1.0;
-  const double* all = whole.all;
-  const double n = whole.n;
-  if (target_.n_classes == 0) {
-    const double n_yes = yes[0], n_no = n - n_yes;
-    if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases || whole.term <= 0) return inadmissible;
-    const double no = all[1] - yes[1];
-    return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / whole.term;
-  }
+// Quality of a test from its integer statistics; -1 where it is not admissible. Gains are per example.
+double Statistics::quality(const std::int32_t* yes, const Whole& whole, const Demand& demand) const {
   const std::size_t k = target_.n_classes;
-  double n_yes = 0;
+  const std::int32_t* all = whole.counts.data();
+  std::int32_t n_yes = 0;
   for (std::size_t c = 0; c < k; c++) n_yes += yes[c];
-  const double n_no = n - n_yes;
-  if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return inadmissible;
+  const std::int32_t n_no = whole.n - n_yes;
+  if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return -1.0;
   if (demand.criterion == Criterion::gini) {
     double a = 0, b = 0;
     for (std::size_t c = 0; c < k; c++) {
-      a += yes[c] * yes[c];
-      b += (all[c] - yes[c]) * (all[c] - yes[c]);
+      const double in = yes[c], out = all[c] - yes[c];
+      a += in * in;
+      b += out * out;
     }
-    return (a / n_yes + b / n_no - whole.term / n) / n;
+    return (a / n_yes + b / n_no - whole.term / whole.n) / whole.n;
   }
-  const auto x = [&](double count) { return x_log_x_[static_cast<std::size_t>(count)]; };
-  const double split = x(n) - x(n_yes) - x(n_no);
+  const auto x = [&](std::int32_t count) { return x_log_x_[static_cast<std::size_t>(count)]; };
+  const double split = whole.n_log_n - x(n_yes) - x(n_no);
   double gain = split - whole.term;
   for (std::size_t c = 0; c < k; c++) gain += x(yes[c]) + x(all[c] - yes[c]);
-  gain /= n;
+  gain /= whole.n;
   if (demand.criterion == Criterion::gain || gain <= tolerance) return gain;
-  return gain / (split / n);
+  return gain / (split / whole.n);
+}
+
+// The reduction of variance as a share of the node's squared deviations.
+double Statistics::reduction(const double* yes, const std::vector<double>& all, const Demand& demand) const {
+  const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
+  const double deviations = all[2] - all[1] * all[1] / n;
+  if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases || deviations <= 0) return -1.0;
+  const double no = all[1] - yes[1];
+  return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / deviations;
 }
 
 void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const {
@@ -189,10 +192,19 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
   std::vector<Best> result(t);
   if (n == 0) return result;
   truth.evaluate(candidates.queries, mask);
+  std::vector<std::int32_t> counts;
+  std::vector<double> sums;
+  const bool classes = target_.n_classes > 0;
   // where one task is left its fold is not in the mask, and there is nothing to subtract
   const std::int32_t nothing = -1;
-  std::vector<double> statistics;
-  count(candidates.queries, truth, mask, t == 1 ? std::span(&nothing, 1) : demand.tasks, cells, statistics);
+  const auto tasks = t == 1 ? std::span(&nothing, 1) : demand.tasks;
+  const std::size_t n_cells = cells.sets.size();
+  if (classes) {
+    counts.resize(n * n_cells);
+    CROSSCUT_DISPATCH(count_cells, truth.row(0), words_, candidates.queries.data(), n, cells.sets.data(), n_cells, counts.data());
+  } else {
+    count(candidates.queries, truth, mask, tasks, cells, sums);
+  }
   std::vector<char> barred;
   if (!demand.barred.empty()) {
     barred.reserve(n);
@@ -208,33 +220,46 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
     return generated_before(components_, language_, candidates, left, right, demand.ages);
   };
   std::vector<double> qualities(n);
+  std::vector<std::int32_t> own(w);
+  std::size_t left_out = 0;  // first cell of the fold that the task leaves out
   for (std::size_t i = 0; i < t; i++) {
-    Whole whole{all[i].data()};
-    if (target_.n_classes == 0) {
-      whole.n = all[i][0];
-      whole.term = all[i][2] - all[i][1] * all[i][1] / all[i][0];
+    Whole whole;
+    if (classes) {
+      whole.counts.assign(all[i].begin(), all[i].end());
+      for (std::int32_t members : whole.counts) {
+        const double number = members;
+        whole.n += members;
+        whole.term += demand.criterion == Criterion::gini ? number * number : x_log_x_[static_cast<std::size_t>(members)];
+      }
+      whole.n_log_n = x_log_x_[static_cast<std::size_t>(whole.n)];
     }
-    for (std::size_t c = 0; c < target_.n_classes; c++) {
-      const double count_c = all[i][c];
-      whole.n += count_c;
-      whole.term += demand.criterion == Criterion::gini ? count_c * count_c : x_log_x_[static_cast<std::size_t>(count_c)];
-    }
+    if (tasks[i] >= 0) left_out += w;
+    const auto yes_of = [&](std::size_t q) -> const std::int32_t* {
+      const std::int32_t* cell = counts.data() + q * n_cells;
+      if (tasks[i] < 0) return cell;
+      for (std::size_t c = 0; c < w; c++) own[c] = cell[c] - cell[left_out + c];
+      return own.data();
+    };
     double top = -1.0;
     for (std::size_t q = 0; q < n; q++) {
-      qualities[q] =
-          !barred.empty() && barred[q] ? -1.0 : quality(statistics.data() + (q * t + i) * w, whole, demand);
+      if (!barred.empty() && barred[q])
+        qualities[q] = -1.0;
+      else
+        qualities[q] = classes ? quality(yes_of(q), whole, demand) : reduction(sums.data() + (q * t + i) * w, all[i], demand);
       top = std::max(top, qualities[q]);
     }
     if (top <= tolerance) continue;
     std::size_t chosen = n;
     for (std::size_t q = 0; q < n; q++)
-      if (qualities[q] >= top - tolerance && qualities[q] > tolerance &&
-          (chosen == n || preferred(q, chosen)))
-        chosen = q;
+      if (qualities[q] >= top - tolerance && qualities[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q;
     result[i].candidate = static_cast<std::int32_t>(chosen);
     result[i].quality = qualities[chosen];
-    const double* yes = statistics.data() + (chosen * t + i) * w;
-    result[i].yes.assign(yes, yes + w);
+    if (classes) {
+      const std::int32_t* yes = yes_of(chosen);
+      result[i].yes.assign(yes, yes + w);
+    } else {
+      result[i].yes.assign(sums.data() + (chosen * t + i) * w, sums.data() + (chosen * t + i + 1) * w);
+    }
   }
   return result;
 }

@@ -59,7 +59,8 @@ class Statistics {
 
  private:
   struct Whole;
-  double quality(const double* yes, const Whole& whole, const Demand& demand) const;
+  double quality(const std::int32_t* yes, const Whole& whole, const Demand& demand) const;
+  double reduction(const double* yes, const std::vector<double>& all, const Demand& demand) const;
   const Components& components_;
   const Language& language_;
   Target target_;

@@ -7,21 +7,24 @@ namespace crosscut::query {
 
 void Truth::forget() {
   std::fill(known_.begin(), known_.end(), 0);
+  std::fill(complete_.begin(), complete_.end(), char{0});
 }
 
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask) {
   truth_.resize(components_.size() * words_, 0);
   known_.resize(components_.size() * words_, 0);
-  asked_.resize(components_.size(), false);
+  asked_.resize(components_.size(), 0);
+  complete_.resize(components_.size(), 0);
   // What is known before this call decides what has to be searched; only then is anything written.
   std::vector<Need> needs, conjunctions;
   std::vector<std::uint64_t> examples;
   for (std::int32_t q : queries) {
+    if (complete_[static_cast<std::size_t>(q)]) continue;
     const std::size_t at = static_cast<std::size_t>(q) * words_;
     std::uint64_t any = 0;
     for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~known_[at + w];
     if (!any || asked_[static_cast<std::size_t>(q)]) continue;
-    asked_[static_cast<std::size_t>(q)] = true;
+    asked_[static_cast<std::size_t>(q)] = 1;
     const Component component = components_[q];
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, examples.size()});
     // a component is false wherever the one it extends is known to be
@@ -32,12 +35,15 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     }
   }
   for (const Need& need : needs) {
-    asked_[static_cast<std::size_t>(need.query)] = false;
+    asked_[static_cast<std::size_t>(need.query)] = 0;
     const std::size_t at = static_cast<std::size_t>(need.query) * words_;
+    std::uint64_t unknown = 0;
     for (std::size_t w = 0; w < words_; w++) {
       truth_[at + w] &= ~(mask[w] & ~known_[at + w]);
       known_[at + w] |= mask[w];
+      unknown |= everything_[w] & ~known_[at + w];
     }
+    complete_[static_cast<std::size_t>(need.query)] = unknown == 0;
   }
   std::stable_sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) { return a.parent < b.parent; });
   for (std::size_t begin = 0; begin < needs.size();) {
@@ -47,7 +53,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     begin = end;
   }
   for (const Need& need : conjunctions) {
-    asked_[static_cast<std::size_t>(need.query)] = false;
+    asked_[static_cast<std::size_t>(need.query)] = 0;
     const std::size_t at = static_cast<std::size_t>(need.query) * words_;
     const auto parts = components_[need.query].parts;
     evaluate(parts, examples.data() + need.examples);

@@ -17,9 +17,13 @@ struct LimitHit {
 class Truth {
  public:
   Truth(Facts& facts, const Components& components, std::uint64_t step_limit)
-      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit) {}
+      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit) {
+    everything_.assign(words_, ~std::uint64_t{0});
+    if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
+  }
 
   std::size_t words() const { return words_; }
+  const std::vector<std::uint64_t>& everything() const { return everything_; }
   // Makes the rows of these queries valid on the examples of `mask` (words() words).
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask);
   const std::uint64_t* row(std::int32_t query) const { return truth_.data() + static_cast<std::size_t>(query) * words_; }
@@ -79,7 +83,9 @@ class Truth {
   std::uint64_t limit_, steps_ = 0, evaluations_ = 0;
   std::vector<std::uint64_t> truth_, known_;
   std::vector<LimitHit> hits_;
-  std::vector<bool> asked_;  // queries of the call under way
+  std::vector<char> asked_;     // queries of the call under way
+  std::vector<char> complete_;  // queries whose truth is known on every example
+  std::vector<std::uint64_t> everything_;
 
   // state of the pack and the example under evaluation
   std::vector<Step> pack_;
