@@ -282,9 +282,8 @@ class QueryStore {
   nb::ndarray<nb::numpy, double> totals(Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks) {
     check_tasks(tasks);
     check_mask(mask);
-    std::vector<double> flat;
-    for (const auto& row : statistics_->totals(mask.data(), tasks, statistics_->cells(mask.data(), tasks))) flat.insert(flat.end(), row.begin(), row.end());
-    return to_numpy(std::move(flat), tasks.size(), statistics_->width());
+    return to_numpy(statistics_->totals(mask.data(), tasks, statistics_->cells(mask.data(), tasks)), tasks.size(),
+                    statistics_->width());
   }
 
   QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root, const std::vector<std::int32_t>& root_types,
@@ -327,7 +326,8 @@ class QueryStore {
     const auto [query, parts, places] =
         result_of(components_.extend(chosen.block->components, chosen.code(), chosen.new_types()));
     const std::int32_t source = refinement_->language().modes[static_cast<std::size_t>(chosen.mode())].source;
-    return nb::make_tuple(source, decode(components_, chosen.code()), *chosen.positions,
+    return nb::make_tuple(source, decode(components_, chosen.code()),
+                          std::vector<std::int32_t>(chosen.positions.begin(), chosen.positions.end()),
                           std::vector<std::int32_t>(chosen.new_types().begin(), chosen.new_types().end()), query, parts, places);
   }
 

@@ -37,22 +37,24 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
   auto cells = statistics_.cells(reached.data(), folds);
   auto totals = statistics_.totals(reached.data(), folds, cells);
   std::vector<std::int32_t> growing;
+  const std::size_t width = statistics_.width();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < tasks.size(); i++) {
+    const std::span<const double> own_totals(totals.data() + i * width, width);
     Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
     tree.test.push_back(-1);
     tree.no.push_back(-1);
-    tree.prediction.push_back(prediction(totals[i]));
-    tree.statistics.insert(tree.statistics.end(), totals[i].begin(), totals[i].end());
-    if (level == settings_.max_depth || stops(totals[i])) continue;
+    tree.prediction.push_back(prediction(own_totals));
+    tree.statistics.insert(tree.statistics.end(), own_totals.begin(), own_totals.end());
+    if (level == settings_.max_depth || stops(own_totals)) continue;
     growing.push_back(tasks[i]);
     folds[kept] = folds[i];
-    if (kept != i) totals[kept] = std::move(totals[i]);
+    std::copy(own_totals.begin(), own_totals.end(), totals.begin() + static_cast<std::ptrdiff_t>(kept * width));
     kept++;
   }
   if (growing.empty()) return;
   folds.resize(kept);
-  totals.resize(kept);
+  totals.resize(kept * width);
 
   // one task alone does not need the examples it leaves out
   std::vector<std::uint64_t> own = reached;
@@ -77,7 +79,7 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   std::map<std::int32_t, std::vector<std::int32_t>> chosen;  // candidate -> tasks that agree on it
   for (std::size_t i = 0; i < kept; i++)
-    if (best[i].candidate >= 0 && accepts(totals[i], best[i].yes)) chosen[best[i].candidate].push_back(growing[i]);
+    if (best[i].candidate >= 0 && accepts({totals.data() + i * width, width}, best[i].yes)) chosen[best[i].candidate].push_back(growing[i]);
   Level& counters = forest_.levels[static_cast<std::size_t>(level)];
   counters.bundles++;
   counters.nodes += static_cast<std::int64_t>(kept);
@@ -119,12 +121,12 @@ Growth::Path Growth::extend(const Path& path, std::int32_t number, Test& test) {
   std::vector<std::int32_t> moved(path.components.size(), -1);  // position of a component that stays
   std::vector<std::size_t> first(path.components.size(), 0);    // local number of a joined component's first variable
   std::size_t n_local = 0;
-  for (std::size_t p = 0; p < chosen.positions->size(); p++) {
-    first[static_cast<std::size_t>((*chosen.positions)[p])] = n_local;
+  for (std::size_t p = 0; p < chosen.positions.size(); p++) {
+    first[static_cast<std::size_t>(chosen.positions[p])] = n_local;
     n_local += components_[chosen.block->components[p]].types.size();
   }
   for (std::size_t c = 0; c < path.components.size(); c++)
-    if (std::find(chosen.positions->begin(), chosen.positions->end(), static_cast<std::int32_t>(c)) == chosen.positions->end()) {
+    if (std::find(chosen.positions.begin(), chosen.positions.end(), static_cast<std::int32_t>(c)) == chosen.positions.end()) {
       moved[c] = static_cast<std::int32_t>(longer.components.size());
       longer.components.push_back(path.components[c]);
     }
@@ -162,7 +164,7 @@ Growth::Path Growth::extend(const Path& path, std::int32_t number, Test& test) {
   return longer;
 }
 
-bool Growth::stops(const std::vector<double>& all) const {
+bool Growth::stops(std::span<const double> all) const {
   if (statistics_.is_regression())
     return all[0] < 2 * settings_.minimal_cases || all[2] - all[1] * all[1] / all[0] <= 1e-9 * all[2];
   const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
@@ -170,7 +172,7 @@ bool Growth::stops(const std::vector<double>& all) const {
 }
 
 // Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
-bool Growth::accepts(const std::vector<double>& all, const std::vector<double>& yes) const {
+bool Growth::accepts(std::span<const double> all, const std::vector<double>& yes) const {
   if (!statistics_.is_regression()) return true;
   const auto deviations = [](double n, double sum, double squares) { return squares - sum * sum / n; };
   const double within = deviations(yes[0], yes[1], yes[2]) + deviations(all[0] - yes[0], all[1] - yes[1], all[2] - yes[2]);
@@ -180,7 +182,7 @@ bool Growth::accepts(const std::vector<double>& all, const std::vector<double>& 
 }
 
 // The majority class, the last of those that tie; for regression the mean, in units of the grid.
-double Growth::prediction(const std::vector<double>& all) const {
+double Growth::prediction(std::span<const double> all) const {
   if (statistics_.is_regression()) return all[0] > 0 ? all[1] / all[0] : 0.0;
   std::size_t most = 0;
   for (std::size_t c = 1; c < all.size(); c++)

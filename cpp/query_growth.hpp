@@ -67,9 +67,9 @@ class Growth {
     void set_ages(const Components& all);
   };
   void refine(Path& path, const std::vector<std::uint64_t>& reached, std::span<const std::int32_t> tasks, std::int32_t level);
-  bool stops(const std::vector<double>& all) const;
-  bool accepts(const std::vector<double>& all, const std::vector<double>& yes) const;
-  double prediction(const std::vector<double>& all) const;
+  bool stops(std::span<const double> all) const;
+  bool accepts(std::span<const double> all, const std::vector<double>& yes) const;
+  double prediction(std::span<const double> all) const;
   Path extend(const Path& path, std::int32_t candidate, Test& test);
 
   Components& components_;

@@ -19,23 +19,26 @@ std::size_t n_slots(std::span<const Pattern> literals, std::size_t least) {
   return least;
 }
 
+}  // namespace
+
 // Depth-first over the open arguments of a mode's literals, from left to right; what the search emits is in the order of
 // generation, up to the order of the variables, which depends on the path.
 class Generator {
  public:
-  Generator(Components& components, const Language& language, Block& block)
-      : components_(components), language_(language), block_(block) {
-    for (std::size_t f = 0; f < language.fixed_types.size(); f++)
-      scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language.fixed_types[f], 0});
+  Generator(Components& components, const Language& language) : components_(components), language_(language) {}
+
+  void run(Block& block) {
+    block_ = &block;
+    scope_.clear();
+    for (std::size_t f = 0; f < language_.fixed_types.size(); f++)
+      scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language_.fixed_types[f], 0});
     std::int32_t local = 0;
     for (std::size_t b = 0; b < block.components.size(); b++)
-      for (std::int32_t type : components[block.components[b]].types)
+      for (std::int32_t type : components_[block.components[b]].types)
         scope_.push_back({term(variable, local++), type, std::uint64_t{1} << b});
     n_old_ = local;
     all_ = (std::uint64_t{1} << block.components.size()) - 1;
-  }
-
-  void run() {
+    touched_ = 0;
     for (std::size_t m = 0; m < language_.modes.size(); m++) {
       mode_ = static_cast<std::int32_t>(m);
       trail_.assign(1, entry(m));
@@ -52,11 +55,11 @@ class Generator {
   // The conjunction being instantiated.
   struct Frame {
     std::span<const Pattern> literals;
-    std::vector<Term> slots;  // -1: not bound yet
+    std::size_t slots;        // where its slots start in slots_; -1: not bound yet
     std::int32_t inputs;      // arguments to come that may take a variable of the path
     std::size_t first_code;   // where its literals start in code_
     std::int32_t depth, exhaustive;
-    std::vector<Term> must_use;  // auto lookahead: at least one of these, if there are any
+    std::span<const Term> must_use;  // auto lookahead: at least one of these, if there are any
     bool used;
   };
 
@@ -67,12 +70,15 @@ class Generator {
     return std::popcount(all_ & ~touched_) <= inputs;
   }
 
-  void begin(std::span<const Pattern> literals, std::int32_t inputs, std::vector<Term> slots, std::int32_t depth,
-             std::int32_t exhaustive, std::vector<Term> must_use = {}) {
+  void begin(std::span<const Pattern> literals, std::int32_t inputs, std::span<const Term> bound, std::int32_t depth,
+             std::int32_t exhaustive, std::span<const Term> must_use = {}) {
     if (!can_reach(inputs, depth, exhaustive)) return;
-    slots.resize(n_slots(literals, slots.size()), -1);
-    Frame frame{literals, std::move(slots), inputs, code_.size(), depth, exhaustive, std::move(must_use), false};
+    const std::size_t first = slots_.size();
+    slots_.insert(slots_.end(), bound.begin(), bound.end());
+    slots_.resize(first + n_slots(literals, bound.size()), -1);
+    Frame frame{literals, first, inputs, code_.size(), depth, exhaustive, must_use, false};
     literal(frame, 0);
+    slots_.resize(first);
   }
 
   void literal(Frame& frame, std::size_t l) {
@@ -93,15 +99,15 @@ class Generator {
       return;
     }
     const Argument& wanted = pattern.args[a];
-    const auto slot = static_cast<std::size_t>(wanted.slot);
-    if (wanted.slot >= 0 && frame.slots[slot] >= 0) {
-      place(frame, l, a, frame.slots[slot]);
+    const std::size_t slot = frame.slots + static_cast<std::size_t>(std::max(wanted.slot, 0));
+    if (wanted.slot >= 0 && slots_[slot] >= 0) {
+      place(frame, l, a, slots_[slot]);
       return;
     }
     const auto bind = [&](Term t) {
-      if (wanted.slot >= 0) frame.slots[slot] = t;
+      if (wanted.slot >= 0) slots_[slot] = t;
       place(frame, l, a, t);
-      if (wanted.slot >= 0) frame.slots[slot] = -1;
+      if (wanted.slot >= 0) slots_[slot] = -1;
     };
     const auto fresh = [&] {
       const auto type = pattern.negated ? hidden : wanted.type;
@@ -191,7 +197,7 @@ class Generator {
       std::vector<Term> slots;
       if (!match(rule.first, position, slots)) continue;
       trail_.push_back(entry(r));
-      begin(rule.then, rule.inputs, std::move(slots), depth + 1, 0);
+      begin(rule.then, rule.inputs, slots, depth + 1, 0);
       trail_.pop_back();
     }
     for (std::size_t r = 0; r < language_.auto_lookaheads.size(); r++) {
@@ -214,37 +220,32 @@ class Generator {
 
   void emit() {
     if (touched_ != all_) return;
-    components_.extend(block_.components, code_, new_types_, extension_);
+    const auto& bases = block_->components;
+    components_.extend(bases, code_, new_types_, extension_);
     // a test that adds nothing to the path is true wherever the path is
-    const auto& bases = block_.components;
     if (std::all_of(extension_.parts.begin(), extension_.parts.end(),
                     [&](std::int32_t part) { return std::find(bases.begin(), bases.end(), part) != bases.end(); }))
       return;
-    block_.queries.push_back(extension_.query);
-    block_.modes.push_back(mode_);
     std::int32_t n = 0;
     for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
-    block_.n_literals.push_back(n);
-    block_.added.insert(block_.added.end(), code_.begin(), code_.end());
-    block_.first_term.push_back(block_.added.size());
-    block_.new_types.insert(block_.new_types.end(), new_types_.begin(), new_types_.end());
-    block_.first_type.push_back(block_.new_types.size());
-    block_.trail.insert(block_.trail.end(), trail_.begin(), trail_.end());
-    block_.first_choice.push_back(block_.trail.size());
+    block_->added.insert(block_->added.end(), code_.begin(), code_.end());
+    block_->new_types.insert(block_->new_types.end(), new_types_.begin(), new_types_.end());
+    block_->trail.insert(block_->trail.end(), trail_.begin(), trail_.end());
+    block_->entries.push_back({extension_.query, mode_, n, static_cast<std::uint32_t>(block_->added.size()),
+                               static_cast<std::uint32_t>(block_->new_types.size()),
+                               static_cast<std::uint32_t>(block_->trail.size())});
   }
 
   Components& components_;
   const Language& language_;
-  Block& block_;
+  Block* block_ = nullptr;
   std::vector<Visible> scope_;
   std::int32_t n_old_ = 0, mode_ = 0;
   std::uint64_t all_ = 0, touched_ = 0;
-  Code code_;
+  Code code_, slots_;
   std::vector<std::int32_t> new_types_, trail_;
   Extension extension_;
 };
-
-}  // namespace
 
 Refinement::Refinement(Components& components, Language language) : components_(components), language_(std::move(language)) {
   // Inputs whose type some literal can produce may come from a component each; the others are fixed variables.
@@ -281,7 +282,12 @@ Refinement::Refinement(Components& components, Language language) : components_(
     language_.most_then_inputs = std::max(language_.most_then_inputs, language_.most_inputs);
   max_joined_ = static_cast<std::size_t>(language_.most_inputs + language_.most_then_inputs * std::max(0, language_.max_lookahead) +
                                          language_.most_inputs * std::max(0, language_.exhaustive_lookahead));
+  max_joined_ = std::min(max_joined_, max_joined);
+  generator_ = std::make_unique<Generator>(components_, language_);
+  nothing_ = std::make_shared<const Block>();
 }
+
+Refinement::~Refinement() = default;
 
 std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> path) {
   std::vector<std::int32_t> order(path.size());  // positions, by component: the same set is the same block on every path
@@ -290,24 +296,24 @@ std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> p
     return std::pair(path[static_cast<std::size_t>(a)], a) < std::pair(path[static_cast<std::size_t>(b)], b);
   });
   std::vector<Part> result;
-  std::vector<std::int32_t> positions, chosen;
+  std::vector<std::int32_t> chosen;
+  std::array<std::int32_t, max_joined> positions{};
   const auto subsets = [&](auto& self, Known& known, std::size_t first) -> void {
     if (!known.block) {
       auto made = std::make_shared<Block>();
       made->components = chosen;
-      Generator(components_, language_, *made).run();
-      known.block = std::move(made);
+      generator_->run(*made);
+      known.block = made->size() > 0 ? std::move(made) : nothing_;
     }
     if (known.block->size() > 0) result.push_back({known.block, positions});
     if (chosen.size() == max_joined_) return;
     for (std::size_t i = first; i < order.size(); i++) {
       const std::int32_t component = path[static_cast<std::size_t>(order[i])];
-      positions.push_back(order[i]);
+      positions[chosen.size()] = order[i];
       chosen.push_back(component);
       auto& longer = known.longer[component];
       if (!longer) longer = std::make_unique<Known>();
       self(self, *longer, i + 1);
-      positions.pop_back();
       chosen.pop_back();
     }
   };
@@ -319,7 +325,7 @@ Candidates Refinement::candidates(std::span<const std::int32_t> path) {
   Candidates made{this, {path.begin(), path.end()}, blocks(path), {}, {}};
   for (const Part& part : made.parts) {
     made.first.push_back(made.queries.size());
-    made.queries.insert(made.queries.end(), part.block->queries.begin(), part.block->queries.end());
+    for (const Block::Entry& each : part.block->entries) made.queries.push_back(each.query);
   }
   return made;
 }
@@ -330,7 +336,7 @@ Chosen choose(const Candidates& candidates, std::int32_t number) {
       std::upper_bound(candidates.first.begin(), candidates.first.end(), wanted) - candidates.first.begin() - 1);
   Chosen chosen;
   chosen.block = candidates.parts[part].block.get();
-  chosen.positions = &candidates.parts[part].positions;
+  chosen.positions = candidates.parts[part].positions();
   chosen.index = wanted - candidates.first[part];
   return chosen;
 }
@@ -343,10 +349,10 @@ bool generated_before(const Components& components, const Language& language, co
     const auto n_own = static_cast<std::int64_t>(ages.size());
     if (kind_of(choice) == fixed) return n_own + static_cast<std::int64_t>(language.fixed_types.size()) - number_of(choice);
     std::int64_t local = number_of(choice);
-    for (std::size_t p = 0; p < at.positions->size(); p++) {
+    for (std::size_t p = 0; p < at.positions.size(); p++) {
       const auto size = static_cast<std::int64_t>(components[at.block->components[p]].types.size());
       if (local < size) {
-        for (std::int32_t before = 0; before < (*at.positions)[p]; before++)
+        for (std::int32_t before = 0; before < at.positions[p]; before++)
           local += static_cast<std::int64_t>(components[candidates.path[static_cast<std::size_t>(before)]].types.size());
         return ages[static_cast<std::size_t>(local)];
       }

@@ -1,6 +1,7 @@
 // Candidate tests of a path: what the language of tests lets one add to its query. Candidates whose inputs come from the
 // same components of the path form a block, which is generated once and serves every path that has those components.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -62,32 +63,39 @@ struct Language {
   std::int32_t most_inputs = 0, most_then_inputs = 0;  // of a mode; of what may follow a literal
 };
 
-// Candidates of one set of components. `trail` holds, candidate after candidate, the choices that led to it in the order
-// of generation (mode, then one entry per open argument); together with the age of the path's variables it says which
-// candidate comes first.
+// Candidates of one set of components. Each has a stretch of three arrays: its literals over the local variables of
+// `components`, then new ones; the new ones' types; and the trail of choices that led to it (mode, then one entry per open
+// argument), which together with the age of the path's variables says which candidate comes first.
 struct Block {
+  struct Entry {
+    std::int32_t query, mode, n_literals;
+    std::uint32_t term_end, type_end, choice_end;  // its stretches end here; they begin where those of the last entry end
+  };
   std::vector<std::int32_t> components;
-  std::vector<std::int32_t> queries, modes, n_literals;
-  // per candidate a stretch of: literals over the local variables of `components`, then new ones; the new ones' types; trail
-  std::vector<std::size_t> first_term{0}, first_type{0}, first_choice{0};
+  std::vector<Entry> entries;
   Code added;
-  std::vector<std::int32_t> new_types;
-  std::vector<std::int32_t> trail;
-  std::size_t size() const { return queries.size(); }
+  std::vector<std::int32_t> new_types, trail;
+  std::size_t size() const { return entries.size(); }
 };
 
 constexpr std::int32_t new_variable = -1;  // in a trail: `either` took a new variable
 
 struct Candidates;
 
+class Generator;
+
 class Refinement {
  public:
+  static constexpr std::size_t max_joined = 8;  // more components are not joined by one test
+
   Refinement(Components& components, Language language);
+  ~Refinement();
   const Language& language() const { return language_; }
   // Blocks of the subsets of these components that some mode can join, each with the positions of its components.
   struct Part {
     std::shared_ptr<const Block> block;
-    std::vector<std::int32_t> positions;
+    std::array<std::int32_t, max_joined> places;
+    std::span<const std::int32_t> positions() const { return std::span(places).first(block->components.size()); }
   };
   Candidates candidates(std::span<const std::int32_t> path);
   void forget() { known_ = Known{}; }
@@ -102,6 +110,8 @@ class Refinement {
   Components& components_;
   Language language_;
   std::size_t max_joined_ = 0;  // most components that one test can take inputs from
+  std::unique_ptr<Generator> generator_;
+  std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates
   Known known_;
 };
 
@@ -115,20 +125,19 @@ struct Candidates {
 };
 
 // One candidate, found by its number.
-class Chosen {
- public:
+struct Chosen {
   const Block* block;
-  const std::vector<std::int32_t>* positions;
+  std::span<const std::int32_t> positions;
   std::size_t index;
-  std::span<const Term> code() const { return stretch(block->added, block->first_term); }
-  std::span<const std::int32_t> new_types() const { return stretch(block->new_types, block->first_type); }
-  std::span<const std::int32_t> trail() const { return stretch(block->trail, block->first_choice); }
-  std::int32_t mode() const { return block->modes[index]; }
-  std::int32_t n_literals() const { return block->n_literals[index]; }
-
- private:
-  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, const std::vector<std::size_t>& first) const {
-    return std::span(values).subspan(first[index], first[index + 1] - first[index]);
+  const Block::Entry& entry() const { return block->entries[index]; }
+  std::span<const Term> code() const { return stretch(block->added, &Block::Entry::term_end); }
+  std::span<const std::int32_t> new_types() const { return stretch(block->new_types, &Block::Entry::type_end); }
+  std::span<const std::int32_t> trail() const { return stretch(block->trail, &Block::Entry::choice_end); }
+  std::int32_t mode() const { return entry().mode; }
+  std::int32_t n_literals() const { return entry().n_literals; }
+  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, std::uint32_t Block::Entry::*end) const {
+    const std::uint32_t begin = index == 0 ? 0 : block->entries[index - 1].*end;
+    return std::span(values).subspan(begin, entry().*end - begin);
   }
 };
 Chosen choose(const Candidates& candidates, std::int32_t number);

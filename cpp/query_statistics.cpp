@@ -108,10 +108,10 @@ void Statistics::count(std::span<const std::int32_t> queries, const Truth& truth
   }
 }
 
-std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks,
-                                                    const Cells& cells) const {
+std::vector<double> Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks,
+                                       const Cells& cells) const {
   const std::size_t w = width();
-  std::vector<std::vector<double>> result(tasks.size(), std::vector<double>(w, 0.0));
+  std::vector<double> result(tasks.size() * w, 0.0);
   if (target_.n_classes > 0) {
     std::vector<std::int32_t> counts(cells.sets.size());
     const std::int32_t itself = 0;  // a cell is counted where it is true: everywhere
@@ -119,7 +119,7 @@ std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, s
       CROSSCUT_DISPATCH(count_cells, cells.sets[c].bits, words_, &itself, 1, &cells.sets[c], 1, &counts[c]);
     const std::int32_t* left_out = counts.data() + w;
     for (std::size_t i = 0; i < tasks.size(); i++) {
-      for (std::size_t c = 0; c < w; c++) result[i][c] = tasks[i] < 0 ? counts[c] : counts[c] - left_out[c];
+      for (std::size_t c = 0; c < w; c++) result[i * w + c] = tasks[i] < 0 ? counts[c] : counts[c] - left_out[c];
       left_out += tasks[i] < 0 ? 0 : w;
     }
     return result;
@@ -130,9 +130,9 @@ std::vector<std::vector<double>> Statistics::totals(const std::uint64_t* mask, s
           tasks[i] < 0 ? mask[word] : mask[word] & ~fold_bits_[static_cast<std::size_t>(tasks[i])][word];
       for (std::uint64_t set = own; set; set &= set - 1) {
         const std::size_t e = word * 64 + static_cast<std::size_t>(std::countr_zero(set));
-        result[i][0] += 1.0;
-        result[i][1] += target_.values[e];
-        result[i][2] += target_.squares[e];
+        result[i * w] += 1.0;
+        result[i * w + 1] += target_.values[e];
+        result[i * w + 2] += target_.squares[e];
       }
     }
   return result;
@@ -173,7 +173,7 @@ double Statistics::quality(const std::int32_t* yes, const Whole& whole, const De
 }
 
 // The reduction of variance as a share of the node's squared deviations.
-double Statistics::reduction(const double* yes, const std::vector<double>& all, const Demand& demand) const {
+double Statistics::reduction(const double* yes, const double* all, const Demand& demand) const {
   const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
   const double deviations = all[2] - all[1] * all[1] / n;
   if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases || deviations <= 0) return -1.0;
@@ -187,7 +187,7 @@ void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) 
 }
 
 std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Cells& cells,
-                                   std::span<const std::vector<double>> all, const Demand& demand) const {
+                                   std::span<const double> totals, const Demand& demand) const {
   const std::size_t t = demand.tasks.size(), n = candidates.queries.size(), w = width();
   std::vector<Best> result(t);
   if (n == 0) return result;
@@ -209,9 +209,9 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
   if (!demand.barred.empty()) {
     barred.reserve(n);
     for (const auto& part : candidates.parts)
-      for (std::int32_t mode : part.block->modes)
+      for (const Block::Entry& each : part.block->entries)
         barred.push_back(static_cast<char>(
-            demand.barred[static_cast<std::size_t>(language_.modes[static_cast<std::size_t>(mode)].source)]));
+            demand.barred[static_cast<std::size_t>(language_.modes[static_cast<std::size_t>(each.mode)].source)]));
   }
   // of tests of equal quality the shortest, then the first generated
   const auto preferred = [&](std::size_t a, std::size_t b) {
@@ -222,10 +222,13 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
   std::vector<double> qualities(n);
   std::vector<std::int32_t> own(w);
   std::size_t left_out = 0;  // first cell of the fold that the task leaves out
+  Whole whole;
   for (std::size_t i = 0; i < t; i++) {
-    Whole whole;
+    const double* all = totals.data() + i * w;
     if (classes) {
-      whole.counts.assign(all[i].begin(), all[i].end());
+      whole.counts.assign(all, all + w);
+      whole.n = 0;
+      whole.term = 0;
       for (std::int32_t members : whole.counts) {
         const double number = members;
         whole.n += members;
@@ -245,7 +248,7 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
       if (!barred.empty() && barred[q])
         qualities[q] = -1.0;
       else
-        qualities[q] = classes ? quality(yes_of(q), whole, demand) : reduction(sums.data() + (q * t + i) * w, all[i], demand);
+        qualities[q] = classes ? quality(yes_of(q), whole, demand) : reduction(sums.data() + (q * t + i) * w, all, demand);
       top = std::max(top, qualities[q]);
     }
     if (top <= tolerance) continue;
@@ -254,12 +257,7 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
       if (qualities[q] >= top - tolerance && qualities[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q;
     result[i].candidate = static_cast<std::int32_t>(chosen);
     result[i].quality = qualities[chosen];
-    if (classes) {
-      const std::int32_t* yes = yes_of(chosen);
-      result[i].yes.assign(yes, yes + w);
-    } else {
-      result[i].yes.assign(sums.data() + (chosen * t + i) * w, sums.data() + (chosen * t + i + 1) * w);
-    }
+    if (!classes) result[i].yes.assign(sums.data() + (chosen * t + i) * w, sums.data() + (chosen * t + i + 1) * w);
   }
   return result;
 }

@@ -23,7 +23,7 @@ struct Target {
 struct Best {
   std::int32_t candidate = -1;  // number among the candidates of the path; -1 if no test is admissible
   double quality = 0;
-  std::vector<double> yes;      // statistics of the branch where the test is true
+  std::vector<double> yes;      // regression: statistics of the branch where the test is true
 };
 
 struct Demand {
@@ -44,7 +44,7 @@ class Statistics {
   };
   Cells cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const;
   // Class counts, or (n, sum of values, sum of squares), per task of the examples in `mask`.
-  std::vector<std::vector<double>> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, const Cells& cells) const;
+  std::vector<double> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, const Cells& cells) const;
   // The same per query, of the examples where it holds (its truth has to be known on `mask`).
   void count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
              std::span<const std::int32_t> tasks, const Cells& cells, std::vector<double>& statistics) const;
@@ -53,14 +53,14 @@ class Statistics {
   std::size_t n_examples() const { return folds_.size(); }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Each task's best test; `all` are its totals. A lone task's fold is not in the mask.
+  // Each task's best test, given its totals. A lone task's fold is not in the mask.
   std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Cells& cells,
-                         std::span<const std::vector<double>> all, const Demand& demand) const;
+                         std::span<const double> totals, const Demand& demand) const;
 
  private:
   struct Whole;
   double quality(const std::int32_t* yes, const Whole& whole, const Demand& demand) const;
-  double reduction(const double* yes, const std::vector<double>& all, const Demand& demand) const;
+  double reduction(const double* yes, const double* all, const Demand& demand) const;
   const Components& components_;
   const Language& language_;
   Target target_;

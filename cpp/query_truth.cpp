@@ -16,8 +16,12 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   asked_.resize(components_.size(), 0);
   complete_.resize(components_.size(), 0);
   // What is known before this call decides what has to be searched; only then is anything written.
-  std::vector<Need> needs, conjunctions;
-  std::vector<std::uint64_t> examples;
+  // (the buffers are kept between calls; a call from within finds none and makes its own)
+  std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
+  std::vector<std::uint64_t> examples = std::move(examples_);
+  needs.clear();
+  conjunctions.clear();
+  examples.clear();
   for (std::int32_t q : queries) {
     if (complete_[static_cast<std::size_t>(q)]) continue;
     const std::size_t at = static_cast<std::size_t>(q) * words_;
@@ -65,6 +69,9 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
       known_[at + w] |= wanted;
     }
   }
+  needs_ = std::move(needs);
+  conjunctions_ = std::move(conjunctions);
+  examples_ = std::move(examples);
 }
 
 void Truth::bind(std::vector<char>& bound, const Term* literal) const {

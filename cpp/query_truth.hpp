@@ -85,7 +85,8 @@ class Truth {
   std::vector<LimitHit> hits_;
   std::vector<char> asked_;     // queries of the call under way
   std::vector<char> complete_;  // queries whose truth is known on every example
-  std::vector<std::uint64_t> everything_;
+  std::vector<std::uint64_t> everything_, examples_;
+  std::vector<Need> needs_, conjunctions_;
 
   // state of the pack and the example under evaluation
   std::vector<Step> pack_;
