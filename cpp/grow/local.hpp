@@ -165,14 +165,17 @@ struct TwigSearch {
     return ok;
   }
 
-  // One task alone (the lists have room behind their end to read a whole stretch).
+  // One task alone, a stretch of cuts at a time.
   void scan_stretches(int f, const u32* list, u32 n, u64 phase) {
     constexpr u32 step = P::kStretch;
     const bool close = local.columns[f].any_close;
     u32 i = 0;
     for (; i + 1 < n; i += step) {
       const u32 here = n - i < step ? n - i : step, cuts = n - 1 - i < step ? n - 1 - i : step;
-      const auto s = p.stretch(rows, list + i);
+      // What is behind the end of a list may be anything, also no row: a short stretch is filled up with row 0.
+      u32 last[step] = {};
+      for (u32 k = 0; here < step && k < here; k++) last[k] = list[i + k];
+      const auto s = p.stretch(rows, here < step ? last : list + i);
       u32 m = p.promising(s) & ((1u << cuts) - 1);
       while (m) {
         const u32 k = static_cast<u32>(__builtin_ctz(m)), e = list[i + k];
