@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from crosscut.growth import Growth, Limits
 
 _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits
+_FEW_LEVELS = 8  # a pass for each of so few levels takes less time than to grow a large bundle in memory
 
 
 class Rows(Protocol):
@@ -153,8 +154,8 @@ def _run(
 def _passes(plan: Plan, state: State) -> Iterable[tuple[list[Unit], list[int]]]:
     """Share the frontier out over passes whose statistics and gathered rows fit in memory.
 
-    A bundle is gathered if its rows take less memory than its statistics, and otherwise if there is room
-    in the first pass.
+    A bundle is gathered if its rows take less memory than its statistics; and if there is room for it in the
+    first pass, where many levels may follow.
     """
     n_columns, first_bin = len(plan.coding.n_bins), plan.coding.first_bin
     half = max(1, plan.memory_limit // 2)
@@ -168,7 +169,8 @@ def _passes(plan: Plan, state: State) -> Iterable[tuple[list[Unit], list[int]]]:
         per_bin = plan.n_channels * bundle.n_cells * (8 if plan.wide else 4)
         need = bundle.n_rows * per_row
         small = need <= half and need <= int(first_bin[-1]) * per_bin
-        if (may_gather or (plan.gather and bundle.depth == 0)) and (small or need <= rows_room):
+        fits = need <= rows_room and (bundle.depth == 0 or _levels_left(plan, bundle) > _FEW_LEVELS)
+        if (may_gather or (plan.gather and bundle.depth == 0)) and (small or fits):
             if need > rows_room:
                 passes.append(([], []))
                 rows_room = half
@@ -198,6 +200,12 @@ def _passes(plan: Plan, state: State) -> Iterable[tuple[list[Unit], list[int]]]:
                 if at == len(passes):
                     passes.append(([], []))
     return [one for one in passes if one[0] or one[1]]
+
+
+def _levels_left(plan: Plan, bundle: Bundle) -> float:
+    """Most levels that may still grow below a bundle."""
+    depths = [plan.limits[task].max_depth for task in bundle.tasks]
+    return max(float("inf") if depth is None else depth - bundle.depth for depth in depths)
 
 
 def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) -> list[Any]:

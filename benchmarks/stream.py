@@ -1,0 +1,174 @@
+"""Trees from a file that is larger than the memory they may use: time, memory, and XGBoost beside it.
+
+    python benchmarks/stream.py --rows 20_000_000
+
+writes the rows as Parquet (once), then measures, each in a process of its own: reading the file once with pyarrow, crosscut's
+10 folds and final tree in one fit, and XGBoost's external-memory training of one tree per fold (n + 1 trainings). Prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+COLUMNS = 20
+FOLDS = 10
+DEPTH = 8
+GROUP = 1_000_000  # rows of a row group
+
+
+def generate(path: Path, n_rows: int) -> None:
+    """Write a tree-like concept with 5% noise: 20 float columns and a class."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    partial = path.with_suffix(".partial")
+    names = [f"x{f}" for f in range(COLUMNS)]
+    schema = pa.schema([*((name, pa.float32()) for name in names), ("y", pa.int8())])
+    with parquet.ParquetWriter(partial, schema, compression="snappy") as writer:
+        for begin in range(0, n_rows, GROUP):
+            n = min(GROUP, n_rows - begin)
+            X = rng.standard_normal((COLUMNS, n), dtype=np.float32)
+            concept = np.where(X[0] > 0.3, np.where(X[1] > -0.2, X[2] > 0.1, X[3] > 0.4), np.where(X[4] > 0, X[5] > -0.5, X[6] > 0.2))
+            concept ^= (X[7] > 1.0) & (X[8] > 0.5)
+            y = concept ^ (rng.random(n) < 0.05)
+            writer.write_table(pa.table([*X, y.astype(np.int8)], schema=schema))
+    partial.rename(path)
+
+
+def read_once(path: Path) -> dict[str, float]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        n = sum(batch.num_rows for batch in file.iter_batches(batch_size=1 << 18))
+    return {"rows": n}
+
+
+def crosscut(path: Path, memory_limit: str) -> dict[str, float]:
+    from crosscut import Stream, TreeClassifier
+
+    passes: dict[str, float] = {}
+
+    def tell(progress):
+        passes[progress.name] = round(progress.seconds, 2)
+
+    stream = Stream(path, memory_limit=memory_limit, progress=tell)
+    model = TreeClassifier(max_depth=DEPTH, cv=FOLDS).fit(stream, "y")
+    levels = model.forest_.levels
+    return {
+        "passes": len(passes),
+        "score": model.cv_score_,
+        "seconds_per_pass": passes,
+        "bundles": levels["bundles"].tolist(),
+        "rows_visited": (levels["rows"] / model.tree_.n_rows[0]).round(2).tolist(),
+    }
+
+
+def xgboost(path: Path, folds: int) -> dict[str, float]:
+    """One tree per fold and the final one from XGBoost's external memory; a batch per row group."""
+    import tempfile
+
+    import xgboost as xgb
+    from pyarrow import parquet
+
+    class Rows(xgb.DataIter):
+        def __init__(self, fold: int, folder: str) -> None:
+            self.fold, self.at = fold, 0
+            self.file = parquet.ParquetFile(path)
+            super().__init__(cache_prefix=f"{folder}/cache")
+
+        def next(self, input_data):
+            if self.at == self.file.num_row_groups:
+                return False
+            table = self.file.read_row_group(self.at)
+            X = np.column_stack([table[f].to_numpy() for f in range(COLUMNS)])
+            y = table["y"].to_numpy()
+            rows = np.arange(self.at * GROUP, self.at * GROUP + len(y))
+            keep = (rows * 2654435761 >> 16) % FOLDS != self.fold
+            input_data(data=X[keep], label=y[keep])
+            self.at += 1
+            return True
+
+        def reset(self):
+            self.at = 0
+
+    settings = {"tree_method": "hist", "max_depth": DEPTH, "max_bin": 255, "objective": "binary:logistic", "eta": 1.0, "min_child_weight": 0, "reg_lambda": 0}
+    for fold in range(-1, folds):
+        with tempfile.TemporaryDirectory() as folder:
+            make = getattr(xgb, "ExtMemQuantileDMatrix", None)
+            rows = Rows(fold, folder)
+            data = make(rows, max_bin=255) if make else xgb.DMatrix(rows)
+            xgb.train(settings, data, num_boost_round=1)
+            del data
+    return {"trainings": folds + 1}
+
+
+def measured(arguments: list[str]) -> dict[str, float]:
+    """Run one part in a process of its own; its time, processor time and largest resident size."""
+    done = subprocess.run([sys.executable, __file__, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run_part(options: argparse.Namespace) -> None:
+    path = options.file
+    begin, cpu = time.perf_counter(), time.process_time()
+    if options.part == "read":
+        result = read_once(path)
+    elif options.part == "crosscut":
+        result = crosscut(path, options.memory_limit)
+    else:
+        result = xgboost(path, options.folds)
+    result |= {
+        "seconds": time.perf_counter() - begin,
+        "processor": time.process_time() - cpu,
+        "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    print(json.dumps(result))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--memory-limit", default="512MB")
+    parser.add_argument("--file", type=Path)
+    parser.add_argument("--folder", type=Path, default=Path("/tmp"))
+    parser.add_argument("--folds", type=int, default=FOLDS, help="folds that XGBoost trains; its time is scaled to all")
+    parser.add_argument("--part", choices=["read", "crosscut", "xgboost"])
+    options = parser.parse_args()
+    if options.part:
+        run_part(options)
+        return
+    path = options.file or options.folder / f"crosscut-stream-{options.rows}.parquet"
+    if not path.exists():
+        generate(path, options.rows)
+    common = ["--file", str(path), "--memory-limit", options.memory_limit, "--folds", str(options.folds)]
+    read = measured([*common, "--part", "read"])
+    ours = measured([*common, "--part", "crosscut"])
+    print(f"{options.rows:,} rows x {COLUMNS} columns, {path.stat().st_size / 1e9:.2f} GB; {FOLDS} folds and the final tree, depth {DEPTH}")
+    print(f"reading the file once (pyarrow)   {read['seconds']:8.1f} s {read['processor']:8.1f} s processor {read['resident_mb']:8.0f} MB")
+    print(f"crosscut, memory_limit {options.memory_limit:>9}   {ours['seconds']:8.1f} s {ours['processor']:8.1f} s processor {ours['resident_mb']:8.0f} MB")
+    print(f"  = {ours['seconds'] / read['seconds']:.1f} x reading once; {ours['passes']} passes; CV accuracy {ours['score']:.4f}")
+    print(f"  seconds per pass {ours['seconds_per_pass']}")
+    print(f"  bundles per level {ours['bundles']}, rows visited per level / rows {ours['rows_visited']}")
+    try:
+        theirs = measured([*common, "--part", "xgboost"])
+    except subprocess.CalledProcessError:
+        print("XGBoost could not be measured")
+        return
+    scale = (FOLDS + 1) / theirs["trainings"]
+    seconds, processor = theirs["seconds"] * scale, theirs["processor"] * scale
+    note = "" if scale == 1 else f" ({theirs['trainings']} measured, scaled)"
+    print(f"XGBoost external memory, {FOLDS + 1} trees {seconds:8.1f} s {processor:8.1f} s processor {theirs['resident_mb']:8.0f} MB{note}")
+    print(f"  crosscut is {seconds / ours['seconds']:.1f} x faster ({processor / ours['processor']:.1f} x in processor time)")
+
+
+if __name__ == "__main__":
+    main()
