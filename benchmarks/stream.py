@@ -2,8 +2,9 @@
 
     python benchmarks/stream.py --rows 20_000_000
 
-writes the rows as Parquet (once), then measures, each in a process of its own: reading the file once with pyarrow, crosscut's
-10 folds and final tree in one fit, and XGBoost's external-memory training of one tree per fold (n + 1 trainings). Prints a table.
+writes the rows as Parquet (once), then measures, each in a process of its own: reading the file once with
+pyarrow, crosscut's 10 folds and final tree in one fit, and XGBoost's external-memory training of one tree per
+fold (n + 1 trainings). Prints a table.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def generate(path: Path, n_rows: int) -> None:
         for begin in range(0, n_rows, GROUP):
             n = min(GROUP, n_rows - begin)
             X = rng.standard_normal((COLUMNS, n), dtype=np.float32)
-            concept = np.where(X[0] > 0.3, np.where(X[1] > -0.2, X[2] > 0.1, X[3] > 0.4), np.where(X[4] > 0, X[5] > -0.5, X[6] > 0.2))
+            high = np.where(X[1] > -0.2, X[2] > 0.1, X[3] > 0.4)
+            low = np.where(X[4] > 0, X[5] > -0.5, X[6] > 0.2)
+            concept = np.where(X[0] > 0.3, high, low)
             concept ^= (X[7] > 1.0) & (X[8] > 0.5)
             y = concept ^ (rng.random(n) < 0.05)
             writer.write_table(pa.table([*X, y.astype(np.int8)], schema=schema))
@@ -100,7 +103,15 @@ def xgboost(path: Path, folds: int) -> dict[str, float]:
         def reset(self):
             self.at = 0
 
-    settings = {"tree_method": "hist", "max_depth": DEPTH, "max_bin": 255, "objective": "binary:logistic", "eta": 1.0, "min_child_weight": 0, "reg_lambda": 0}
+    settings = {
+        "tree_method": "hist",
+        "max_depth": DEPTH,
+        "max_bin": 255,
+        "objective": "binary:logistic",
+        "eta": 1.0,
+        "min_child_weight": 0,
+        "reg_lambda": 0,
+    }
     for fold in range(-1, folds):
         with tempfile.TemporaryDirectory() as folder:
             make = getattr(xgb, "ExtMemQuantileDMatrix", None)
@@ -113,7 +124,8 @@ def xgboost(path: Path, folds: int) -> dict[str, float]:
 
 def measured(arguments: list[str]) -> dict[str, float]:
     """Run one part in a process of its own; its time, processor time and largest resident size."""
-    done = subprocess.run([sys.executable, __file__, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -135,12 +147,14 @@ def run_part(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--memory-limit", default="512MB")
     parser.add_argument("--file", type=Path)
     parser.add_argument("--folder", type=Path, default=Path("/tmp"))
-    parser.add_argument("--folds", type=int, default=FOLDS, help="folds that XGBoost trains; its time is scaled to all")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="folds XGBoost trains; its time is scaled")
     parser.add_argument("--part", choices=["read", "crosscut", "xgboost"])
     options = parser.parse_args()
     if options.part:
@@ -152,22 +166,31 @@ def main() -> None:
     common = ["--file", str(path), "--memory-limit", options.memory_limit, "--folds", str(options.folds)]
     read = measured([*common, "--part", "read"])
     ours = measured([*common, "--part", "crosscut"])
-    print(f"{options.rows:,} rows x {COLUMNS} columns, {path.stat().st_size / 1e9:.2f} GB; {FOLDS} folds and the final tree, depth {DEPTH}")
-    print(f"reading the file once (pyarrow)   {read['seconds']:8.1f} s {read['processor']:8.1f} s processor {read['resident_mb']:8.0f} MB")
-    print(f"crosscut, memory_limit {options.memory_limit:>9}   {ours['seconds']:8.1f} s {ours['processor']:8.1f} s processor {ours['resident_mb']:8.0f} MB")
-    print(f"  = {ours['seconds'] / read['seconds']:.1f} x reading once; {ours['passes']} passes; CV accuracy {ours['score']:.4f}")
+    size = path.stat().st_size / 1e9
+    print(f"{options.rows:,} rows x {COLUMNS} columns, {size:.2f} GB of Parquet")
+    print(f"{FOLDS} folds and the final tree, depth {DEPTH}")
+    print(line("reading the file once (pyarrow)", read))
+    print(line(f"crosscut, memory_limit {options.memory_limit}", ours))
+    ratio = ours["seconds"] / read["seconds"]
+    print(f"  {ratio:.1f} x reading once; {ours['passes']} passes; CV accuracy {ours['score']:.4f}")
     print(f"  seconds per pass {ours['seconds_per_pass']}")
-    print(f"  bundles per level {ours['bundles']}, rows visited per level / rows {ours['rows_visited']}")
+    print(f"  bundles per level {ours['bundles']}, rows visited / rows {ours['rows_visited']}")
     try:
         theirs = measured([*common, "--part", "xgboost"])
     except subprocess.CalledProcessError:
         print("XGBoost could not be measured")
         return
     scale = (FOLDS + 1) / theirs["trainings"]
-    seconds, processor = theirs["seconds"] * scale, theirs["processor"] * scale
+    theirs |= {name: theirs[name] * scale for name in ("seconds", "processor")}
     note = "" if scale == 1 else f" ({theirs['trainings']} measured, scaled)"
-    print(f"XGBoost external memory, {FOLDS + 1} trees {seconds:8.1f} s {processor:8.1f} s processor {theirs['resident_mb']:8.0f} MB{note}")
-    print(f"  crosscut is {seconds / ours['seconds']:.1f} x faster ({processor / ours['processor']:.1f} x in processor time)")
+    print(line(f"XGBoost external memory, {FOLDS + 1} trees", theirs) + note)
+    faster, less = (theirs[name] / ours[name] for name in ("seconds", "processor"))
+    print(f"  crosscut is {faster:.1f} x faster ({less:.1f} x in processor time)")
+
+
+def line(what: str, result: dict[str, float]) -> str:
+    amounts = f"{result['seconds']:9.1f} s {result['processor']:9.1f} s processor"
+    return f"{what:36} {amounts} {result['resident_mb']:7.0f} MB resident"
 
 
 if __name__ == "__main__":
