@@ -71,7 +71,9 @@ def crosscut(path: Path, memory_limit: str) -> dict[str, float]:
         "score": model.cv_score_,
         "seconds_per_pass": passes,
         "bundles": levels["bundles"].tolist(),
-        "rows_visited": (levels["rows"] / model.tree_.n_rows[0]).round(2).tolist(),
+        "rows_visited": (levels["rows"] / model.tree_.n_rows[0]).round(2).tolist()
+        if "rows" in levels
+        else None,
     }
 
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut.engines.coding import Coding, Grids, Totals
@@ -46,6 +46,7 @@ def test_data_that_has_changed(table, problem):
         coding.batch(pa.table(table), 7, "rows")
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(-1e30, 1e30), min_size=1, max_size=40)
     | st.lists(st.integers(-50, 50).map(float), min_size=1)

@@ -1,7 +1,7 @@
 import math
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut.engines.exact_sum import ExactSum
@@ -9,6 +9,7 @@ from crosscut.engines.exact_sum import ExactSum
 numbers = st.lists(st.floats(-1e300, 1e300), max_size=50)
 
 
+@settings(deadline=None)
 @given(numbers, st.integers(0, 50))
 def test_sum_is_that_of_fsum_however_it_is_parted(values, cut):
     v = np.array(values, np.float64)

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut.columns import Column
 from crosscut.engines.folds import FoldRule, group_keys, mix
 
 
+@settings(deadline=None)
 @given(st.integers(2, 63), st.integers(0, 500), st.integers(0, 2**31))
 def test_folds_are_of_equal_size_and_do_not_depend_on_batches(n_folds, n_rows, seed):
     rule = FoldRule(n_folds, seed=seed)
@@ -18,6 +19,7 @@ def test_folds_are_of_equal_size_and_do_not_depend_on_batches(n_folds, n_rows, s
     np.testing.assert_array_equal(np.concatenate(parts), folds)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1), st.integers(0, 100))
 def test_every_class_is_dealt_out_by_itself(classes, cut):
     rule = FoldRule(3, stratified=True)

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -5,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
 
-from crosscut import Stream, TreeClassifier, TreeRegressor
+from crosscut import Stream, TreeClassifier, TreeRegressor, load_model, save_model
 from crosscut.columns import columns_of
 from crosscut.engines.folds import FoldRule
 from crosscut.engines.stream import StreamRows, read_bytes
@@ -110,6 +112,16 @@ def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regress
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
     np.testing.assert_array_equal(model.predict(X), type(model).predict(model, X))
     assert model.feature_names_in_.tolist() == list(X.column_names)
+
+
+def test_fitted_models_are_saved(tmp_path):
+    model = TreeClassifier(max_depth=3, cv=3).fit(write_pieces(table_of(5, 500), tmp_path, 2), "y")
+    again = pickle.loads(pickle.dumps(model))
+    assert again.cv_score_ == model.cv_score_
+    with pytest.raises(AttributeError, match="are not pickled with a model"):
+        _ = again.cv_predictions_
+    save_model(model, tmp_path / "model")
+    assert_same(load_model(tmp_path / "model").forest_, model.forest_)
 
 
 def test_pruning_by_cross_validation(tmp_path):

@@ -101,6 +101,8 @@ class DaskRows:
         import dask
 
         self.meter.start(one_pass.name, self.coding.n_rows)
+        if getattr(one_pass, "n_jobs", 1) is None:
+            one_pass = replace(one_pass, n_jobs=1)  # type: ignore[type-var]  # workers are Dask's threads
         shared, folds = dask.delayed(one_pass), self.folds
         sums = [dask.delayed(_run_part)(shared, part, folds) for part in self._parts]
         total = _total(sums, one_pass.merge)

@@ -153,7 +153,8 @@ class StreamValidation(CrossValidation):
     @cached_property
     def y(self) -> NDArray[Any]:  # type: ignore[override]
         """Class codes or numbers of all rows."""
-        return self._column(1)
+        y = self._column(1)
+        return y if self.classes is None else y.astype(np.int32)
 
     @cached_property
     def pruning_table(self) -> PruningTable:

@@ -108,6 +108,8 @@ class StreamedProblem:
             name: np.array([level[name] for level in state.levels])
             for name in ("bundles", "rows", "tests", "passes", "seconds")
         }
+        if any(tree.subtrees for tree in state.trees):
+            del levels["rows"]  # those of gathered bundles are not counted level by level
         sums = None
         if self.grids is not None or self.folds.n_folds:
             sums = self._leaf_sums(packed)
