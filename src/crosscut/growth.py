@@ -33,7 +33,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is predicted: class codes with ``n_classes``, or numbers (``n_classes == 0``); and the rows' weights."""
+    """What is predicted: class codes, or numbers (``n_classes == 0``); and the rows' weights."""
 
     values: NDArray[np.int32] | NDArray[np.float64]
     n_classes: int

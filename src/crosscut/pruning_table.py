@@ -146,7 +146,8 @@ def pruning_table(
     weight = float(len(held_out.rows) if w is None else w.sum())
     mean = total / weight
     spread = np.sqrt(np.maximum(squares / weight - mean * mean, 0.0))
-    n_rows = np.count_nonzero(np.bincount(held_out.rows))  # repeated folds hold a row out again: that is no new evidence
+    # repeated folds hold a row out again: that is no new evidence
+    n_rows = np.count_nonzero(np.bincount(held_out.rows))
     return PruningTable(
         alpha=alpha,
         n_leaves=np.rint(sum_over_leaves(np.ones(len(final.feature)))).astype(np.int64),

@@ -16,10 +16,10 @@ class Tree:
     """A decision tree; node 0 is the root and nodes are numbered in preorder.
 
     Branch ``j`` of node ``i`` leads to node ``children[first_child[i] + j]``; a leaf has no branches and
-    ``feature[i] == -1``. A numeric test sends ``value <= threshold[i]`` to branch 0 and the rest to branch 1. A nominal
-    test has one entry per category of its column in ``branches[first_branch[i]:]``: the branch it takes, or -1 if the
-    task never saw it at this node (the last entry is for missing values). What is missing or was never seen takes branch
-    ``missing[i]``.
+    ``feature[i] == -1``. A numeric test sends ``value <= threshold[i]`` to branch 0 and the rest to branch 1.
+    A nominal test has one entry per category of its column in ``branches[first_branch[i]:]``: the branch it
+    takes, or -1 if the task never saw it at this node (the last entry is for missing values). What is missing
+    or was never seen takes branch ``missing[i]``.
     """
 
     feature: NDArray[np.int32]
