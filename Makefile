@@ -44,7 +44,8 @@ sanitize: $(VENV)/.dependencies
 # crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
 # package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
-	for peer in lightgbm xgboost ydf; do $(PY) -m pip install --quiet ".[bench-$$peer]" --no-build-isolation || true; done
+	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
+		$(PY) -m pip install --quiet --no-build-isolation --editable ".[all,bench-$$peer]" || true; done
 	$(PY) benchmarks/core.py $(QUICK) --json build/core.json
 	$(PY) benchmarks/bench.py $(QUICK) --json build/bench.json
 	$(PY) benchmarks/tables.py build

@@ -73,40 +73,39 @@ def _has_rpart() -> bool:
     )
 
 
-def measure(workload: str, peers: list[str], *, quick: bool) -> dict[str, dict[str, object]]:
+def measure(workload: str, children: list[Child], *, quick: bool) -> dict[str, dict[str, object]]:
     """Let the peers take turns on a workload."""
-    least, most, seconds = (1, 5, 0.5) if quick else (3, 20, 6.0)
-    children: dict[str, Child] = {}
+    least, most, seconds = (1, 5, 0.5) if quick else (3, 20, 4.0)
     results: dict[str, dict[str, object]] = {}
-    for peer in peers:
+    waiting = []
+    for child in children:
         try:
-            children[peer] = Child(peer, workload)
+            child.load(workload)
+            waiting.append(child)
         except RuntimeError as error:
-            results[peer] = {"failed": str(error)}
-    waiting = dict(children)
+            results[child.peer] = {"failed": str(error)}
     while waiting:
-        for peer, child in list(waiting.items()):
+        for child in list(waiting):
             try:
                 child.run()
             except RuntimeError as error:
-                results[peer] = {"failed": str(error)}
-                del waiting[peer]
+                results[child.peer] = {"failed": str(error)}
+                waiting.remove(child)
                 continue
             done = len(child.wall)
             enough = least if max(child.wall) < 10 else 1  # long runs vary little and would take the hour
             if done >= most or (done >= enough and sum(child.wall) >= seconds):
-                del waiting[peer]
-    for peer, child in children.items():
-        if peer not in results:
-            results[peer] = {
+                waiting.remove(child)
+    for child in children:
+        if child.peer not in results:
+            results[child.peer] = {
                 "wall": min(child.wall),
                 "slowest": max(child.wall),
                 "cpu": min(child.cpu),
                 "repetitions": len(child.wall),
                 "megabytes": round(child.megabytes, 1),
             }
-        child.close()
-    return {peer: results[peer] for peer in peers}
+    return {child.peer: results[child.peer] for child in children}
 
 
 def show(workload: str, results: dict[str, dict[str, object]]) -> None:
@@ -139,10 +138,13 @@ def main() -> None:
     print(machine)
     peers = installed_peers()
     tables = {}
+    children = [Child(peer) for peer in peers]
     for workload in chosen:
-        able = [peer for peer in peers if workload != "higgs-1m" or peer in FAST_ENOUGH]
+        able = [child for child in children if workload != "higgs-1m" or child.peer in FAST_ENOUGH]
         tables[workload] = measure(workload, able, quick=options.quick)
         show(workload, tables[workload])
+    for child in children:
+        child.close()
     result = {
         "machine": machine.as_dict(),
         "quick": options.quick,

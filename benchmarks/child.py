@@ -1,11 +1,12 @@
-"""One peer on one workload, in a process of its own, so that its peak memory is its own.
+"""One peer in a process of its own, so that its peak memory is its own.
 
-The process loads the data, says "ready", then runs the job once for every line it is sent and answers with
-the seconds it took. Run by bench.py.
+The process is told a workload ("load NAME"), loads the data and says "ready"; for every "go" it runs the job
+once and answers with the seconds it took. Run by bench.py.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -19,30 +20,38 @@ HERE = Path(__file__).parent
 
 
 class Child:
-    """A process that runs one peer's job on one workload whenever it is asked to."""
+    """A process that runs one peer's job on a workload whenever it is asked to."""
 
-    def __init__(self, peer: str, workload: str) -> None:
+    def __init__(self, peer: str) -> None:
+        self.peer = peer
         self.wall: list[float] = []
         self.cpu: list[float] = []
         self._folder = tempfile.TemporaryDirectory()
-        command = [sys.executable, __file__, peer, workload]
-        if peer == "rpart":
-            command = _rpart(workload, Path(self._folder.name))
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        self._process: subprocess.Popen[str] | None = None
+        self._loaded = 0.0
+
+    def load(self, workload: str) -> None:
+        """Make the process ready for another workload."""
+        self.wall, self.cpu = [], []
+        if self.peer == "rpart":
+            self.close()
+            self._start(_rpart(workload, Path(self._folder.name)))
+        else:
+            if self._process is None:
+                self._start([sys.executable, __file__, self.peer])
+            self._say(f"load {workload}")
         self._answer("ready")
+        # from here on the kernel counts the peak anew
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{self._running.pid}/clear_refs").write_text("5", encoding="utf-8")
         self._loaded = self._memory("VmRSS")
 
-    def run(self) -> float:
-        """Run the job once more and return its seconds on the wall."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
+    def run(self) -> None:
+        """Run the job once more."""
+        self._say("go")
         took = json.loads(self._answer("{"))
         self.wall.append(took["wall"])
         self.cpu.append(took["cpu"])
-        return float(took["wall"])
 
     @property
     def megabytes(self) -> float:
@@ -50,22 +59,42 @@ class Child:
         return max(self._memory("VmHWM") - self._loaded, 0.0)
 
     def close(self) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        self._process.wait(timeout=60)
-        self._folder.cleanup()
+        """End the process."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+            self._process.wait(timeout=60)
+            self._process = None
+
+    def _start(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    @property
+    def _running(self) -> subprocess.Popen[str]:
+        assert self._process is not None
+        return self._process
+
+    def _say(self, line: str) -> None:
+        assert self._running.stdin is not None
+        self._running.stdin.write(f"{line}\n")
+        self._running.stdin.flush()
 
     def _answer(self, begins: str) -> str:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:  # libraries print, too
+        assert self._running.stdout is not None
+        assert self._running.stderr is not None
+        for line in self._running.stdout:  # libraries print, too
             if line.startswith(begins):
                 return line
-        assert self._process.stderr is not None
-        raise RuntimeError(self._process.stderr.read().strip().split("\n")[-1])
+        said = self._running.stderr.read().strip().split("\n")[-1]
+        self.close()
+        raise RuntimeError(said)
 
     def _memory(self, what: str) -> float:
         try:
-            status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
+            status = Path(f"/proc/{self._running.pid}/status").read_text(encoding="utf-8")
         except OSError:  # not Linux
             return float("nan")
         return next(int(line.split()[1]) / 1024 for line in status.split("\n") if line.startswith(what))
@@ -87,14 +116,16 @@ def main() -> None:
     from peers import PEERS
     from workloads import WORKLOADS
 
-    peer, workload = sys.argv[1:]
-    work = WORKLOADS[workload]
-    assert work.data is not None  # made before "ready"
-    prepare = PEERS[peer].job
+    prepare = PEERS[sys.argv[1]].job
     assert prepare is not None
-    job = prepare(work)
-    print("ready", flush=True)
-    for _ in sys.stdin:
+    for line in sys.stdin:
+        command, *names = line.split()
+        if command == "load":
+            work = WORKLOADS[names[0]]
+            assert work.data is not None  # made now, not in the job
+            job = prepare(work)
+            print("ready", flush=True)
+            continue
         wall, cpu = time.perf_counter(), time.process_time()
         job()
         took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}

@@ -173,7 +173,8 @@ def main() -> None:
             )
     file = Path(options.json)
     file.parent.mkdir(parents=True, exist_ok=True)
-    result = {"machine": machine.as_dict(), "quick": options.quick, "rows": rows, "seconds": seconds}
+    result = {"machine": machine.as_dict(), "quick": options.quick, "n_jobs": options.n_jobs}
+    result |= {"rows": rows, "seconds": seconds}
     file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

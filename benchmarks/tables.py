@@ -39,7 +39,8 @@ def when(record: dict) -> str:
     )
     return (
         f"{machine['date']}, {machine['name']}, shared ({machine['load']:.1f} processes per core before);"
-        f" {versions}{'; quick run' if record['quick'] else ''}."
+        f" {versions}{'; crosscut on one thread' if record.get('n_jobs') == 1 else ''}"
+        f"{'; quick run' if record['quick'] else ''}."
     )
 
 
