@@ -54,22 +54,29 @@ def core(record: dict) -> str:
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
 
 
-def seconds(found: dict | None) -> str:
+def seconds(found: dict | None, clock: str) -> str:
     if found is None:
         return ""
     if "failed" in found:
         return "failed"
-    return f"{found['wall']:.2g}" if found["wall"] < 10 else f"{found['wall']:.0f}"
+    return f"{found[clock]:.2g}" if found[clock] < 10 else f"{found[clock]:.0f}"
+
+
+def clock_of(record: dict) -> tuple[str, str]:
+    """On a machine that others keep busy processor time says more than the clock on the wall."""
+    busy = record["machine"]["load"] > 1.5
+    return ("cpu", "processor seconds, all threads") if busy else ("wall", "seconds")
 
 
 def bench(record: dict, chosen: tuple[str, ...] | None = None) -> str:
     peers = list(record["peers"])
+    clock, unit = clock_of(record)
     rows = [
-        [title, *(seconds(record["results"][name].get(peer)) for peer in peers)]
+        [title, *(seconds(record["results"][name].get(peer), clock) for peer in peers)]
         for name, title in record["workloads"].items()
         if chosen is None or name in chosen
     ]
-    return lines(["seconds", *peers], rows) + f"\n\n{when(record)} `python benchmarks/bench.py`"
+    return lines([unit, *peers], rows) + f"\n\n{when(record)} `python benchmarks/bench.py`"
 
 
 def spread(record: dict) -> str:
