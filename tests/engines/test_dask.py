@@ -26,8 +26,9 @@ def test_partitions_give_the_forest_of_the_in_memory_engine(regression, n_parts)
     delayed = [dask.delayed(part) for part in parts]
     with dask.config.set(scheduler="threads"):
         model.fit(Stream(delayed, memory_limit="100KB"), "y")
+        assert len(model.cv_predictions_) == 900
+        assert len(model.pruning_table_.alpha) > 3
     assert_same(model.forest_, expected)
-    assert len(model.cv_predictions_) == 900
 
 
 def test_frames_and_arrays(tmp_path):
@@ -43,6 +44,26 @@ def test_frames_and_arrays(tmp_path):
         empty = dask.delayed(table.slice(0, 0))
         parts = [empty, dask.delayed(table.slice(0, 500)), empty, dask.delayed(table.slice(500))]
         assert_same(model.fit(parts, "y").forest_, expected)
+
+
+def test_stop_and_resume(tmp_path):
+    table, model, expected = model_of()
+    settings = {"memory_limit": "100KB", "checkpoint": tmp_path / "run.checkpoint"}
+
+    def stop(progress):
+        if progress.name == "level 2":
+            raise KeyboardInterrupt
+
+    def parts():
+        return [dask.delayed(table.slice(i * 300, 300)) for i in range(3)]
+
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(Stream(parts(), progress=stop, **settings), "y")
+        seen = []
+        model.fit(Stream(parts(), progress=seen.append, **settings), "y")
+    assert "level 1" not in {event.name for event in seen}
+    assert_same(model.forest_, expected)
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])

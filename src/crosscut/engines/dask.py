@@ -7,6 +7,7 @@ result.
 from __future__ import annotations
 
 import hashlib
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,10 @@ class DaskRows:
     """Coded rows in the memory of Dask's workers, one byte per value; a lost partition is coded again."""
 
     def __init__(
-        self, parts: list[Any], coding: Coding, totals: Totals, folds: FoldRule, meter: Meter
+        self, parts: list[Any], coding: Coding, totals: Totals, folds: FoldRule, *, meter: Meter, key: str
     ) -> None:
         self._parts = parts
+        self.key = key  # changes when a survey of the data would find something else
         self.coding = coding
         self.totals = totals
         self.folds = folds
@@ -73,7 +75,7 @@ class DaskRows:
                 dask.delayed(_survey)(frame, first, number, roles)
                 for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
             ],
-            Survey.merge,
+            _merge_surveys,
         )
         meter.add(first_rows[-1])
         coding = survey.coding(max_bins)
@@ -88,13 +90,9 @@ class DaskRows:
         parts = list(dask.persist(*parts))
         totals: Totals = _total([dask.delayed(_totals)(part, coding.centre) for part in parts], Totals.merge)
         meter.add(first_rows[-1])
-        return cls(parts, coding, totals, folds, meter)
-
-    @property
-    def key(self) -> str:
-        """What the codes depend on, as far as the driver knows it."""
-        state = [self.coding.to_notes(), self.totals.to_notes(), [part.key for part in self._parts]]
-        return hashlib.sha256(repr(state).encode()).hexdigest()
+        known = [coding.to_notes(), totals.to_notes(), first_rows, sorted(survey.pieces.items())]
+        key = hashlib.sha256(repr(known).encode()).hexdigest()
+        return cls(parts, coding, totals, folds, meter=meter, key=key)
 
     def run(self, one_pass: Pass[Any]) -> Any:
         """Return the sums of a pass over all partitions."""
@@ -161,6 +159,11 @@ def _survey(frame: Any, first_row: int, number: int, roles: Roles) -> Survey:
     if len(frame):
         survey.add(frame, first_row, number, f"partition {number}")
     return survey
+
+
+def _merge_surveys(one: Survey, other: Survey) -> Survey:
+    """Merge without changing either: a worker may be asked for the same sum again."""
+    return deepcopy(one).merge(deepcopy(other))
 
 
 def _code(frame: Any, first_row: int, coding: Coding, counts: NDArray[np.int64]) -> CodedPartition:

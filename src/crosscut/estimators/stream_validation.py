@@ -92,18 +92,17 @@ class PruningPass:
         )
         n = batch.n_rows
         squares = table.standard_error**2 * n + table.cv_error**2  # of losses, per row
-        self._add(sums, PruningSums(n, table, table.cv_error * n, squares * n))
-
-    def _add(self, sums: PruningSums, others: PruningSums) -> None:
-        sums.n_rows += others.n_rows
-        sums.table = sums.table or others.table
-        sums.losses = sums.losses + others.losses
-        sums.squares = sums.squares + others.squares
+        total = self.merge(sums, PruningSums(n, table, table.cv_error * n, squares * n))
+        vars(sums).update(vars(total))
 
     def merge(self, sums: PruningSums, others: PruningSums) -> PruningSums:
         """Add up the losses of two parts of the data."""
-        self._add(sums, others)
-        return sums
+        return PruningSums(
+            sums.n_rows + others.n_rows,
+            others.table if sums.table is None else sums.table,
+            sums.losses + others.losses,
+            sums.squares + others.squares,
+        )
 
 
 class StreamValidation(CrossValidation):
