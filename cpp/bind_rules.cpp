@@ -90,7 +90,7 @@ class RuleTable {
     std::vector<std::vector<Condition>> found;
     {
       nb::gil_scoped_release release;
-      found = rules::search(table_, searches, settings, work_);
+      found = rules::search(table_, searches, settings, truth_, work_);
     }
     std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> result;
     for (const auto& rule : found) {
@@ -113,6 +113,7 @@ class RuleTable {
 
  private:
   Table table_;
+  Truth truth_{table_};
   Work work_;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <vector>
 
 namespace crosscut::rules {
@@ -33,7 +35,8 @@ struct Scan {
   const std::uint32_t* ranks;  // of the feature
   std::uint32_t n_values;
   const std::int32_t* sets;    // per row: which lanes it belongs to, a line of `members`
-  const std::int32_t* codes;   // per row: its class
+  std::int32_t n_sets;
+  const std::int32_t* set_class;  // per set: the class of its rows, if any
   const double* weights;       // per row, or null
   const float* members;        // (sets, lanes) 0/1
   const float* targets;        // the same for rows of the lane's target class; unused if any
@@ -41,7 +44,7 @@ struct Scan {
   const float* b;              // (lanes)
   float* least;                // (lanes): approximate quality below which nothing is worth a closer look
   const float* least_weight;   // (lanes): weight a rule has to cover
-  void* sums;                  // room for sums; cells of nominal values stand one after the other
+  void* sums;                  // room for sums, and for counts per value and set
   Bundle* bundle;
   std::int32_t feature;
 };
@@ -59,9 +62,23 @@ struct Table {
   std::vector<std::int32_t> codes;
   std::vector<double> weights;           // empty if all are 1
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out; empty if nominal
+  std::vector<std::vector<std::uint64_t>> of_class;  // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
   std::int64_t n_conditions(const std::uint64_t* bits) const;
+};
+
+// Which rows meet conditions; computed once for all searches that use them.
+class Truth {
+ public:
+  explicit Truth(const Table& table) : table_(table) {}
+  // The given rows that meet a condition.
+  std::vector<std::uint64_t> narrowed(const std::vector<std::uint64_t>& rows, std::size_t n_rows, std::int32_t feature, std::int32_t op,
+                                      std::uint32_t rank);
+
+ private:
+  const Table& table_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t>, std::vector<std::uint64_t>> known_;
 };
 
 struct Search {
@@ -84,6 +101,7 @@ struct Work {
   std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state went alone
 };
 
-std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Work& work);
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Truth& truth,
+                                          Work& work);
 
 }  // namespace crosscut::rules

@@ -7,7 +7,7 @@
 #include "dispatch.hpp"
 #include "rules.hpp"
 
-CROSSCUT_DECLARE(void scan_feature(const rules::Scan&, bool, bool))
+CROSSCUT_DECLARE(void scan_feature(const rules::Scan&, bool, bool, bool))
 
 namespace crosscut::rules {
 
@@ -20,7 +20,6 @@ struct Candidate {
   std::int32_t feature, op;
   std::uint32_t rank;
   double quality, n;
-  std::vector<double> counts;
 };
 
 bool better(const Candidate& x, const Candidate& y) {
@@ -55,6 +54,22 @@ double size_of(const Bits& bits) {
   return static_cast<double>(n);
 }
 
+// Words of lanes as masks of rows: bit l of mask j is bit j of word l. Blocks of 8 by 8 bits at a time.
+void transpose(const std::uint64_t* words, std::size_t lanes, std::uint16_t* masks) {
+  for (std::size_t first = 0; first < lanes; first += 8)
+    for (unsigned byte = 0; byte < 8; byte++) {
+      std::uint64_t x = 0, t;
+      for (unsigned l = 0; l < 8; l++) x |= (words[first + l] >> (8 * byte) & 0xff) << (8 * l);
+      t = (x ^ (x >> 7)) & 0x00aa00aa00aa00aaULL;
+      x ^= t ^ (t << 7);
+      t = (x ^ (x >> 14)) & 0x0000cccc0000ccccULL;
+      x ^= t ^ (t << 14);
+      t = (x ^ (x >> 28)) & 0x00000000f0f0f0f0ULL;
+      x ^= t ^ (t << 28);
+      for (unsigned j = 0; j < 8; j++) masks[8 * byte + j] |= static_cast<std::uint16_t>((x >> (8 * j) & 0xff) << first);
+    }
+}
+
 // What a pass costs per row, measured: one lane is a plain loop, more are vectors.
 double cost(std::size_t lanes) { return lanes == 1 ? 1.0 : lanes <= 8 ? 1.8 : 2.4; }
 
@@ -78,16 +93,15 @@ void offer(Bundle& bundle, int lane, std::int32_t feature, std::int32_t op, std:
   if (!(n > 0) || n >= state.n || n < bundle.least_weight) return;
   if (!bundle.any && !(counts[0] > 0)) return;
   const std::size_t columns = state.counts.size();
-  Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, columns, state.a.data(), state.b), n, {}};
+  Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, columns, state.a.data(), state.b), n};
   if (!(found.quality > bundle.least_quality[l])) return;
   auto& best = bundle.best[l];
   // the same weight under the same kind of condition means the same rows: a cut between values of other tasks' rows
   for (Candidate& each : best)
     if (each.feature == feature && each.op == op && each.n == n && op != equal) return;
   if (best.size() == bundle.width && !better(found, best.back())) return;
-  found.counts.assign(counts, counts + columns);
   if (best.size() == bundle.width) best.pop_back();
-  best.insert(std::upper_bound(best.begin(), best.end(), found, better), std::move(found));
+  best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
   if (best.size() == bundle.width) bundle.least[l] = static_cast<float>(best.back().quality) - bundle.tolerance[l];
 }
 
@@ -95,15 +109,9 @@ namespace {
 
 class Run {
  public:
-  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings, Work& work)
-      : table_(table), searches_(searches), settings_(settings), work_(work), any_(searches.front().target < 0),
-        mask_(table.n_rows, 0), sets_(table.n_rows, 0) {
-    std::size_t most = 3;
-    for (std::size_t f = 0; f < table.n_features; f++)
-      if (table.nominal[f]) most = std::max<std::size_t>(most, table.n_values[f] + 1);
-    const std::size_t columns = any_ ? table.n_classes : 1;
-    sums_.resize(most * (columns + 1) * max_lanes + 8);
-  }
+  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings, Truth& truth, Work& work)
+      : table_(table), searches_(searches), settings_(settings), truth_(truth), work_(work), any_(searches.front().target < 0),
+        mask_(table.words * 64, 0), sets_(table.n_rows, 0) {}
 
   std::vector<std::vector<Condition>> rules() {
     std::vector<State> states;
@@ -138,14 +146,17 @@ class Run {
     State state{search, node, length, std::move(rows), 0, 0, {}, {}, 0};
     const Search& own = searches_[search];
     std::vector<double> counts(table_.n_classes, 0.0);
-    for (std::size_t w = 0; w < table_.words; w++)
-      for (std::uint64_t set = state.rows[w]; set; set &= set - 1) {
-        const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
-        const double weight = table_.weights.empty() ? 1.0 : table_.weights[row];
-        counts[static_cast<std::size_t>(table_.codes[row])] += weight;
-        state.n += weight;
-        state.n_rows++;
+    for (std::size_t c = 0; c < table_.n_classes; c++)
+      for (std::size_t w = 0; w < table_.words; w++) {
+        const std::uint64_t word = state.rows[w] & table_.of_class[c][w];
+        const auto n = static_cast<std::size_t>(std::popcount(word));
+        state.n_rows += n;
+        if (table_.weights.empty()) counts[c] += static_cast<double>(n);
+        else
+          for (std::uint64_t set = word; set; set &= set - 1)
+            counts[c] += table_.weights[w * 64 + static_cast<std::size_t>(std::countr_zero(set))];
       }
+    for (double count : counts) state.n += count;
     state.b = own.b;
     if (any_) {
       state.counts = std::move(counts);
@@ -197,7 +208,7 @@ class Run {
     for (const auto& [from, candidate] : all) {
       if (kept.size() == static_cast<std::size_t>(settings_.width)) break;
       const State& parent = states[from];
-      Bits rows = narrowed(parent.rows, *candidate);
+      Bits rows = truth_.narrowed(parent.rows, parent.n_rows, candidate->feature, candidate->op, candidate->rank);
       bool known = false;
       for (std::size_t k = 0; k < kept.size(); k++) known = known || (kept[k].n == candidate->n && kept[k].rows == rows);
       if (known) continue;
@@ -212,24 +223,8 @@ class Run {
     }
   }
 
-  Bits narrowed(const Bits& rows, const Candidate& candidate) const {
-    Bits result(rows.size(), 0);
-    const auto f = static_cast<std::size_t>(candidate.feature);
-    const std::uint32_t* ranks = table_.column(f);
-    for (std::size_t w = 0; w < rows.size(); w++)
-      for (std::uint64_t set = rows[w]; set; set &= set - 1)
-        if (meets(ranks[w * 64 + static_cast<std::size_t>(std::countr_zero(set))], f, candidate.op, candidate.rank))
-          result[w] |= set & (~set + 1);
-    return result;
-  }
-
-  bool meets(std::uint32_t rank, std::size_t f, std::int32_t op, std::uint32_t cut) const {
-    if (op == equal) return rank == cut;
-    return op == at_most ? rank <= cut : rank > cut && rank < table_.n_values[f];
-  }
-
   // Conditions from first to last, each with the neighbouring ranks of the rows it was chosen for.
-  std::vector<Condition> path(std::size_t search, std::int32_t node) const {
+  std::vector<Condition> path(std::size_t search, std::int32_t node) {
     std::vector<Condition> result;
     for (; node >= 0; node = nodes_[static_cast<std::size_t>(node)].parent) result.push_back(nodes_[static_cast<std::size_t>(node)].condition);
     std::reverse(result.begin(), result.end());
@@ -245,7 +240,7 @@ class Run {
             if (rank > each.low && rank < each.high) each.high = rank;
           }
       }
-      rows = narrowed(rows, {each.feature, each.op, each.low, 0, 0, {}});
+      rows = truth_.narrowed(rows, table_.n_rows, each.feature, each.op, each.low);
     }
     return result;
   }
@@ -318,12 +313,14 @@ class Run {
     }
     rows_.clear();
     Bits all(table_.words, 0);
-    for (std::size_t l = 0; l < k; l++)
-      for (std::size_t w = 0; w < table_.words; w++) {
-        all[w] |= states[l]->rows[w];
-        for (std::uint64_t set = states[l]->rows[w]; set; set &= set - 1)
-          mask_[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] |= static_cast<std::uint16_t>(1u << l);
+    for (std::size_t w = 0; w < table_.words; w++) {
+      std::uint64_t own[max_lanes] = {};
+      for (std::size_t l = 0; l < k; l++) {
+        own[l] = states[l]->rows[w];
+        all[w] |= own[l];
       }
+      if (all[w]) transpose(own, k, mask_.data() + w * 64);
+    }
     for (std::size_t w = 0; w < table_.words; w++)
       for (std::uint64_t set = all[w]; set; set &= set - 1)
         rows_.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
@@ -334,7 +331,8 @@ class Run {
     pass.n_lanes = static_cast<std::int32_t>(lanes);
     pass.n_columns = static_cast<std::int32_t>(columns);
     pass.sets = sets_.data();
-    pass.codes = table_.codes.data();
+    pass.n_sets = static_cast<std::int32_t>(set_class_.size());
+    pass.set_class = set_class_.data();
     pass.weights = table_.weights.empty() ? nullptr : table_.weights.data();
     pass.members = members_.data();
     pass.targets = targets_.data();
@@ -342,18 +340,21 @@ class Run {
     pass.b = b.data();
     pass.least = bundle.least.data();
     pass.least_weight = least_weight.data();
-    pass.sums = sums_.data();
     pass.bundle = &bundle;
     const bool exact_in_float = table_.weights.empty() && table_.n_rows < (1u << 24);
     for (std::size_t f = 0; f < table_.n_features; f++) {
       const bool categories = table_.nominal[f] != 0;
-      if (!categories) sort_rows(f);
-      pass.rows = categories ? rows_.data() : sorted_.data();
-      pass.n_rows = categories ? rows_.size() : sorted_.size();
+      const std::size_t cells = set_class_.size() * (table_.n_values[f] + 1);
+      const bool count = categories || cells <= rows_.size();
+      if (!count) sort_rows(f);
+      pass.rows = count ? rows_.data() : sorted_.data();
+      pass.n_rows = count ? rows_.size() : sorted_.size();
+      sums_.resize(std::max(sums_.size(), 3 * columns * max_lanes + (count ? cells : 0)));
+      pass.sums = sums_.data();
       pass.ranks = table_.column(f);
       pass.n_values = table_.n_values[f];
       pass.feature = static_cast<std::int32_t>(f);
-      if (pass.n_rows > 0) CROSSCUT_DISPATCH(scan_feature, pass, categories, exact_in_float);
+      if (pass.n_rows > 0) CROSSCUT_DISPATCH(scan_feature, pass, count, categories, exact_in_float);
     }
     work_.bundles++;
     work_.states += static_cast<std::int64_t>(k);
@@ -363,20 +364,25 @@ class Run {
     return std::move(bundle.best);
   }
 
-  // Rows of the same lanes (and, where lanes have targets, class) share a line of 0/1 numbers to be added.
+  // Rows of the same lanes and class (where lanes have targets: of a class that is the target of the same lanes) share a line of 0/1 numbers to be added.
   void number_sets(const std::vector<State*>& states, std::size_t lanes) {
     members_.clear();
     targets_.clear();
+    set_class_.clear();
     // classes that are no lane's target are alike: group 0
     std::vector<std::uint16_t> target_lanes(table_.n_classes, 0);
     std::vector<std::size_t> group(table_.n_classes, 0);
     std::size_t n_groups = 1;
-    if (!any_)
+    if (any_) {
+      std::iota(group.begin(), group.end(), std::size_t{0});
+      n_groups = table_.n_classes;
+    } else {
       for (std::size_t l = 0; l < states.size(); l++) {
         const auto c = static_cast<std::size_t>(searches_[states[l]->search].target);
         if (target_lanes[c] == 0) group[c] = n_groups++;
         target_lanes[c] |= static_cast<std::uint16_t>(1u << l);
       }
+    }
     const std::size_t n_masks = std::size_t{1} << states.size();
     if (set_of_.size() < n_groups * n_masks) set_of_.resize(n_groups * n_masks, -1);
     std::vector<std::int32_t*> used;
@@ -386,6 +392,7 @@ class Run {
       if (number < 0) {
         number = static_cast<std::int32_t>(used.size());
         used.push_back(&number);
+        set_class_.push_back(static_cast<std::int32_t>(c));
         for (std::size_t l = 0; l < lanes; l++) {
           members_.push_back(static_cast<float>(mask_[i] >> l & 1));
           targets_.push_back(static_cast<float>((mask_[i] & target_lanes[c]) >> l & 1));
@@ -418,10 +425,11 @@ class Run {
   const Table& table_;
   const std::vector<Search>& searches_;
   const Settings& settings_;
+  Truth& truth_;
   Work& work_;
   bool any_;
   std::vector<std::uint16_t> mask_;
-  std::vector<std::int32_t> sets_, rows_, sorted_;
+  std::vector<std::int32_t> sets_, rows_, sorted_, set_class_;
   std::vector<std::int32_t> set_of_;
   std::vector<float> members_, targets_;
   std::vector<double> sums_;
@@ -430,9 +438,10 @@ class Run {
 
 }  // namespace
 
-std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Work& work) {
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Truth& truth,
+                                          Work& work) {
   if (searches.empty()) return {};
-  return Run(table, searches, settings, work).rules();
+  return Run(table, searches, settings, truth, work).rules();
 }
 
 }  // namespace crosscut::rules

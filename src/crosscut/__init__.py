@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from crosscut.relational.database import Database as Database
     from crosscut.relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier
     from crosscut.relational.estimators import RelationalTreeRegressor as RelationalTreeRegressor
+    from crosscut.rules import RelationalRuleClassifier as RelationalRuleClassifier
     from crosscut.rules import RuleClassifier as RuleClassifier
     from crosscut.table import Table as Table
     from crosscut.tasks import Tasks as Tasks
@@ -75,6 +76,7 @@ _WHERE = {
     "RelationalTreeClassifier": "relational.estimators",
     "RelationalTreeRegressor": "relational.estimators",
     "RuleClassifier": "rules",
+    "RelationalRuleClassifier": "rules",
 }
 
 __all__ = ["__version__", *_WHERE]  # noqa: PLE0604, type checkers see the imports above

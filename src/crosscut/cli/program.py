@@ -13,6 +13,7 @@ from crosscut.cli.failure import Failure
 from crosscut.cli.predict import predict
 from crosscut.cli.relational import relational
 from crosscut.cli.reproduce import reproduce
+from crosscut.cli.rules import rules
 from crosscut.cli.show import show
 
 EPILOG = """
@@ -27,7 +28,7 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, predict, show, relational, reproduce):
+for command in (cv, predict, show, relational, rules, reproduce):
     program.add_command(command)
 
 

@@ -89,7 +89,8 @@ class Examples(Rows):
         weights = None if target.weights is None else on_grid(target.weights)
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
         self.table = table
-        self._truth: dict[tuple[int, str, float], int] = {}
+        self._truth: dict[tuple[int, str, int], int] = {}  # per cut, that is per set of rows
+        self._known: dict[tuple[int, str, float], int] = {}  # per condition
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,
@@ -107,23 +108,23 @@ class Examples(Rows):
         return rows
 
     def _truth_of(self, condition: Condition) -> int:
+        own = (condition.feature, condition.operator, condition.value)
+        known = self._known.get(own)
+        if known is None:
+            known = self._known[own] = self._evaluate(condition)
+        return known
+
+    def _evaluate(self, condition: Condition) -> int:
         f = condition.feature
-        values, ranks = self.table.values[f], self.table.ranks[f]
+        ranks = self.table.ranks[f]
+        if condition.operator == "=":
+            return bits_of(ranks == condition.value)
         # thresholds of different tasks that tell the same rows apart have the same truth
-        cut = (
-            condition.value
-            if condition.operator == "="
-            else float(np.searchsorted(values, condition.value, side="right"))
-        )
+        cut = int(np.searchsorted(self.table.values[f], condition.value, side="right"))
         key = (f, condition.operator, cut)
         if key not in self._truth:
-            if condition.operator == "=":
-                met = ranks == cut
-            elif condition.operator == "<=":
-                met = ranks < cut
-            else:
-                met = (ranks >= cut) & (ranks < self.table.n_values[f])
-            self._truth[key] = bits_of(met)
+            above = (ranks >= cut) & (ranks < self.table.n_values[f])
+            self._truth[key] = bits_of(ranks < cut if condition.operator == "<=" else above)
         return self._truth[key]
 
     def n_conditions(self, rows: int) -> int:

@@ -1,0 +1,213 @@
+"""Rule sets against Orange's CN2 and wittgenstein's RIPPER, and against ourselves fold by fold.
+
+    python benchmarks/rules.py [--only NAME] [--json FILE] [--no-peers]
+
+A peer is cross-validated in 10 folds on the same rows and then learns the final rule set, once; ours is the
+same in one run. Times are processor times. Accuracies differ by
+noise if they lie within two standard errors of the difference between the folds. Peers that are not installed
+are skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.model_selection import StratifiedKFold
+
+from crosscut import RuleClassifier, Table, datasets
+from crosscut.growth import Target
+from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.learning import Learning
+
+
+def mushroom_like(n_rows=4000, seed=0):
+    """22 nominal columns with 2 to 9 categories; the class is told by a few short rules, as for mushrooms."""
+    draw = np.random.default_rng(seed)
+    X = np.array([draw.integers(0, 2 + f % 8, n_rows) for f in range(22)]).T
+    poisonous = (X[:, 4] <= 1) | ((X[:, 7] == 3) & (X[:, 0] == 0)) | ((X[:, 12] == 2) & (X[:, 3] == 4))
+    letters = np.array(list("abcdefghi"), object)
+    return letters[X], poisonous.astype(int)
+
+
+DATA = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "breast_cancer": lambda: load_breast_cancer(return_X_y=True),
+    "mushroom_like": mushroom_like,
+}
+
+
+def timed(job):
+    begin = time.process_time()
+    result = job()
+    return time.process_time() - begin, result
+
+
+def orange_cn2(X, y, splits):
+    from Orange.classification import CN2Learner
+    from Orange.data import ContinuousVariable, DiscreteVariable, Domain
+    from Orange.data import Table as OrangeTable
+
+    nominal = X.dtype == object
+    names = [sorted(set(column)) for column in X.T] if nominal else []
+    columns = [
+        DiscreteVariable(f"x{f}", values=names[f]) if nominal else ContinuousVariable(f"x{f}")
+        for f in range(X.shape[1])
+    ]
+    codes = (
+        np.array([[names[f].index(v) for f, v in enumerate(row)] for row in X], float)
+        if nominal
+        else X.astype(float)
+    )
+    domain = Domain(columns, DiscreteVariable("class", values=[str(c) for c in range(int(y.max()) + 1)]))
+    table = OrangeTable.from_numpy(domain, codes, y.astype(float))
+
+    def fit(rows):
+        return CN2Learner()(table[rows])
+
+    return [float(np.mean(fit(train)(table[test]) == y[test])) for train, test in splits], lambda: fit(
+        np.arange(len(y))
+    )
+
+
+def wittgenstein_ripper(X, y, splits):
+    import pandas as pd
+    import wittgenstein as lw
+
+    frame = pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])])
+
+    def fit(rows):
+        return lw.RIPPER(random_state=0).fit(frame.iloc[rows], pd.Series(y[rows]), pos_class=1)
+
+    scores = [
+        float(np.mean(np.array(fit(train).predict(frame.iloc[test])) == y[test])) for train, test in splits
+    ]
+    return scores, lambda: fit(np.arange(len(y)))
+
+
+PEERS = {
+    "Orange CN2": ("Orange", "cn2", orange_cn2),
+    "wittgenstein RIPPER": ("wittgenstein", "ripper", wittgenstein_ripper),
+}
+
+
+def compare(name, peer):
+    module, strategy, run = PEERS[peer]
+    if find_spec(module) is None:
+        print(f"{name:14} {peer}: skipped, not installed")
+        return None
+    X, y = DATA[name]()
+    if strategy == "ripper" and y.max() > 1:
+        y = (y == 1).astype(int)  # wittgenstein's learns one class against the rest
+    splits = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
+    RuleClassifier(strategy=strategy).fit(X[:50], y[:50] if len(set(y[:50])) > 1 else np.arange(50) % 2)
+    own, model = min(
+        (timed(lambda: RuleClassifier(strategy=strategy, cv=splits).fit(X, y)) for _ in range(3)),
+        key=lambda t: t[0],
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cv_time, (scores, final) = timed(lambda: run(X, y, splits))
+        final_time, _ = timed(final)
+    difference = model.cv_scores_ - np.array(scores)
+    error = float(difference.std(ddof=1) / np.sqrt(10))
+    row = {
+        "data": name,
+        "peer": peer,
+        "accuracy": model.cv_score_,
+        "peer accuracy": float(np.mean(scores)),
+        "standard error of the difference": error,
+        "seconds": own,
+        "peer seconds": cv_time + final_time,
+        "speed-up": (cv_time + final_time) / own,
+        "speed-up over one rule set": final_time / own,
+    }
+    worse = float(np.mean(difference)) < -2 * error
+    print(
+        f"{name:14} {peer:20} accuracy {model.cv_score_:.3f} vs {np.mean(scores):.3f} (± {error:.3f}"
+        f"{', worse' if worse else ''}); {own:.3f} s vs {cv_time + final_time:.1f} s: {row['speed-up']:.0f}×"
+    )
+    return row
+
+
+SHARING = {  # name: data, settings, and the speed-up asked for
+    "stable, nominal": (lambda: mushroom_like(20_000), Learning("cn2", least_weight=20.0), 5),
+    "stable, numeric": (
+        lambda: datasets.tree_like(10_000, 20, noise=0.0),
+        Learning("cn2", least_weight=100.0, max_length=3),
+        5,
+    ),
+    "stable, ripper": (lambda: mushroom_like(20_000), Learning("ripper"), 5),
+    "unstable, numeric": (
+        lambda: datasets.weak(3000, 20),
+        Learning("cn2", least_weight=20.0, max_length=3),
+        2.5,
+    ),
+    "unstable, unordered": (
+        lambda: datasets.weak(3000, 20),
+        Learning("cn2", False, least_weight=20.0, max_length=3),
+        2.5,
+    ),
+    "unstable, ripper": (lambda: datasets.weak(3000, 20), Learning("ripper"), 2.5),
+}
+
+
+def share(name):
+    make, learning, asked = SHARING[name]
+    X, y = make()
+    table, target = Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1)
+    folds = np.random.default_rng(0).permutation(len(y)) % 10
+
+    def learn(*, serial):
+        examples = Examples(table, target)
+        tasks = [examples.weighted, *(bits_of(folds != fold) for fold in range(10))]
+        seconds, sets = timed(lambda: learning.rule_sets(examples, tasks, len(y), serial=serial))
+        return seconds, sets, examples.work
+
+    pairs = [(learn(serial=False), learn(serial=True)) for _ in range(3)]
+    assert all(together[1] == alone[1] for together, alone in pairs)
+    together, alone = min(t[0] for t, _ in pairs), min(s[0] for _, s in pairs)
+    work = pairs[0][0][2]
+    fewer = work["visits_alone"] / work["visits"]
+    print(
+        f"{name:20} together {together:.3f} s, fold by fold {alone:.3f} s: {alone / together:.2f}× "
+        f"(asked {asked}); rows visited {fewer:.1f}× fewer; {len(pairs[0][0][1][0])} rules"
+    )
+    return {
+        "data": name,
+        "together": together,
+        "serial": alone,
+        "speed-up": alone / together,
+        "asked": asked,
+        **work,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="a data set")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--no-peers", action="store_true", help="compare with ourselves only")
+    given = parser.parse_args()
+    rows = [share(name) for name in SHARING if given.only in {None, name}]
+    if not given.no_peers:
+        rows += [
+            row
+            for name in DATA
+            if given.only in {None, name}
+            for peer in PEERS
+            if (row := compare(name, peer))
+        ]
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=2))
+
+
+if __name__ == "__main__":
+    main()

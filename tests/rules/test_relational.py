@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from crosscut import Bias, Database, RelationalRuleClassifier
+from crosscut.relational.queries import Facts
+from crosscut.rules.cn2 import Quality
+from crosscut.rules.examples import bits_of
+from crosscut.rules.learning import Learning
+from crosscut.rules.relational_examples import RelationalExamples
+
+
+@pytest.fixture(scope="module")
+def shop():
+    return Database.from_folder("examples/shop", target="customer.churned")
+
+
+@pytest.mark.parametrize(
+    "learning",
+    [
+        Learning("ripper", passes=1),
+        Learning("cn2", least_weight=5.0, width=3, max_length=3),
+        Learning("cn2", quality=Quality("entropy"), least_weight=5.0, width=2, max_length=2),
+        Learning("cn2", False, Quality("wracc"), width=2, max_length=2),
+    ],
+)
+def test_rules_learnt_together_are_those_learnt_alone(shop, learning):
+    language = Bias.from_schema(shop, max_thresholds=4).resolve(shop)
+
+    folds = np.arange(shop.n_examples) % 5
+
+    def learn(left_out):
+        examples = RelationalExamples(Facts(shop, language.root), language)
+        tasks = [bits_of(folds != fold) for fold in left_out]
+        sets = learning.rule_sets(examples, tasks, shop.n_examples)
+        return sets, examples.queries.store.n_evaluations
+
+    tasks = [-1, 0, 1, 2, 3, 4]
+    together, alone = learn(tasks), [learn([task]) for task in tasks]
+    assert together[0] == tuple(rules for sets, _ in alone for rules in sets)
+    assert together[1] * 2 < sum(evaluations for _, evaluations in alone)
+    assert len(together[0][0]) >= 1
+
+
+@pytest.mark.parametrize("strategy", ["ripper", "cn2"])
+def test_rules_find_the_concept_of_the_shop(shop, strategy):
+    bias = Bias.of(
+        [
+            "customer(+C,_,#)",
+            "(purchase(+C,-P,_,Amount,#[yes]), Amount > #[40,80,120])",
+            "\\+ purchase(+C,_,#[grocery],_,_)",
+        ]
+    )
+    model = RelationalRuleClassifier(bias, strategy=strategy, min_coverage=5).fit(shop)
+    assert model.cv_score_ > 0.9
+    assert model.score(shop) > 0.9
+    assert len(model.cv_rules_) == 10
+
+
+def test_predictions_follow_the_rules(shop):
+    model = RelationalRuleClassifier(Bias.from_schema(shop, max_thresholds=4), cv=4).fit(shop)
+    totals = np.array([rule.totals for rule in (*model.rules_.rules, model.rules_.default)])
+    right = totals.max(axis=1).sum() / totals.sum()
+    assert model.score(shop) == pytest.approx(right)
+    assert model.predict_proba(shop).sum(axis=1) == pytest.approx(np.ones(shop.n_examples))
+    clauses = [line for line in model.to_prolog().splitlines() if not line.startswith("%")]
+    assert len(clauses) == len(model.rules_) + 1
+    assert "out of fold" in model.to_text()
+
+
+def test_a_rule_shares_variables_between_conditions():
+    facts = "".join(
+        f"{'class'}({i},{'pos' if i % 4 == 3 else 'neg'}). part({i},a{i}). part({i},b{i}). "
+        + (f"red(a{i}). " if i % 2 else "")
+        + (f"big({'a' if i % 4 == 3 else 'b'}{i}). " if i % 4 in {1, 3} else "")
+        for i in range(40)
+    )
+    database = Database.from_prolog(facts, predict="class(+thing,-label)")
+    bias = Bias.of(["part(+T,-P)", "(part(+T,-P), red(P))", "big(+P)"])
+    model = RelationalRuleClassifier(bias, strategy="cn2", cv=4).fit(database)
+    assert model.cv_score_ == 1
+    assert "pos" in model.to_text()
+
+
+def test_a_database_without_classes_is_refused():
+    database = Database.from_prolog("weight(1,2.0). weight(2,3.0).", predict="weight(+t,-n)", regression=True)
+    with pytest.raises(ValueError, match="no examples with classes"):
+        RelationalRuleClassifier(cv=None).fit(database)
