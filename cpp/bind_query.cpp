@@ -163,11 +163,18 @@ struct QueryForest {
 
 class QueryStore {
  public:
-  QueryStore(FactStore& store, std::int64_t step_limit)
+  QueryStore(FactStore& store, std::int64_t step_limit, Vector<std::int64_t> order)
       : store_(store),
         facts_(store.facts),
         components_(facts_),
-        truth_(facts_, components_, static_cast<std::uint64_t>(step_limit)) {
+        truth_(facts_, components_, static_cast<std::uint64_t>(step_limit), {order.data(), order.data() + order.size()}) {
+    std::vector<char> seen(facts_.n_examples(), 0);
+    CROSSCUT_REQUIRE(order.size() == seen.size(), "order needs one entry per example");
+    for (std::size_t i = 0; i < order.size(); i++) {
+      const auto example = static_cast<std::size_t>(order.data()[i]);
+      CROSSCUT_REQUIRE(example < seen.size() && !seen[example], "order has to name every example once");
+      seen[example] = 1;
+    }
     CROSSCUT_REQUIRE(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
   }
 
@@ -465,7 +472,7 @@ void bind_query(nb::module_& m) {
       .def_prop_ro("levels", &QueryForest::levels);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   nb::class_<QueryStore>(m, "QueryStore")
-      .def(nb::init<FactStore&, std::int64_t>(), "facts"_a, "step_limit"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<FactStore&, std::int64_t, Vector<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
       .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a, "lookaheads"_a,
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)

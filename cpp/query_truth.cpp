@@ -206,7 +206,7 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::vector<std::ui
     }
     for (; some; some &= some - 1) {
       const std::uint64_t bit = some & -some;
-      const std::size_t example = w * 64 + static_cast<std::size_t>(std::countr_zero(bit));
+      const auto example = static_cast<std::size_t>(order_[w * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
       fixed_ = facts_.fixed_of(example);
       if (shared & bit) {
         left_ = all_left_;

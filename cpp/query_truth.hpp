@@ -16,8 +16,9 @@ struct LimitHit {
 
 class Truth {
  public:
-  Truth(Facts& facts, const Components& components, std::uint64_t step_limit)
-      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit) {
+  // Bit i of a set is the example order[i] of the facts: examples of one fold in neighbouring words are counted faster.
+  Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
+      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), order_(std::move(order)) {
     everything_.assign(words_, ~std::uint64_t{0});
     if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
   }
@@ -83,6 +84,7 @@ class Truth {
   std::uint64_t limit_, steps_ = 0, evaluations_ = 0;
   std::vector<std::uint64_t> truth_, known_;
   std::vector<LimitHit> hits_;
+  std::vector<std::int64_t> order_;
   std::vector<char> asked_;     // queries of the call under way
   std::vector<char> complete_;  // queries whose truth is known on every example
   std::vector<std::uint64_t> everything_, examples_;

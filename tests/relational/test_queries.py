@@ -227,8 +227,10 @@ def test_bad_arguments_raise():
         facts.add_relation(np.array([[3]], np.int32))
     relation = facts.add_relation(np.array([[0, 1], [1, 2]], np.int32))
     with pytest.raises(ValueError, match="step_limit"):
-        _core.QueryStore(facts, 0)
-    store = _core.QueryStore(facts, 10)
+        _core.QueryStore(facts, 0, np.arange(2))
+    with pytest.raises(ValueError, match="every example once"):
+        _core.QueryStore(facts, 10, np.zeros(2, np.int64))
+    store = _core.QueryStore(facts, 10, np.arange(2))
     with pytest.raises(ValueError, match="has 2 arguments"):
         store.extend([], [(relation, False, [term(CONSTANT, 0)])], [])
     with pytest.raises(ValueError, match="was not added"):

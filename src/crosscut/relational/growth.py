@@ -153,16 +153,18 @@ class Grower:
         database = facts.database
         if database.target is None:
             raise ValueError("the database has no target; say which predicate to learn with `predict`")
-        self.queries = Queries(facts, language, step_limit=step_limit)
+        # examples fold by fold: counts of a fold then touch few words
+        self.order = np.argsort(folds, kind="stable")
+        self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
         self.settings: Settings = language.settings
         self.signature = signature_of(facts, language)
-        self.folds = np.ascontiguousarray(folds, np.int32)
+        self.folds = np.ascontiguousarray(folds[self.order], np.int32)
         self.n_folds = int(self.folds.max(initial=-1)) + 1
         self.target: Classes | Numbers
         if self.settings.regression:
-            self.target = Numbers(np.asarray(database.target, np.float64), self.settings.ftest)
+            self.target = Numbers(np.asarray(database.target, np.float64)[self.order], self.settings.ftest)
         else:
-            self.target = Classes(np.asarray(database.target, np.int32), database.classes)
+            self.target = Classes(np.asarray(database.target, np.int32)[self.order], database.classes)
         self.max_uses = [-1] * (1 + max((mode.source for mode in language.modes), default=-1))
         for mode in language.modes:
             self.max_uses[mode.source] = -1 if mode.max_uses is None else mode.max_uses
@@ -209,8 +211,9 @@ class Grower:
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
                 found = leaves[0] >= 0
-                result.held_out[found] = self.target.predictions(predictions[0][found])
-                result.held_out_leaves[found] = leaves[0][found]
+                mine = self.order[found]
+                result.held_out[mine] = self.target.predictions(predictions[0][found])
+                result.held_out_leaves[mine] = leaves[0][found]
         return result
 
 

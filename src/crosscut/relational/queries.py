@@ -166,22 +166,30 @@ class Queries:
     step_limit : int
         Most steps (facts looked at) that may be spent on one query and example. A query that takes more
         counts as false there, and is listed in `limit_hits`.
+    order : int array of shape (n_examples,), optional
+        Bit ``i`` of a set of examples is example ``order[i]`` of the database; by default example ``i``.
     """
 
     def __init__(
-        self, facts: Facts, language: Language | None = None, *, step_limit: int = STEP_LIMIT
+        self,
+        facts: Facts,
+        language: Language | None = None,
+        *,
+        step_limit: int = STEP_LIMIT,
+        order: NDArray[np.int64] | None = None,
     ) -> None:
         self.facts = facts
         self.types: dict[str, int] = {}
         self.language = language
         self.step_limit = step_limit
+        self.order = np.arange(facts.database.n_examples) if order is None else order
         self._encoded = None if language is None else self._encode(language)
         self.everything = bits(np.ones(facts.database.n_examples, bool))
         self.start()
 
     def start(self) -> None:
         """Begin with an empty cache."""
-        self.store = _core.QueryStore(self.facts.store, self.step_limit)
+        self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
 
