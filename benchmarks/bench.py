@@ -137,24 +137,25 @@ def main() -> None:
     machine = Machine.here(("crosscut", "numpy", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu", "ydf"))
     print(machine)
     peers = installed_peers()
-    tables = {}
-    children = [Child(peer) for peer in peers]
-    for workload in chosen:
-        able = [child for child in children if workload != "higgs-1m" or child.peer in FAST_ENOUGH]
-        tables[workload] = measure(workload, able, quick=options.quick)
-        show(workload, tables[workload])
-    for child in children:
-        child.close()
     result = {
         "machine": machine.as_dict(),
         "quick": options.quick,
         "peers": {peer: PEERS[peer].computes for peer in peers},
-        "workloads": {workload: TITLES[workload] for workload in chosen},
-        "results": tables,
+        "workloads": {},
+        "results": {},
     }
     file = Path(options.json)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    children = [Child(peer) for peer in peers]
+    for workload in chosen:
+        able = [child for child in children if workload != "higgs-1m" or child.peer in FAST_ENOUGH]
+        result["results"][workload] = measure(workload, able, quick=options.quick)
+        result["workloads"][workload] = TITLES[workload]
+        show(workload, result["results"][workload])
+        # written as it grows: a long run that is stopped has not been for nothing
+        file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for child in children:
+        child.close()
 
 
 if __name__ == "__main__":
