@@ -84,7 +84,10 @@ def wittgenstein_ripper(X, y, splits):
     frame = pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])])
 
     def fit(rows):
-        return lw.RIPPER(random_state=0).fit(frame.iloc[rows], pd.Series(y[rows]), pos_class=1)
+        known = frame.iloc[rows].assign(label=y[rows])
+        model = lw.RIPPER(random_state=0)
+        model.fit(known, class_feat="label", pos_class=1)  # returns nothing
+        return model
 
     scores = [
         float(np.mean(np.array(fit(train).predict(frame.iloc[test])) == y[test])) for train, test in splits
