@@ -112,6 +112,21 @@ const std::uint64_t* sort_pairs(const std::uint32_t* keys, std::size_t n, Scratc
   return wide ? sort_by_digits<11, 3>(keys, n, scratch) : sort_by_digits<8, 4>(keys, n, scratch);
 }
 
+bool too_close(float a, float b) { return a + 1e-7f >= b; }  // scikit-learn's gap rule
+
+// A border between values too close to part would not be a cut: moves it up to the next one that is (or drops it).
+std::size_t move_borders(const float* values, std::size_t n_values, std::size_t n_coarse, std::uint32_t* first) {
+  std::size_t kept = 1;
+  for (std::size_t c = 1; c < n_coarse; c++) {
+    std::uint32_t r = std::max(first[c], first[kept - 1] + 1);
+    while (r < n_values && too_close(values[r - 1], values[r])) r++;
+    if (r >= n_values) break;
+    first[kept++] = r;
+  }
+  first[kept] = static_cast<std::uint32_t>(n_values);
+  return kept;
+}
+
 void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
                  Scratch& scratch) {
   const auto row = static_cast<std::size_t>(out.row[f]);
@@ -132,7 +147,8 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
     end[n_values] = static_cast<std::uint32_t>(i + 1);
     n_values += i + 1 == present || static_cast<std::uint32_t>(sorted[i + 1] >> 32) != key;
   }
-  const std::size_t n_coarse = intervals(end, n_values, max_intervals, first);
+  std::size_t n_coarse = intervals(end, n_values, max_intervals, first);
+  if (!bins && n_coarse < n_values) n_coarse = move_borders(values, n_values, n_coarse, first);
 
   for (std::size_t c = 0; c < n_coarse; c++) {
     std::size_t i = first[c] ? end[first[c] - 1] : 0;
@@ -149,7 +165,7 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
     coarse[at] = static_cast<std::uint8_t>(n_coarse);
   }
   bool close = false;
-  for (std::size_t r = 1; r < n_values; r++) close |= values[r - 1] + 1e-7f >= values[r];
+  for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
   out.close[row] = close;
   out.has_missing[row] = present < n;
   out.n_values[row] = static_cast<std::int32_t>(n_values);

@@ -35,6 +35,9 @@ struct Block {
     return levels >= 6 ? most : most >> (6 - levels);
   }
 
+  // Threads meet three times per bundle, which smaller ones would not repay (least of all on a busy machine).
+  bool worth_sharing(u32 n) { return static_cast<u64>(n) * static_cast<u64>(w().run.p.n_features) >= u64{1} << 16; }
+
   void refine(Team team, u32 n, u32* ids, u16* masks) {
     Worker& me = w();
     me.poll();
@@ -63,7 +66,7 @@ struct Block {
     if (team.lanes) {
       Best best;
       best.start(me.run.K(), me.scratch.take<double>(static_cast<std::size_t>(kLanes * me.run.K())));
-      search_large(helpers, n_helpers, team, rows, best);
+      search_large(helpers, worth_sharing(n) ? n_helpers : 1, team, rows, best);
       Settler<LargeRows> settler(me, team, rows, best);
       settler.take_tests();
       settler.open_children();

@@ -60,7 +60,7 @@ def random_tasks(rng: np.random.Generator, n: int, n_columns: int) -> tuple[Task
     splits = [(np.flatnonzero(order != i), np.flatnonzero(order == i)) for i in range(folds)]
     tasks = Tasks.from_splits(splits, n)
     if kind == "one":
-        tasks = Tasks.single(n)
+        tasks = tasks.take([0])
     elif kind == "many":
         tasks = Tasks.leave_one_out(n)
     elif kind == "pairs":
@@ -70,7 +70,7 @@ def random_tasks(rng: np.random.Generator, n: int, n_columns: int) -> tuple[Task
         ]
         tasks = Tasks.from_splits(splits, n)
     elif kind == "bootstrap":
-        tasks = Tasks.bootstrap(n, 5, random_state=int(rng.integers(1000)))
+        tasks = Tasks.bootstrap(5, n, random_state=int(rng.integers(1000)), final=True)
     elif kind == "features" and n_columns > 1:
         tasks = tasks.with_features([rng.random(n_columns) < 0.7 for _ in range(2)])
     elif kind == "limits":

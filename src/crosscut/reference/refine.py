@@ -147,7 +147,8 @@ def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Te
             best, best_Q, best_branches = make(i), Q[i], branches[i, :, 1:].astype(np.float64)
     if best_branches is None:
         return None
-    enough = improvement(examples, task, best_branches) + EPSILON >= task.limits.min_impurity_decrease
+    least = task.limits.min_impurity_decrease
+    enough = least <= 0 or improvement(examples, task, best_branches) + EPSILON >= least
     return best if enough else None
 
 

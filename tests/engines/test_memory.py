@@ -1,0 +1,152 @@
+"""The binding of the core: bad arguments, interruption, progress, memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosscut import _core
+from crosscut.engines import memory
+from crosscut.growth import Growth, Limits, Target
+from crosscut.table import Table
+from crosscut.tasks import Tasks
+
+
+def arguments(**changes):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(50, 3)), 1)
+    table, tasks = Table.from_data(X), Tasks.from_cv(3, n_rows=50)
+    good = {
+        "ranks": table.ranks, "coarse": table.coarse, "n_values": table.n_values, "values": table.values,
+        "coarse_first": table.coarse_first, "nominal": np.zeros(3, bool), "has_missing": table.has_missing,
+        "close": table.close, "edges": None, "classes": (X[:, 0] > 0).astype(np.int32), "n_classes": 2, "weight": None,
+        "product": None, "target": None, "exact": [], "decrease_scale": 1.0, "masks": tasks.masks, "multiplicity": None,
+        "features": None, "limits": np.tile(np.array([[9, 2, 1]]), (4, 1)), "min_decrease": np.zeros(4),
+        "criterion": "gini", "multiway": False, "bundling": True, "two_resolutions": True, "local_rows": 64,
+        "n_threads": 1, "progress": None,
+    }  # fmt: skip
+    return good | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"classes": np.full(50, 2, np.int32)}, "classes must be from 0"),
+        ({"classes": np.zeros(49, np.int32)}, "classes must have one entry per row"),
+        ({"n_values": np.array([1, 1, 1], np.int32)}, "ranks must be below n_values"),
+        ({"masks": np.zeros((2, 50), np.uint16)}, "masks must have the shape"),
+        ({"limits": np.array([[9, 2, 0]] * 4)}, "limits must have"),
+        ({"criterion": "magic"}, "criterion must be"),
+        ({"criterion": "variance"}, "criterion variance"),
+        ({"local_rows": 5000}, "local_rows must be"),
+        ({"features": np.ones((4, 2), bool)}, "features must have the shape"),
+        ({"coarse_first": [np.array([0, 5], np.uint32)] * 3}, "coarse_first must run"),
+        ({"weight": np.ones(50)}, "exact must have"),
+    ],
+)
+def test_bad_arguments_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        _core.grow(**arguments(**changes))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_fuzzed_arguments_never_crash(data):
+    """Every array with random content of the right type: an error or a forest, never a crash."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    given_arguments = arguments()
+    for name in data.draw(st.lists(st.sampled_from(sorted(given_arguments)), min_size=1, max_size=3)):
+        value = given_arguments[name]
+        if isinstance(value, np.ndarray):
+            shape = value.shape if rng.random() < 0.7 else tuple(rng.integers(0, 6, rng.integers(1, 3)))
+            high = int(rng.choice([2, 40, 300, 2**31 - 1]))
+            given_arguments[name] = rng.integers(0, high, shape).astype(value.dtype)
+        elif isinstance(value, (int, float)):
+            given_arguments[name] = type(value)(rng.integers(-5, 100))
+        else:
+            given_arguments[name] = [None, [], "entropy", 3][rng.integers(4)]
+    try:
+        _core.grow(**given_arguments)
+    except (ValueError, TypeError, RuntimeError):
+        pass
+
+
+def big_problem(n=100_000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 12)).astype(np.float32)
+    y = (rng.random(n) < 0.5).astype(np.int32)
+    return Table.from_data(X), Target(y, 2), Tasks.from_cv(10, n_rows=n)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_interrupt_stops_growing():
+    table, target, tasks = big_problem()
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(1000):  # the signal may come between two runs; one of them is stopped
+            memory.grow(table, target, tasks, Growth())
+
+
+def test_progress_is_told_and_may_stop():
+    table, target, tasks = big_problem()
+    rows = []
+
+    def progress(done):
+        rows.append(done)
+        if len(rows) == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        memory.grow(table, target, tasks, Growth(), progress=progress)
+    assert rows == sorted(rows)
+
+
+def test_out_of_memory_is_an_error():
+    """With an address space too small for the run, growing raises MemoryError."""
+    code = """
+import resource, numpy as np
+from crosscut.engines.memory import grow
+from crosscut.growth import Growth, Target
+from crosscut.table import Table
+from crosscut.tasks import Tasks
+rng = np.random.default_rng(0)
+n = 400_000
+table = Table.from_data(rng.normal(size=(n, 4)), n_jobs=1)
+target, tasks = Target((rng.random(n) < 0.5).astype(np.int32), 2), Tasks.from_cv(10, n_rows=n)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 12_000_000, used + 12_000_000))
+try:
+    grow(table, target, tasks, Growth(), n_jobs=1)
+except MemoryError:
+    print("MemoryError")
+"""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("needs RLIMIT_AS")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert out.stdout.strip() == "MemoryError", out.stderr
+
+
+def test_levels_count_the_work():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    y = (X[:, 0] > 0).astype(np.int32)
+    tasks = Tasks.from_cv(5, n_rows=500)
+    forest = memory.grow(Table.from_data(X), Target(y, 2), tasks, Growth())
+    assert forest.levels["rows"][0] == 500
+    assert forest.levels["bundles"][0] == 1
+
+
+def test_depth_zero_is_one_leaf():
+    table = Table.from_data(np.arange(6.0).reshape(-1, 1))
+    tasks = Tasks.from_cv(2, n_rows=6, limits=Limits(max_depth=0))
+    forest = memory.grow(table, Target(np.array([0, 1, 0, 1, 0, 1], np.int32), 2), tasks, Growth())
+    assert [len(tree) for tree in forest.trees] == [1, 1, 1]

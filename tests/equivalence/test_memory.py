@@ -1,0 +1,127 @@
+"""The core's trees are the reference's, bit for bit: for any threads, block size, instruction set and short cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosscut import _core
+from crosscut.engines.memory import grow
+from crosscut.growth import Growth, Target
+from crosscut.reference import engine as reference
+from crosscut.table import Table
+from crosscut.tasks import Tasks
+from .cases import random_case
+
+LEVELS = ["baseline", "avx2", "avx512"]
+seeds = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture(params=LEVELS)
+def level(request):
+    before = _core.simd_level()
+    try:
+        _core.set_simd_level(request.param)
+    except ValueError as missing:
+        pytest.skip(str(missing))
+    yield request.param
+    _core.set_simd_level(before)
+
+
+def assert_same(ours, theirs, made_of):
+    assert len(ours) == len(theirs)
+    for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        assert a.equals(b), (i, made_of)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=seeds, threads=st.sampled_from([1, 2]), local_rows=st.sampled_from([1, 7, 30, 4096]))
+def test_equals_reference(seed, threads, local_rows):
+    case = random_case(seed)
+    expected = reference.grow(case.table, case.target, case.tasks, case.growth)
+    forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=threads, local_rows=local_rows)
+    assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None)
+@given(seed=seeds, threads=st.sampled_from([1, 2]), local_rows=st.sampled_from([1, 7, 30, 4096]))
+def test_equals_reference_thousands(seed, threads, local_rows):
+    case = random_case(seed)
+    expected = reference.grow(case.table, case.target, case.tasks, case.growth)
+    forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=threads, local_rows=local_rows)
+    assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=seeds,
+    threads=st.sampled_from([1, 2]),
+    bundling=st.booleans(),
+    two_resolutions=st.booleans(),
+    local_rows=st.sampled_from([1, 16, 200, 4096]),
+)
+def test_together_equals_alone(seed, threads, bundling, two_resolutions, local_rows):
+    case = random_case(seed, max_rows=400)
+    together = grow(
+        case.table, case.target, case.tasks, case.growth, n_jobs=threads,
+        bundling=bundling, two_resolutions=two_resolutions, local_rows=local_rows,
+    )  # fmt: skip
+    some = np.random.default_rng(seed).choice(case.tasks.n_tasks, min(4, case.tasks.n_tasks), replace=False)
+    for i in some:
+        alone = grow(case.table, case.target, case.tasks.take([int(i)]), case.growth, n_jobs=1)
+        if case.tasks.multiplicity is None or case.target.n_classes:
+            assert together.trees[i].equals(alone.trees[0]), (i, case.made_of)
+
+
+def test_every_instruction_set(level):
+    for seed in range(40):
+        case = random_case(seed, max_rows=200)
+        expected = reference.grow(case.table, case.target, case.tasks, case.growth)
+        for local_rows in (5, 4096):
+            forest = grow(case.table, case.target, case.tasks, case.growth, local_rows=local_rows)
+            assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "gain_ratio", "variance"])
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_large_bundles(criterion, n_classes):
+    """Coarse intervals, bounds and opened intervals against full scans, on rows enough for many per interval."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(20000, 4))
+    X[:, 1] = np.round(X[:, 1], 2)
+    X[rng.random(20000) < 0.1, 2] = np.nan
+    score = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=20000)
+    y = score if criterion == "variance" else np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
+    table, tasks = Table.from_data(X), Tasks.from_cv(5, n_rows=20000)
+    target = Target(y, 0) if criterion == "variance" else Target(y.astype(np.int32), n_classes)
+    growth = Growth(criterion=criterion)
+    expected = grow(table, target, tasks, growth, two_resolutions=False, bundling=False, local_rows=4096, n_jobs=1)
+    for local_rows, threads in ((300, 1), (1000, 2)):
+        forest = grow(table, target, tasks, growth, local_rows=local_rows, n_jobs=threads)
+        assert_same(forest.trees, expected.trees, (criterion, local_rows, threads))
+
+
+def test_leave_one_out_on_thousand_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 4))
+    y = (X[:, 0] + rng.normal(size=1000) > 0).astype(np.int32)
+    table, tasks, target = Table.from_data(X), Tasks.leave_one_out(1000), Target(y, 2)
+    forest = grow(table, target, tasks, Growth())
+    assert len(forest) == 1001
+    for i in (0, 1, 500, 1000):
+        assert forest.trees[i].equals(grow(table, target, tasks.take([i]), Growth()).trees[0])
+
+
+def test_nested_eight_by_eight():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(np.int32)
+    table, target = Table.from_data(X), Target(y, 2)
+    tasks = Tasks.nested(8, n_rows=400)
+    forest = grow(table, target, tasks, Growth())
+    assert len(forest) == 8 * 9 // 2 + 1
+    for i in (0, 1, 17, 36):
+        assert forest.trees[i].equals(grow(table, target, tasks.take([i]), Growth()).trees[0])
