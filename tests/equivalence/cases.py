@@ -72,7 +72,9 @@ def random_tasks(rng: np.random.Generator, n: int, n_columns: int) -> tuple[Task
     elif kind == "bootstrap":
         tasks = Tasks.bootstrap(5, n, random_state=int(rng.integers(1000)), final=True)
     elif kind == "features" and n_columns > 1:
-        tasks = tasks.with_features([rng.random(n_columns) < 0.7 for _ in range(2)])
+        allowed = rng.random((2, n_columns)) < 0.7
+        allowed[:, rng.integers(n_columns)] = True
+        tasks = tasks.with_features(allowed)
     elif kind == "limits":
         tasks = tasks.with_limits([random_limits(rng) for _ in range(3)])
     return tasks, kind
