@@ -480,10 +480,29 @@ inline void grow_both(Worker& w, const Local& local, const Twig& twig, const Twi
   w.scratch.release(mark);
 }
 
+// A child bundle that is nested too deeply: its rows are kept, to be grown as a block of their own later.
+inline void defer_child(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test* tests, const Cluster& c) {
+  Pending* later = new_pending(w.held, child_team(w, twig.team, tests, c), twig.n);
+  const bool pack = !w.run.p.multiplicity;
+  later->n = 0;
+  for (u32 i = 0; i < twig.n; i++) {
+    const u32 m = lanes_in(rows, tests, c, i);
+    later->ids[later->n] = local.ids[twig.rows[i]], later->masks[later->n] = static_cast<u16>(pack ? pack_bits(m, c.lanes) : m);
+    later->n += m != 0;
+  }
+  if (later->n) later->next = w.deferred, w.deferred = later;
+}
+
 inline void grow_children(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Settler<TwigRows>& settler,
                           const Cluster* clusters, int n) {
-  if (settler.n_tests == 1 && n == 2) return grow_both(w, local, twig, rows, settler.tests[0], clusters);
-  for (int i = 0; i < n; i++) grow_child(w, local, twig, rows, settler.tests, clusters[i]);
+  if (w.nesting >= kNesting) {
+    for (int c = 0; c < n; c++) defer_child(w, local, twig, rows, settler.tests, clusters[c]);
+    return;
+  }
+  w.nesting++;
+  if (settler.n_tests == 1 && n == 2) grow_both(w, local, twig, rows, settler.tests[0], clusters);
+  else for (int i = 0; i < n; i++) grow_child(w, local, twig, rows, settler.tests, clusters[i]);
+  w.nesting--;
 }
 
 inline void grow_twig(Worker& w, const Local& local, Twig& twig) {

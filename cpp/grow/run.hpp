@@ -65,8 +65,13 @@ struct Run {
 };
 constexpr u32 kXlogs = 1 << 16;
 
+struct Pending;  // a bundle that waits to be grown
+
 struct Worker {
   Run& run;
+  int nesting = 0;             // bundles being refined, one inside the other
+  Pending* deferred = nullptr; // bundles too deep inside others: grown when those are done, so that the stack stays small
+  Arena held;                  // their rows
   int block = 0;
   bool caller = false;  // the thread that may ask Python about signals
   Arena scratch, nodes;
@@ -107,6 +112,22 @@ struct Team {
   Node* node[kLanes];
   i64 min_leaf[kLanes];
 };
+
+constexpr int kNesting = 128;  // deeper bundles are deferred
+
+struct Pending {
+  Pending* next;
+  Team team;
+  u32 n;
+  u32* ids;
+  u16* masks;
+};
+
+inline Pending* new_pending(Arena& arena, const Team& team, u32 n) {
+  Pending* p = arena.take<Pending>(1);
+  *p = {nullptr, team, n, arena.take<u32>(n + 1), arena.take<u16>(n + 1)};
+  return p;
+}
 
 // The best test of every lane so far: highest quality, then lowest feature, then lowest key (the order within a feature).
 struct Best {

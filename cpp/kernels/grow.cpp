@@ -8,14 +8,6 @@
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
-struct Pending {  // a small bundle that waits for a thread
-  Pending* next;
-  Team team;
-  u32 n;
-  u32* ids;
-  u16* masks;
-};
-
 struct Block {
   Worker** helpers;
   int n_helpers;
@@ -47,10 +39,9 @@ struct Block {
         me.run.rows_done.fetch_add(n, std::memory_order_relaxed);
         return;
       }
-      Pending* p = held.take<Pending>(1);
-      *p = {queue, team, n, held.take<u32>(n), held.take<u16>(n)};
+      Pending* p = new_pending(held, team, n);
       std::copy_n(ids, n, p->ids), std::copy_n(masks, n, p->masks);
-      queue = p;
+      p->next = queue, queue = p;
       return;
     }
     const double started = seconds_now();
@@ -122,8 +113,19 @@ struct Block {
         child.n += m != 0;
       }
     }
-    for (int c = 0; c < n_clusters; c++)
-      if (children[c].n) refine(child_team(me, team, tests, clusters[c]), children[c].n, children[c].ids, children[c].masks);
+    const bool deep = me.nesting >= kNesting;
+    me.nesting++;
+    for (int c = 0; c < n_clusters; c++) {
+      if (!children[c].n) continue;
+      if (deep) {
+        Pending* later = new_pending(me.held, child_team(me, team, tests, clusters[c]), children[c].n);
+        std::copy_n(children[c].ids, later->n, later->ids), std::copy_n(children[c].masks, later->n, later->masks);
+        later->next = me.deferred, me.deferred = later;
+        continue;
+      }
+      refine(child_team(me, team, tests, clusters[c]), children[c].n, children[c].ids, children[c].masks);
+    }
+    me.nesting--;
     me.scratch.release(mark);
   }
 
@@ -147,6 +149,10 @@ struct Block {
           if (failed.load()) break;
           me.poll();
           grow_local(me, p->team, p->n, p->ids, p->masks);
+          while (Pending* later = me.deferred) {
+            me.deferred = later->next;
+            grow_local(me, later->team, later->n, later->ids, later->masks);
+          }
           run.rows_done.fetch_add(p->n, std::memory_order_relaxed);
         }
       } catch (const Stopped&) {
@@ -207,9 +213,14 @@ struct Block {
       team = rest, n = kept;
     }
     if (team.lanes) refine(team, n, ids, masks);
+    while (Pending* later = me.deferred) {
+      me.deferred = later->next;
+      refine(later->team, later->n, later->ids, later->masks);
+    }
     me.scratch.release(mark);
     if (queue) finish_queue();
     held.release({nullptr, 0});
+    for (int i = 0; i < n_helpers; i++) helpers[i]->held.release({nullptr, 0});
   }
 
   void count_roots(const LargeRows& rows, const Team& team, u32 used) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -27,8 +28,10 @@ def arguments(**changes):
     good = {
         "ranks": table.ranks, "coarse": table.coarse, "n_values": table.n_values, "values": table.values,
         "coarse_first": table.coarse_first, "nominal": np.zeros(3, bool), "has_missing": table.has_missing,
-        "close": table.close, "edges": None, "classes": (X[:, 0] > 0).astype(np.int32), "n_classes": 2, "weight": None,
-        "product": None, "target": None, "exact": [], "decrease_scale": 1.0, "masks": tasks.masks, "multiplicity": None,
+        "close": table.close, "edges": None, "classes": (X[:, 0] > 0).astype(np.int32), "n_classes": 2,
+        "weight": None,
+        "product": None, "target": None, "exact": [], "decrease_scale": 1.0, "masks": tasks.masks,
+        "multiplicity": None,
         "features": None, "limits": np.tile(np.array([[9, 2, 1]]), (4, 1)), "min_decrease": np.zeros(4),
         "criterion": "gini", "multiway": False, "bundling": True, "two_resolutions": True, "local_rows": 64,
         "n_threads": 1, "progress": None,
@@ -73,10 +76,8 @@ def test_fuzzed_arguments_never_crash(data):
             given_arguments[name] = type(value)(rng.integers(-5, 100))
         else:
             given_arguments[name] = [None, [], "entropy", 3][rng.integers(4)]
-    try:
+    with contextlib.suppress(ValueError, TypeError, RuntimeError):
         _core.grow(**given_arguments)
-    except (ValueError, TypeError, RuntimeError):
-        pass
 
 
 def big_problem(n=100_000):
@@ -86,14 +87,18 @@ def big_problem(n=100_000):
     return Table.from_data(X), Target(y, 2), Tasks.from_cv(10, n_rows=n)
 
 
+def grow_often(table, target, tasks):
+    for _ in range(1000):  # the signal may come between two runs; one of them is stopped
+        memory.grow(table, target, tasks, Growth())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_interrupt_stops_growing():
     table, target, tasks = big_problem()
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        for _ in range(1000):  # the signal may come between two runs; one of them is stopped
-            memory.grow(table, target, tasks, Growth())
+        grow_often(table, target, tasks)
 
 
 def test_progress_is_told_and_may_stop():
