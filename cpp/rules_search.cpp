@@ -48,12 +48,6 @@ struct Node {
   Condition condition;
 };
 
-double size_of(const Bits& bits) {
-  std::size_t n = 0;
-  for (std::uint64_t word : bits) n += static_cast<std::size_t>(std::popcount(word));
-  return static_cast<double>(n);
-}
-
 // Words of lanes as masks of rows: bit l of mask j is bit j of word l. Blocks of 8 by 8 bits at a time.
 void transpose(const std::uint64_t* words, std::size_t lanes, std::uint16_t* masks) {
   for (std::size_t first = 0; first < lanes; first += 8)

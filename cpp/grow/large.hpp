@@ -248,7 +248,7 @@ constexpr std::size_t kHistogramBytes = std::size_t{128} << 20;  // columns are 
 
 // All columns by all helpers (one worker per thread; helpers[0] is the caller).
 template <class P>
-void search_large_with(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
+void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
                        const LocalRows& all_rows, Best& best) {
   using Search = LargeSearch<P>;
   Run& run = helpers[0]->run;
