@@ -8,7 +8,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 constexpr u32 kSample = 512;
 constexpr u32 kTinyBundle = 48;  // below this many rows clustering costs more than it saves
 
-inline double lane_cost(u32 lanes) {  // measured cost of a row with this many lanes, relative to one
+inline double lane_cost(u32 lanes) {  // assumed cost of a row with this many lanes, relative to one; not yet measured
   const int n = __builtin_popcount(lanes);
   return n <= 1 ? 1.0 : n <= 8 ? 1.25 : 1.5;
 }
