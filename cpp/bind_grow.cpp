@@ -165,7 +165,8 @@ nb::dict grow(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& co
               int n_classes, const std::optional<Array<double>>& weight, const std::optional<Array<double>>& product,
               const std::optional<Array<double>>& target, const nb::list& exact, double decrease_scale, const Matrix<std::uint16_t>& masks,
               const std::optional<Matrix<std::uint8_t>>& multiplicity, const std::optional<Matrix<bool>>& features,
-              const Matrix<std::int64_t>& limits, const Array<double>& min_decrease, const std::string& criterion, bool multiway,
+              const Matrix<std::int64_t>& limits, const Array<double>& min_decrease, const std::optional<Array<double>>& totals,
+              const std::string& criterion, bool multiway,
               bool bundling, bool two_resolutions, int local_rows, int n_threads, nb::object progress) {
   const Columns columns(ranks, coarse, n_values, values, coarse_first, nominal, has_missing, close, edges);
   const std::size_t F = ranks.shape(0), N = ranks.shape(1), T = limits.shape(0);
@@ -174,6 +175,7 @@ nb::dict grow(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& co
   need(F < (std::size_t{1} << 31) && T > 0 && T < (std::size_t{1} << 30), "limits must have one row per task");
   need(limits.shape(1) == 3, "limits must have the columns max_depth, min_samples_split, min_samples_leaf");
   need(min_decrease.size() == T, "min_decrease must have one entry per task");
+  need(!totals || totals->size() == T, "totals must have one entry per task");
   need(masks.shape(0) == (T + kBlockTasks - 1) / kBlockTasks && masks.shape(1) == N, "masks must have the shape (blocks of 15 tasks, rows)");
   p.n_rows = N, p.n_features = static_cast<int>(F), p.n_tasks = static_cast<int>(T), p.n_classes = n_classes;
   p.columns = columns.columns.data();
@@ -220,6 +222,7 @@ nb::dict grow(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& co
     task_limits[t] = {l[0], l[1], l[2], min_decrease.data()[t]};
   }
   p.limits = task_limits.data();
+  if (totals) p.totals = totals->data();
   p.multiway = multiway, p.bundling = bundling, p.two_resolutions = two_resolutions;
   need(local_rows >= 1 && local_rows <= 4096, "local_rows must be from 1 to 4096");
   need(n_threads >= 0 && n_threads <= 1024, "n_threads must be from 0 (as many as OpenMP offers) to 1024");
@@ -244,6 +247,6 @@ nb::dict grow(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& co
 void bind_grow(nb::module_& m) {
   m.def("grow", &grow, "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a, "has_missing"_a, "close"_a,
         "edges"_a.none(), "classes"_a.none(), "n_classes"_a, "weight"_a.none(), "product"_a.none(), "target"_a.none(), "exact"_a,
-        "decrease_scale"_a, "masks"_a, "multiplicity"_a.none(), "features"_a.none(), "limits"_a, "min_decrease"_a, "criterion"_a,
+        "decrease_scale"_a, "masks"_a, "multiplicity"_a.none(), "features"_a.none(), "limits"_a, "min_decrease"_a, "totals"_a.none(), "criterion"_a,
         "multiway"_a, "bundling"_a, "two_resolutions"_a, "local_rows"_a, "n_threads"_a, "progress"_a.none());
 }

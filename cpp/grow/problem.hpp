@@ -51,6 +51,7 @@ struct Problem {
   const std::uint8_t* multiplicity;    // [n_tasks][n_rows] or null
   const std::uint8_t* features;        // [n_tasks][n_features] or null
   const TaskLimits* limits;            // [n_tasks]
+  const double* totals;                // [n_tasks] weight that a decrease of impurity is a share of; null: that of the root
   Criterion criterion;
   bool multiway;
   bool bundling, two_resolutions;      // off only to compare: paper's identical tests; full scans

@@ -194,7 +194,7 @@ struct Block {
     count_roots(rows, team, used);
     u32 closed = 0;
     for (int k = 0; k < tasks; k++) {
-      me.root_total[k] = me.run.judge.total(team.node[k]->stats);
+      me.root_total[k] = p.totals ? p.totals[first + k] : me.run.judge.total(team.node[k]->stats);
       (wants_test(me.run, *team.node[k], p.limits[first + k]) ? team.lanes : closed) |= 1u << k;
     }
     close_lanes(me, team, rows, closed);

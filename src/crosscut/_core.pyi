@@ -96,6 +96,7 @@ def grow(
     features: NDArray[np.bool_] | None,
     limits: NDArray[np.int64],
     min_decrease: NDArray[np.float64],
+    totals: NDArray[np.float64] | None,
     criterion: str,
     multiway: bool,
     bundling: bool,

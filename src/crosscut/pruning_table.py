@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crosscut import _core
-from crosscut.pruning import PruningPaths, alpha_levels, pruning_paths
+from crosscut.pruning import alpha_levels, pruning_paths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +94,6 @@ def pruning_table(
     *,
     n_classes: int,
     weights: NDArray[np.float64] | None = None,
-    paths: PruningPaths | None = None,
 ) -> PruningTable:
     """Judge every pruning of the final tree by the held-out rows of the folds.
 
@@ -111,50 +110,95 @@ def pruning_table(
     weights : float64 array, optional
         Weights of the rows; errors are weighted by them.
     """
-    packed = forest.packed
-    paths = paths or pruning_paths(packed)
-    alpha = _distinct(paths.alphas(0))
-    final = packed.only(0)
-    nodes = slice(0, int(packed.node_start[1]))
-    final_level = _levels_of(final, paths.node_alpha[nodes], alpha)
-    prediction, error = node_losses(packed, n_classes)
-    # a node is a leaf of the trees between its own level and its parent's
-    until = np.where(final.parent < 0, len(alpha), final_level[final.parent])
+    prunings = Prunings(forest.packed, n_classes)
+    return prunings.table(prunings.losses(held_out, y, weights))
 
-    def sum_over_leaves(amount: NDArray[Any]) -> NDArray[np.float64]:
-        change = np.zeros(len(alpha) + 1)
-        np.add.at(change, final_level, amount)
-        np.subtract.at(change, until, amount)
-        return np.cumsum(change)[:-1]
 
-    between = np.append(np.sqrt(alpha[:-1] * alpha[1:]), np.inf)
-    level = alpha_levels(packed, between, paths=paths)
-    w = None if weights is None else np.ascontiguousarray(weights[held_out.rows], dtype=np.float64)
-    total, squares = _core.cut_losses(
-        packed.node_start,
-        packed.first_child,
-        packed.children,
-        level,
-        len(alpha),
-        held_out.leaf,
-        held_out.row_start,
-        prediction,
-        np.ascontiguousarray(y[held_out.rows], dtype=np.float64),
-        w,
-        n_classes == 0,
-    )
-    weight = float(len(held_out.rows) if w is None else w.sum())
-    mean = total / weight
-    spread = np.sqrt(np.maximum(squares / weight - mean * mean, 0.0))
-    # repeated folds hold a row out again: that is no new evidence
-    n_rows = np.count_nonzero(np.bincount(held_out.rows))
-    return PruningTable(
-        alpha=alpha,
-        n_leaves=np.rint(sum_over_leaves(np.ones(len(final.feature)))).astype(np.int64),
-        train_error=np.maximum(sum_over_leaves(error[nodes]) / packed.weight[0], 0.0),
-        cv_error=mean,
-        standard_error=spread / np.sqrt(n_rows),
-    )
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Held-out rows, their weight, and the weighted sums of their losses and squared losses by pruning."""
+
+    n_rows: int
+    weight: float
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    def __add__(self, other: Losses) -> Losses:
+        """Add the losses of other rows."""
+        return Losses(
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            self.total + other.total,
+            self.squares + other.squares,
+        )
+
+
+class Prunings:
+    """Every pruning of a forest's final tree, to be judged by the held-out rows of the folds.
+
+    Parameters
+    ----------
+    packed : Packed
+        Tree 0 is the final tree.
+    n_classes : int
+        0 for regression.
+    """
+
+    def __init__(self, packed: Packed, n_classes: int) -> None:
+        self.packed, self.n_classes = packed, n_classes
+        paths = pruning_paths(packed)
+        self.alpha = _distinct(paths.alphas(0))
+        self.prediction, error = node_losses(packed, n_classes)
+        between = np.append(np.sqrt(self.alpha[:-1] * self.alpha[1:]), np.inf)
+        self._level = alpha_levels(packed, between, paths=paths)
+        final, nodes = packed.only(0), slice(0, int(packed.node_start[1]))
+        final_level = _levels_of(final, paths.node_alpha[nodes], self.alpha)
+        # a node is a leaf of the trees between its own level and its parent's
+        until = np.where(final.parent < 0, len(self.alpha), final_level[final.parent])
+
+        def sum_over_leaves(amount: NDArray[Any]) -> NDArray[np.float64]:
+            change = np.zeros(len(self.alpha) + 1)
+            np.add.at(change, final_level, amount)
+            np.subtract.at(change, until, amount)
+            return np.cumsum(change)[:-1]
+
+        self.n_leaves = np.rint(sum_over_leaves(np.ones(len(final.feature)))).astype(np.int64)
+        self.train_error = np.maximum(sum_over_leaves(error[nodes]) / packed.weight[0], 0.0)
+
+    def losses(
+        self, held_out: HeldOut, y: NDArray[Any], weights: NDArray[np.float64] | None = None
+    ) -> Losses:
+        """Add up the losses of held-out rows; y and weights are those of all rows."""
+        packed = self.packed
+        w = None if weights is None else np.ascontiguousarray(weights[held_out.rows], dtype=np.float64)
+        total, squares = _core.cut_losses(
+            packed.node_start,
+            packed.first_child,
+            packed.children,
+            self._level,
+            len(self.alpha),
+            held_out.leaf,
+            held_out.row_start,
+            self.prediction,
+            np.ascontiguousarray(y[held_out.rows], dtype=np.float64),
+            w,
+            self.n_classes == 0,
+        )
+        # repeated folds hold a row out again: that is no new evidence
+        n_rows = int(np.count_nonzero(np.bincount(held_out.rows)))
+        return Losses(n_rows, float(len(held_out.rows) if w is None else w.sum()), total, squares)
+
+    def table(self, losses: Losses) -> PruningTable:
+        """Return the table from the losses of all rows."""
+        mean = losses.total / losses.weight
+        spread = np.sqrt(np.maximum(losses.squares / losses.weight - mean * mean, 0.0))
+        return PruningTable(
+            alpha=self.alpha,
+            n_leaves=self.n_leaves,
+            train_error=self.train_error,
+            cv_error=mean,
+            standard_error=spread / np.sqrt(losses.n_rows),
+        )
 
 
 def _distinct(alphas: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 from crosscut.engines.folds import FoldRule, group_keys
 from crosscut.engines.memory import grow
+from crosscut.estimators.data import read_weights
 from crosscut.files import split_target
 from crosscut.growth import Growth, Limits, Target
 from crosscut.table import Table
@@ -57,16 +58,28 @@ def folds_in_memory(rule, y_codes, n_rows, groups=None):
     return rule.of_places(np.arange(n_rows))
 
 
+def with_weights(table, seed=0):
+    """The table with a column of weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    weight = np.where(rng.random(table.num_rows) < 0.1, 0.0, rng.exponential(size=table.num_rows))
+    return table.append_column("w", pa.array(weight))
+
+
 def forest_in_memory(table, model, rule: FoldRule):
-    """The forest of the in-memory engine with the same bins and folds."""
+    """The forest of the in-memory engine with the same bins and folds; a column "w" holds weights."""
+    sample_weight = None
+    if "w" in table.column_names:
+        sample_weight = table["w"].to_numpy()
+        table = table.drop_columns(["w"])
     X, y = split_target(table, "y")
     coded = Table.from_data(X, max_bins=model.max_bins or 255)
     regression = not hasattr(model, "class_weight")
+    weights = read_weights(sample_weight, getattr(model, "class_weight", None), np.asarray(y))
     if regression:
-        target, codes = Target(np.asarray(y, np.float64), 0), None
+        target, codes = Target(np.asarray(y, np.float64), 0, weights), None
     else:
         classes, codes = np.unique(y, return_inverse=True)
-        target = Target(codes.astype(np.int32), len(classes))
+        target = Target(codes.astype(np.int32), len(classes), weights)
     folds = folds_in_memory(rule, codes, table.num_rows)
     limits = Limits(
         model.max_depth, model.min_samples_split, model.min_samples_leaf, model.min_impurity_decrease

@@ -1,13 +1,8 @@
-import math
-
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from crosscut.engines.coding import Coding, Grids, Totals
-from crosscut.engines.memory import _exact, _grid
+from crosscut.engines.coding import Coding
 from crosscut.engines.survey import Roles
 from crosscut.table import Table
 
@@ -46,31 +41,11 @@ def test_data_that_has_changed(table, problem):
         coding.batch(pa.table(table), 7, "rows")
 
 
-@settings(deadline=None)
-@given(
-    st.lists(st.floats(-1e30, 1e30), min_size=1, max_size=40)
-    | st.lists(st.integers(-50, 50).map(float), min_size=1)
-)
-def test_grids_are_those_of_the_in_memory_engine(values):
-    y = np.array(values)
-    centre = float(np.float32(math.fsum(values) / len(values)))
-    totals = Totals()
-    for part in np.array_split(y, 3):
-        other = Totals()
-        other.add(part, centre)
-        totals = totals.merge(other)
-    grids = Grids.of(Totals.from_notes(totals.to_notes()), centre)
-    product, exponent = _grid(y - centre, 1)
-    assert grids.exponent == exponent
-    np.testing.assert_array_equal(grids.products(y), product)
-    for (parts, shift, bits), v in zip(grids.exact(y), (np.ones_like(y), y, y * y), strict=True):
-        expected = _exact(v, 1)
-        assert (shift, bits) == expected[1:]
-        np.testing.assert_array_equal(parts, expected[0])
-
-
 def test_row_bytes():
     coding = survey_of(
         pa.table({"x": [1.0], "g": [1.0], "y": [1.5]}), roles=Roles("y", classifies=False, group="g")
     ).coding(9)
+    assert coding.row_bytes == 1 + 8 + 8
+    weighted = Roles("y", classifies=False, weight="g")
+    coding = survey_of(pa.table({"x": [1.0], "g": [1.0], "y": [1.5]}), roles=weighted).coding(9)
     assert coding.row_bytes == 1 + 8 + 8

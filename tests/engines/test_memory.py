@@ -33,8 +33,8 @@ def arguments(**changes):
         "product": None, "target": None, "exact": [], "decrease_scale": 1.0, "masks": tasks.masks,
         "multiplicity": None,
         "features": None, "limits": np.tile(np.array([[9, 2, 1]]), (4, 1)), "min_decrease": np.zeros(4),
-        "criterion": "gini", "multiway": False, "bundling": True, "two_resolutions": True, "local_rows": 64,
-        "n_threads": 1, "progress": None,
+        "totals": None, "criterion": "gini", "multiway": False, "bundling": True, "two_resolutions": True,
+        "local_rows": 64, "n_threads": 1, "progress": None,
     }  # fmt: skip
     return good | changes
 

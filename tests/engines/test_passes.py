@@ -77,7 +77,7 @@ def test_sums_of_parts_add_up():
     np.testing.assert_array_equal(total.statistics, whole.statistics)
     (together,) = whole.gathered[2]
     apart = [np.concatenate([part[i] for part in total.gathered[2]], axis=-1) for i in range(3)]
-    for mine, theirs in zip(apart, together, strict=True):
+    for mine, theirs in zip(apart, together[:3], strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 

@@ -15,7 +15,7 @@ from crosscut.estimators.problem import Problem
 from crosscut.files import split_target
 from crosscut.tasks import Tasks
 
-from .data import assert_same, folds_in_memory, forest_in_memory, table_of, write_pieces
+from .data import assert_same, folds_in_memory, forest_in_memory, table_of, with_weights, write_pieces
 
 MODELS = [
     TreeClassifier(max_depth=5, cv=5),
@@ -37,6 +37,40 @@ def test_stream_grows_the_forest_of_the_in_memory_engine(tmp_path, model, memory
     table = table_of(1, 1500, regression=isinstance(model, TreeRegressor))
     model.fit(Stream(write_pieces(table, tmp_path, 3), memory_limit=memory_limit), "y")
     assert_same(model.forest_, forest_in_memory(table, model, rule_of(model)))
+
+
+WEIGHTED = [
+    TreeClassifier(max_depth=5, cv=5),
+    TreeClassifier(max_depth=5, cv=4, class_weight="balanced", criterion="entropy"),
+    TreeClassifier(class_weight={"yes": 2.5}, min_impurity_decrease=0.002, max_depth=4, cv=4),
+    TreeClassifier(criterion="gain_ratio", splits="multiway", max_depth=4, cv=3),
+    TreeRegressor(max_depth=5, cv=5),
+    TreeRegressor(min_impurity_decrease=0.01, min_samples_leaf=9, max_depth=4, cv=3),
+]
+
+
+@pytest.mark.parametrize("memory_limit", ["1GB", "300KB", "40KB"])
+@pytest.mark.parametrize("model", WEIGHTED, ids=str)
+def test_weights_of_rows_and_classes(tmp_path, model, memory_limit):
+    table = with_weights(table_of(1, 1500, n_classes=3, regression=isinstance(model, TreeRegressor)))
+    paths = write_pieces(table, tmp_path, 3)
+    expected = forest_in_memory(table, model, rule_of(model))
+    stream = Stream(paths, memory_limit=memory_limit, cache=tmp_path / "codes")
+    assert_same(model.fit(stream, "y", sample_weight="w").forest_, expected)
+    assert_same(model.fit(stream, "y", sample_weight="w").forest_, expected)  # from the cached codes
+
+
+def test_class_weights_alone(tmp_path):
+    table = table_of(1, 1500, n_classes=3)
+    paths = write_pieces(table, tmp_path, 3)
+    codes = tmp_path / "codes"
+    trees = []
+    for class_weight in (None, "balanced", {"yes": 3.0}, {"yes": 4.0}):
+        model = TreeClassifier(max_depth=4, cv=3, class_weight=class_weight)
+        model.fit(Stream(paths, memory_limit="100KB", cache=codes), "y")
+        assert_same(model.forest_, forest_in_memory(table, model, rule_of(model)))
+        trees.append(model.tree_.weight[0])
+    assert len(set(trees)) == 4 - 1  # balanced weights add up to the number of rows
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -88,7 +122,7 @@ def test_more_folds_take_no_more_passes(tmp_path):
     for cv in (2, 5, 15):
         seen = []
         stream = Stream(paths, memory_limit="5MB", progress=seen.append)
-        TreeClassifier(max_depth=4, min_impurity_decrease=1e-9, cv=cv).fit(stream, "y")
+        TreeClassifier(max_depth=4, cv=cv).fit(stream, "y")
         passes[cv] = seen[-1].n_pass
         assert seen[-1].rows == seen[-1].n_rows == 20_000
         assert "rows/s" in str(seen[-1])
@@ -96,13 +130,17 @@ def test_more_folds_take_no_more_passes(tmp_path):
     assert set(passes.values()) == {7}
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("regression", [False, True])
-def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regression):
+def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regression, weighted):
     table = table_of(4, regression=regression)
     model = (TreeRegressor if regression else TreeClassifier)(max_depth=5, cv=4, max_bins=255)
-    model.fit(Stream(write_pieces(table, tmp_path, 5), memory_limit="100KB"), "y")
+    written = with_weights(table) if weighted else table
+    weight = written["w"].to_numpy() if weighted else None
+    stream = Stream(write_pieces(written, tmp_path, 5), memory_limit="100KB")
+    model.fit(stream, "y", sample_weight="w" if weighted else None)
     X, y = split_target(table, "y")
-    problem = Problem.read(type(model)(max_depth=5, cv=4, max_bins=255), X, y)
+    problem = Problem.read(type(model)(max_depth=5, cv=4, max_bins=255), X, y, weight)
     folds = folds_in_memory(rule_of(model), problem.target.values, len(y))
     expected = problem.validate(Tasks.from_folds(folds), model.forest_)
     np.testing.assert_array_equal(model.cv_predictions_, expected.predictions)
@@ -112,6 +150,23 @@ def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regress
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
     np.testing.assert_array_equal(model.predict(X), type(model).predict(model, X))
     assert model.feature_names_in_.tolist() == list(X.column_names)
+
+
+@pytest.mark.parametrize("prune", [None, "1se"])
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "f1_macro", "accuracy", "r2", "neg_mean_absolute_error"])
+def test_any_score(tmp_path, scoring, prune):
+    regression = scoring in {"r2", "neg_mean_absolute_error"}
+    table = table_of(4, 800, regression=regression)
+    model = (TreeRegressor if regression else TreeClassifier)(
+        max_depth=4, cv=3, max_bins=255, scoring=scoring, prune=prune
+    )
+    model.fit(write_pieces(table, tmp_path, 3), "y")
+    X, y = split_target(table, "y")
+    codes = None if regression else np.unique(y, return_inverse=True)[1]
+    folds = folds_in_memory(rule_of(model), codes, len(y))
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
+    in_memory = type(model)(**model.get_params() | {"cv": splits}).fit(X, y)
+    np.testing.assert_allclose(model.cv_scores_, in_memory.cv_scores_, rtol=1e-12)
 
 
 def test_fitted_models_are_saved(tmp_path):
@@ -191,14 +246,44 @@ def test_shares_of_rows_are_those_of_the_task(tmp_path):
         ({}, "z", "there is no column 'z'"),
         ({"cv": [(0, 1)]}, "y", "cv must be None or a number of folds"),
         ({"cv": 64}, "y", "from 2 to 63"),
-        ({"class_weight": "balanced"}, "y", "class_weight is not supported"),
-        ({"scoring": "f1"}, "y", "scoring is not supported"),
+        ({"class_weight": "even"}, "y", "class_weight must be a dict, 'balanced' or None"),
+        ({"class_weight": {"perhaps": 2.0}}, "y", "not in class_weight"),
+        ({"scoring": "good"}, "y", "'scoring' parameter of check_scoring must be a str among"),
     ],
 )
 def test_what_is_not_possible_is_refused(tmp_path, changes, y, problem):
     paths = write_pieces(table_of(0, 100), tmp_path, 1)
     with pytest.raises((ValueError, TypeError), match=problem):
         TreeClassifier(**({"cv": 3} | changes)).fit(paths, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        ([1.0, -1.0, 1.0], "column 'w' holds -1.0 in row 1, but weights are numbers from 0"),
+        ([1.0, 1.0, None], "column 'w' holds nan in row 2"),
+        (["a", "b", "c"], "column 'w' holds text"),
+        ([0.0, 0.0, 0.0], "every row has the weight 0 in 'w'"),
+    ],
+)
+def test_what_is_no_weight_is_refused(tmp_path, weights, problem):
+    parquet.write_table(
+        pa.table({"x": [1.0, 2.0, 3.0], "w": weights, "y": [0, 1, 0]}), tmp_path / "a.parquet"
+    )
+    with pytest.raises(ValueError, match=problem):
+        TreeClassifier(cv=None).fit(tmp_path / "a.parquet", "y", sample_weight="w")
+    with pytest.raises(ValueError, match="there is no column 'v'"):
+        TreeClassifier(cv=None).fit(tmp_path / "a.parquet", "y", sample_weight="v")
+    with pytest.raises(ValueError, match="it has another role"):
+        TreeClassifier(cv=None).fit(tmp_path / "a.parquet", "y", sample_weight="y")
+    with pytest.raises(TypeError, match="sample_weight must be the name of a column"):
+        TreeClassifier(cv=None).fit(tmp_path / "a.parquet", "y", sample_weight=np.ones(3))
+
+
+def test_a_fold_with_everything(tmp_path):
+    table = table_of(0, 100).append_column("g", pa.array(["one"] * 100))
+    with pytest.raises(ValueError, match="holds out every row"):
+        TreeClassifier(cv=3).fit(write_pieces(table, tmp_path, 1), "y", groups="g")
 
 
 def test_sizes():

@@ -65,5 +65,5 @@ def test_too_many_categories():
 def test_text_is_no_number():
     with pytest.raises(ValueError, match="a regression needs numbers"):
         survey_of(pa.table({"x": [1.0], "y": ["a"]}), roles=Roles("y", classifies=False))
-    with pytest.raises(ValueError, match="no column beside the target"):
+    with pytest.raises(ValueError, match="no column to test beside the target"):
         survey_of(pa.table({"y": [1.0]}))

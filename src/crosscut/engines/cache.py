@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Coding
 
 _MANIFEST = "manifest.json"
-_VERSION = 1
+_VERSION = 2
 
 
 class CodeCache:
@@ -41,11 +41,21 @@ class CodeCache:
         Most bytes to use. Pieces that do not fit are coded again by every pass.
     key : str
         What the codes depend on; codes of another key are never used.
+    keeps_weights : bool
+        Whether rows have weights of their own.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None, limit: int | None, key: str) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | None,
+        limit: int | None,
+        key: str,
+        *,
+        keeps_weights: bool = False,
+    ) -> None:
         self.key = key
         self.limit = limit
+        self.keeps_weights = keeps_weights
         self._parts: dict[int, dict[str, Any]] = {}
         self._bytes = 0
         self.folder = Path(tempfile.gettempdir()) if folder is None else Path(folder, key[:16])
@@ -99,7 +109,8 @@ class CodeCache:
             with self._writing(), partial.open("wb") as file:
                 pass
             for batch in batches:
-                arrays = [batch.codes, batch.target, *([] if batch.keys is None else [batch.keys])]
+                own = [batch.keys, batch.weight if self.keeps_weights else None]
+                arrays = [batch.codes, batch.target, *(array for array in own if array is not None)]
                 with self._writing(), partial.open("ab") as file:
                     for array in arrays:
                         data = np.ascontiguousarray(array).data.cast("B")
@@ -127,14 +138,16 @@ class CodeCache:
 
     def read(self, piece: int, first_row: int, coding: Coding) -> Iterator[Batch]:
         """Yield the batches of a piece."""
-        grouped = coding.roles.group is not None
+        grouped, weighted = coding.roles.group is not None, coding.roles.weight is not None
         n_columns = len(coding.n_bins)
         with self._path(piece).open("rb") as file:
             for n in self._parts[piece]["blocks"]:
                 codes = _take(file, np.dtype(np.uint8), n_columns * n).reshape(n_columns, n)
                 target = _take(file, coding.target_type, n)
                 keys = _take(file, np.dtype(np.uint64), n) if grouped else None
-                yield Batch(first_row, codes, target, np.zeros(n, np.uint8), keys)
+                # weights are kept as they were used; those of classes alone follow from the target
+                weight = _take(file, np.dtype(np.float64), n) if weighted else coding.weigh(target, None)
+                yield Batch(first_row, codes, target, np.zeros(n, np.uint8), keys, weight)
                 first_row += n
 
     def _path(self, piece: int) -> Path:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.columns import infinite_error
-from crosscut.engines.exact_sum import ExactSum
 from crosscut.engines.folds import group_keys
 from crosscut.schema import Schema
 from crosscut.threads import n_threads
@@ -32,6 +30,7 @@ class Batch:
     target: NDArray[Any]  # int32 class codes, or float64
     fold: NDArray[np.uint8]
     keys: NDArray[np.uint64] | None = None  # of the rows' groups
+    weight: NDArray[np.float64] | None = None  # None if all rows count the same
 
     @property
     def n_rows(self) -> int:
@@ -55,6 +54,8 @@ class Coding:
         Regression: what the integer statistics of targets are measured from.
     sampled : tuple of str
         Columns whose bins come from a sample of the rows.
+    class_weights : float64 array or None
+        Weight of each class.
     """
 
     roles: Roles
@@ -66,6 +67,12 @@ class Coding:
     n_rows: int
     centre: float
     sampled: tuple[str, ...] = ()
+    class_weights: NDArray[np.float64] | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.roles.weight is not None or self.class_weights is not None
 
     @property
     def n_classes(self) -> int:
@@ -92,7 +99,8 @@ class Coding:
     @property
     def row_bytes(self) -> int:
         """Bytes of a coded row in the cache."""
-        return len(self.n_bins) + self.target_type.itemsize + (8 if self.roles.group else 0)
+        own = sum(8 for name in (self.roles.group, self.roles.weight) if name)
+        return len(self.n_bins) + self.target_type.itemsize + own
 
     def to_notes(self) -> dict[str, Any]:
         """Return what can be written as JSON; floats survive that to the last bit."""
@@ -105,6 +113,7 @@ class Coding:
             "n_rows": self.n_rows,
             "centre": self.centre,
             "sampled": self.sampled,
+            "class_weights": None if self.class_weights is None else self.class_weights.tolist(),
         }
 
     @classmethod
@@ -124,11 +133,12 @@ class Coding:
             n_rows=notes["n_rows"],
             centre=notes["centre"],
             sampled=tuple(notes["sampled"]),
+            class_weights=None if notes["class_weights"] is None else np.array(notes["class_weights"]),
         )
 
     def batch(self, frame: Any, first_row: int, where: str, n_jobs: int | None = None) -> Batch:
         """Code the rows of a frame; their folds are not known yet."""
-        columns, target, group = self.roles.split(frame, where)
+        columns, target, group, weight = self.roles.split(frame, where)
         codes = np.empty((len(columns), len(target.values)), np.uint8)
         for f, column in enumerate(columns):
             if self.nominal[f]:
@@ -137,7 +147,18 @@ class Coding:
                 self._code_numbers(f, column, codes[f], first_row, n_jobs)
         fold = np.zeros(codes.shape[1], np.uint8)
         keys = None if group is None else group_keys(group)
-        return Batch(first_row, codes, self._targets(target, where), fold, keys)
+        targets = self._targets(target, where)
+        own = None if weight is None else np.ascontiguousarray(weight.values, dtype=np.float64)
+        return Batch(first_row, codes, targets, fold, keys, self.weigh(targets, own))
+
+    def weigh(
+        self, target: NDArray[Any], sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Return sample weight times class weight, or None if all rows count the same."""
+        if self.class_weights is None:
+            return sample_weight
+        by_class: NDArray[np.float64] = self.class_weights[target]
+        return by_class if sample_weight is None else sample_weight * by_class
 
     def _code_numbers(
         self, f: int, column: Column, codes: NDArray[np.uint8], first_row: int, n_jobs: int | None
@@ -176,82 +197,3 @@ class Coding:
         if (coded < 0).any():
             raise ValueError(f"the target of {where} has a new class: the data has changed")
         return coded.astype(self.target_type)
-
-
-@dataclass
-class Totals:
-    """Sums over the targets of a regression from which the grids of its integer statistics follow."""
-
-    n_rows: int = 0
-    products: ExactSum = field(default_factory=ExactSum)  # sum of |y - centre|
-    whole: bool = True  # all y - centre are integers
-    largest: float = 0.0  # |y|
-
-    def add(self, target: NDArray[np.float64], centre: float) -> None:
-        """Look at the targets of a batch."""
-        product = target - centre
-        self.n_rows += len(target)
-        self.products += ExactSum.of(np.abs(product))
-        self.whole = self.whole and bool(np.all(product == np.rint(product)))
-        self.largest = max(self.largest, float(np.abs(target).max(initial=0.0)))
-
-    def to_notes(self) -> list[Any]:
-        """Return what can be written as JSON."""
-        return [self.n_rows, str(self.products.units), self.whole, self.largest]
-
-    @classmethod
-    def from_notes(cls, notes: list[Any]) -> Totals:
-        """Return the totals that were written."""
-        return cls(notes[0], ExactSum(int(notes[1])), notes[2], notes[3])
-
-    def merge(self, other: Totals) -> Totals:
-        """Add the totals of another part of the data."""
-        return Totals(
-            self.n_rows + other.n_rows,
-            self.products + other.products,
-            self.whole and other.whole,
-            max(self.largest, other.largest),
-        )
-
-
-@dataclass(frozen=True)
-class Grids:
-    """Fixed-point grids of a regression (docs/semantics.md), the same as those of the in-memory engine."""
-
-    centre: float
-    exponent: int  # products are rint((y - centre) * 2**exponent)
-    shifts: tuple[int, int, int]  # of the exact sums of 1, y and y*y
-    bits: int
-
-    @classmethod
-    def of(cls, totals: Totals, centre: float) -> Grids:
-        """Choose grids on which no sum can overflow."""
-        s = float(totals.products)
-        fits = s <= 2**52 and totals.whole
-        bits = 61 - math.frexp(max(1, totals.n_rows))[1]
-        largest = (1.0, totals.largest, totals.largest * totals.largest)
-        shifts = tuple(math.frexp(v)[1] - bits for v in largest)
-        return cls(centre, 0 if fits else 52 - math.frexp(s)[1], (shifts[0], shifts[1], shifts[2]), bits)
-
-    def products(self, target: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Integer statistics of targets, as doubles."""
-        product: NDArray[np.float64] = np.rint(np.ldexp(target - self.centre, self.exponent))
-        return product
-
-    def exact(self, target: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], int, int]]:
-        """Return the parts (high, low) whose sums leaf values come from: of 1, y and y*y."""
-        one = np.ones_like(target)
-        return [
-            (self._parts(v, shift), shift, self.bits)
-            for v, shift in zip((one, target, target * target), self.shifts, strict=True)
-        ]
-
-    def _parts(self, v: NDArray[np.float64], shift: int) -> NDArray[np.int64]:
-        scaled = np.ldexp(v, -shift)
-        high = np.floor(scaled)
-        low = np.rint(np.ldexp(scaled - high, self.bits))
-        return np.stack([high, low], axis=1).astype(np.int64)
-
-    def value(self, q: int, high: int, low: int) -> float:
-        """Return the sum of quantity ``q``, rounded once."""
-        return math.ldexp(float((high << self.bits) + low), self.shifts[q] - self.bits)

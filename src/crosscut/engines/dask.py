@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.engines.coding import Totals
+from crosscut.engines.grids import Totals
 from crosscut.engines.progress import Meter
-from crosscut.engines.stream import fold_of
+from crosscut.engines.stream import add_totals, fold_of
 from crosscut.engines.survey import Survey
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class DaskRows:
         ]
         meter.start("coding", first_rows[-1])
         parts = list(dask.persist(*parts))
-        totals: Totals = _total([dask.delayed(_totals)(part, coding.centre) for part in parts], Totals.merge)
+        totals: Totals = _total([dask.delayed(_totals)(part, shared) for part in parts], Totals.merge)
         meter.add(first_rows[-1])
         known = [coding.to_notes(), totals.to_notes(), first_rows, sorted(survey.pieces.items())]
         key = hashlib.sha256(repr(known).encode()).hexdigest()
@@ -171,10 +171,10 @@ def _code(frame: Any, first_row: int, coding: Coding, counts: NDArray[np.int64])
     return CodedPartition(batch, counts)
 
 
-def _totals(part: CodedPartition, centre: float) -> Totals:
+def _totals(part: CodedPartition, coding: Coding) -> Totals:
     totals = Totals()
-    if part.batch is not None and part.batch.target.dtype == np.float64:
-        totals.add(part.batch.target, centre)
+    if part.batch is not None:
+        add_totals(totals, part.batch, coding)
     return totals
 
 

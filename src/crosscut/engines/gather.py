@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.bundle import Bundle
-    from crosscut.engines.coding import Coding, Grids
+    from crosscut.engines.coding import Coding
+    from crosscut.engines.grids import Grids
+    from crosscut.engines.passes import GatheredRows
     from crosscut.growth import Growth, Limits
     from crosscut.tree import Tree
 
@@ -25,27 +27,31 @@ _LOCAL_ROWS = 2048
 
 def gathered_bytes(n_columns: int) -> int:
     """Bytes that a gathered row takes, the core's work on it included."""
-    return 7 * n_columns + 100
+    return 7 * n_columns + 120
 
 
 def grow_gathered(
     bundle: Bundle,
-    rows: list[tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[Any]]],
+    rows: list[GatheredRows],
     coding: Coding,
     grids: Grids | None,
     *,
     growth: Growth,
     limits: tuple[Limits, ...],
+    totals: NDArray[np.float64] | None,
     n_jobs: int | None,
 ) -> list[Tree]:
     """Grow the subtrees of a bundle's tasks.
 
     A node's subtree depends on its rows and limits only, with one exception: ``min_impurity_decrease``
-    compares with the weight of all rows of the task. So with that limit only a root bundle may be gathered.
+    compares with the weight of all rows of the task. These are the totals; None at the roots.
     """
-    codes = np.ascontiguousarray(np.concatenate([part[0] for part in rows], axis=1))
-    tasks = np.concatenate([part[1] for part in rows])
-    target = np.concatenate([part[2] for part in rows])
+    codes = np.ascontiguousarray(np.concatenate([part.codes for part in rows], axis=1))
+    tasks = np.concatenate([part.tasks for part in rows])
+    target = np.concatenate([part.target for part in rows])
+    weight = None
+    if rows[0].weight is not None:
+        weight = np.concatenate([part.weight for part in rows if part.weight is not None])
     n_lanes = len(bundle.tasks)
     masks = np.zeros((-(-n_lanes // BLOCK), codes.shape[1]), np.uint16)
     for lane, task in enumerate(bundle.tasks):
@@ -60,7 +66,12 @@ def grow_gathered(
         )
         for limit in own
     ]
-    assert bundle.depth == 0 or not any(limit.min_impurity_decrease for limit in own)
+    numbers = grids is not None and grids.numbers
+    exact: list[Any] = []
+    if grids is not None:
+        grid = grids.trained
+        parts = grids.exact(target, weight)
+        exact = [(part, shift, grid.bits) for part, shift in zip(parts, grid.shifts, strict=True)]
     grown = _core.grow(
         ranks=codes.astype(np.uint32),
         coarse=codes,
@@ -71,18 +82,19 @@ def grow_gathered(
         has_missing=coding.has_missing,
         close=np.zeros(len(codes), np.bool_),
         edges=coding.edges,
-        classes=target.astype(np.int32) if grids is None else None,
+        classes=None if numbers else target.astype(np.int32),
         n_classes=coding.n_classes,
-        weight=None,
-        product=None if grids is None else grids.products(target),
-        target=None if grids is None else target,
-        exact=[] if grids is None else grids.exact(target),
-        decrease_scale=decrease_scale(grids),
+        weight=None if grids is None else grids.weights(weight),
+        product=grids.products(target, weight) if grids is not None and numbers else None,
+        target=target if numbers else None,
+        exact=exact,
+        decrease_scale=1.0 if grids is None else grids.decrease_scale,
         masks=masks,
         multiplicity=None,
         features=None,
         limits=np.array(integers, np.int64),
         min_decrease=np.array([limit.min_impurity_decrease for limit in own]),
+        totals=totals,
         criterion=growth.criterion,
         multiway=growth.splits == "multiway",
         bundling=True,
@@ -93,8 +105,3 @@ def grow_gathered(
     )
     packed = Packed(**grown["trees"])
     return [packed.tree(lane) for lane in range(n_lanes)]
-
-
-def decrease_scale(grids: Grids | None) -> float:
-    """Return what turns a difference of qualities into the target's units."""
-    return 1.0 if grids is None else 2.0 ** (-2 * grids.exponent)

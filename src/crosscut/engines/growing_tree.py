@@ -56,8 +56,13 @@ class GrowingTree:
             return False
         return not (n_classes and np.count_nonzero(self.stats[node] > 0) <= 1)
 
+    def total(self, n_classes: int) -> float:
+        """Weight of all rows, on its grid: what a decrease of impurity is a share of."""
+        root = self.stats[0]
+        return float(root.sum() if n_classes else root[1])  # classes, or (product, weight)
+
     def flatten(self, n_classes: int, criterion: Criterion) -> Tree:
-        """Return the tree with nodes in preorder; values of a regression are left open (0)."""
+        """Return the tree with nodes in preorder; values that are no counts are left open."""
         order = list(self._preorder())
         sizes = [len(self.subtrees[node]) if node in self.subtrees else 1 for node in order]
         start = np.concatenate([[0], np.cumsum(sizes)])

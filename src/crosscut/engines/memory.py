@@ -107,6 +107,7 @@ def grow(
         features=tasks.features,
         limits=limits,
         min_decrease=decrease,
+        totals=None,
         criterion=growth.criterion,
         multiway=growth.splits == "multiway",
         bundling=bundling,

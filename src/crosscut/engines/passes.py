@@ -8,7 +8,7 @@ matter, and any part of a pass can be repeated on any worker.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from crosscut.threads import n_threads
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.engines.coding import Batch, Coding, Grids
+    from crosscut.engines.coding import Batch, Coding
+    from crosscut.engines.grids import Grids
     from crosscut.forest import Packed
 
 Sums = TypeVar("Sums")
@@ -40,13 +41,22 @@ class Pass(Protocol[Sums]):
         """Add up."""
 
 
+class GatheredRows(NamedTuple):
+    """Rows of a bundle in some batch."""
+
+    codes: NDArray[np.uint8]
+    tasks: NDArray[np.uint64]  # that they train, as bits
+    target: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
 @dataclass
 class LevelSums:
     """Statistics of the frontier, and the rows of gathered bundles."""
 
     statistics: NDArray[Any]
     ranges: NDArray[np.float64] | None
-    gathered: dict[int, list[tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[Any]]]]
+    gathered: dict[int, list[GatheredRows]]
 
 
 @dataclass
@@ -61,26 +71,29 @@ class LevelPass:
     n_ranges: int
     wide: bool  # statistics need 64 bits
     task_masks: NDArray[np.uint64]  # tasks that the rows of each fold train
-    grids: Grids | None  # regression
+    grids: Grids | None  # None if rows are counted
     n_jobs: int | None = None
 
     def start(self) -> LevelSums:
         """Return statistics of no rows."""
         statistics = np.zeros(self.n_statistics, np.int64 if self.wide else np.int32)
         ranges = None
-        if self.grids is not None:
+        if self.grids is not None and self.grids.numbers:
             ranges = np.tile([np.inf, -np.inf], self.n_ranges // 2)
         return LevelSums(statistics, ranges, {})
 
     def add(self, sums: LevelSums, batch: Batch) -> None:
         """Send the rows down the bundles, each to the statistics of the frontier."""
         masks = self.task_masks[batch.fold]
+        if batch.weight is not None:
+            masks = np.where(batch.weight > 0, masks, np.uint64(0))
         amounts = target = None
-        if self.grids is None:
-            slot = batch.target.astype(np.int32)
-        else:
+        if self.grids is not None:
+            amounts = self.grids.amounts(batch.target, batch.weight)
+        if self.grids is not None and self.grids.numbers:
             slot, target = np.zeros(batch.n_rows, np.int32), batch.target
-            amounts = self.grids.products(target).astype(np.int64).reshape(-1, 1)
+        else:
+            slot = batch.target.astype(np.int32)
         found = _core.pass_batch(
             self.arrays,
             batch.codes,
@@ -96,7 +109,10 @@ class LevelPass:
         )
         for place, rows, tasks in found:
             bundle = int(self.arrays["bundle"][place])
-            sums.gathered.setdefault(bundle, []).append((batch.codes[:, rows], tasks, batch.target[rows]))
+            weight = None if batch.weight is None else batch.weight[rows]
+            sums.gathered.setdefault(bundle, []).append(
+                GatheredRows(batch.codes[:, rows], tasks, batch.target[rows], weight)
+            )
 
     def merge(self, sums: LevelSums, others: LevelSums) -> LevelSums:
         """Add up the statistics of two parts of the data."""
@@ -116,9 +132,9 @@ class LevelPass:
 class LeafSums:
     """What the rows at each node (counted over all trees) add up to; only leaves get any.
 
-    Classes: ``held_out[node, class]`` held-out rows. Regression: per node the number of rows and the parts
-    (high, low) of the exact sums of y and y*y, of training rows (``trained``) and held-out ones, and the
-    range of the training rows.
+    Held-out rows: the number of rows of each class; or the number of rows and the parts (high, low) of the
+    exact sums of y and y*y. Training rows, where they do not simply count: the parts of the weight of each
+    class; or of the sums of w, w*y and w*y*y, and the range of y.
     """
 
     held_out: NDArray[np.int64]
@@ -129,7 +145,7 @@ class LeafSums:
 
 @dataclass
 class LeafPass:
-    """Add up rows at the leaves: held-out rows for scores, training rows for the means of a regression."""
+    """Add up rows at the leaves: held-out rows for scores, training rows for values that are no counts."""
 
     name: str
     coded: Packed  # trees whose thresholds are codes
@@ -140,40 +156,50 @@ class LeafPass:
 
     def start(self) -> LeafSums:
         """Return sums of no rows."""
-        n = len(self.coded.feature)
+        n, n_classes = len(self.coded.feature), self.coding.n_classes
+        held_out = np.zeros((n, n_classes or 5), np.int64)
         if self.grids is None:
-            return LeafSums(np.zeros((n, self.coding.n_classes), np.int64))
-        return LeafSums(
-            np.zeros((n, 5), np.int64), np.zeros((n, 5), np.int64), np.full(n, np.inf), np.full(n, -np.inf)
-        )
+            return LeafSums(held_out)
+        trained = np.zeros((n, 2 * (n_classes or 3)), np.int64)
+        return LeafSums(held_out, trained, np.full(n, np.inf), np.full(n, -np.inf))
 
     def add(self, sums: LeafSums, batch: Batch) -> None:
         """Send the rows down the trees."""
+        if self.n_folds:
+            self._add_held_out(sums.held_out, batch)
         if self.grids is not None:
-            self._add_numbers(sums, batch)
-        elif self.n_folds:
-            node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
-            place = node * self.coding.n_classes + batch.target
-            sums.held_out += np.bincount(place, minlength=sums.held_out.size).reshape(sums.held_out.shape)
+            self._add_trained(self.grids, sums, batch)
 
-    def _add_numbers(self, sums: LeafSums, batch: Batch) -> None:
+    def _add_held_out(self, to: NDArray[np.int64], batch: Batch) -> None:
+        node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
+        if self.coding.n_classes:
+            place = node * self.coding.n_classes + batch.target
+            to += np.bincount(place, minlength=to.size).reshape(to.shape)
+            return
         assert self.grids is not None
+        to[:, 0] += np.bincount(node, minlength=len(to))
+        for q, v in ((1, batch.target), (2, batch.target * batch.target)):
+            np.add.at(to[:, 2 * q - 1 : 2 * q + 1], node, self.grids.held_out.parts(q, v))
+
+    def _add_trained(self, grids: Grids, sums: LeafSums, batch: Batch) -> None:
         assert sums.trained is not None
         assert sums.least is not None
         assert sums.largest is not None
-        (_, _, _), (y, _, _), (yy, _, _) = self.grids.exact(batch.target)
-        parts = (y[:, 0], y[:, 1], yy[:, 0], yy[:, 1])
+        parts = grids.exact(batch.target, batch.weight)
         leaf = apply(self.coded, code_matrix(self.coding, batch.codes), n_jobs=self.n_jobs)
+        to = sums.trained.reshape(len(sums.trained), -1, 2)  # node, quantity or class, (high, low)
         for t, start in enumerate(self.coded.node_start[:-1].tolist()):
-            node = start + leaf[t]
-            own = batch.fold == t - 1 if t and self.n_folds else np.zeros(batch.n_rows, np.bool_)
-            for rows, to in ((~own, sums.trained), (own, sums.held_out)):
-                at = node[rows]
-                to[:, 0] += np.bincount(at, minlength=len(to))
-                for q, part in enumerate(parts, 1):
-                    np.add.at(to[:, q], at, part[rows])
-            np.minimum.at(sums.least, node[~own], batch.target[~own])
-            np.maximum.at(sums.largest, node[~own], batch.target[~own])
+            rows = np.ones(batch.n_rows, np.bool_) if batch.weight is None else batch.weight > 0
+            if t:
+                rows &= batch.fold != t - 1
+            node = start + leaf[t][rows]
+            if self.coding.n_classes:
+                np.add.at(to, (node, batch.target[rows]), parts[0][rows])
+                continue
+            for q, part in enumerate(parts):
+                np.add.at(to[:, q], node, part[rows])
+            np.minimum.at(sums.least, node, batch.target[rows])
+            np.maximum.at(sums.largest, node, batch.target[rows])
 
     def merge(self, sums: LeafSums, others: LeafSums) -> LeafSums:
         """Add up the sums of two parts of the data."""

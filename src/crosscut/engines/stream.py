@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import tempfile
 from dataclasses import asdict, replace
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.engines.cache import CodeCache
-from crosscut.engines.coding import Coding, Totals
+from crosscut.engines.coding import Coding
+from crosscut.engines.grids import Totals
 from crosscut.engines.progress import Meter, Progress
 from crosscut.engines.source import BATCH_ROWS, Source
 from crosscut.engines.survey import Survey
@@ -141,8 +141,9 @@ class StreamRows:
         keep = [name for name in (roles.target, roles.group) if name]
         self.source = Source(data, keep=keep, batch_rows=stream.batch_rows)
         state = [self.source.identity(), asdict(roles), max_bins]
-        key = hashlib.sha256(json.dumps(state).encode()).hexdigest()
-        self.cache = CodeCache(stream.cache, stream.cache_limit, key)
+        key = hashlib.sha256(repr(state).encode()).hexdigest()
+        weighted = roles.weight is not None
+        self.cache = CodeCache(stream.cache, stream.cache_limit, key, keeps_weights=weighted)
         notes = self.cache.load()
         if notes is None:
             notes = self._survey_and_code(roles, max_bins)
@@ -197,8 +198,7 @@ class StreamRows:
         for piece in self.pieces:
             size = piece.n_rows * coding.row_bytes
             for batch in self.cache.write(piece.number, self._coded(coding, piece), size):
-                if coding.classes is None:
-                    totals.add(batch.target, coding.centre)
+                add_totals(totals, batch, coding)
                 self.meter.add(batch.n_rows)
         counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
         notes = {
@@ -212,6 +212,14 @@ class StreamRows:
     def _coded(self, coding: Coding, piece: Piece) -> Iterator[Batch]:
         for first_row, table in self.source.read(piece):
             yield coding.batch(table, first_row, repr(piece.file), self.n_jobs)
+
+
+def add_totals(totals: Totals, batch: Batch, coding: Coding) -> None:
+    """Look at a batch, if the grids of its statistics depend on it."""
+    if coding.classes is None:
+        totals.add(batch.target, batch.weight, coding.centre)
+    elif coding.weighted:
+        totals.add(batch.target, batch.weight, None)
 
 
 def fold_of(batch: Batch, folds: FoldRule, counts: NDArray[np.int64]) -> NDArray[np.uint8]:

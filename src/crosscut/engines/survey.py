@@ -29,18 +29,24 @@ class Roles:
     target: str
     classifies: bool
     group: str | None = None
+    weight: str | None = None
+    class_weight: str | tuple[tuple[Any, float], ...] | None = None  # "balanced", or class and weight
 
-    def split(self, frame: Any, where: str) -> tuple[list[Column], Column, Column | None]:
-        """Return the columns to test, the target, and the group."""
+    def split(self, frame: Any, where: str) -> tuple[list[Column], Column, Column | None, Column | None]:
+        """Return the columns to test, the target, the group and the weight."""
         columns = {column.name: column for column in columns_of(frame)}
-        for name in filter(None, (self.target, self.group)):
-            if name not in columns:
-                raise ValueError(f"there is no column {name!r} in {where}; the columns are {list(columns)}")
-        target = columns.pop(self.target)
-        group = columns.pop(self.group) if self.group else None
+        known = list(columns)
+        taken: list[Column | None] = []
+        for role, name in (("y", self.target), ("groups", self.group), ("sample_weight", self.weight)):
+            if name is not None and name not in columns:
+                why = "it has another role" if name in known else f"the columns are {known}"
+                raise ValueError(f"{role}: there is no column {name!r} in {where} to use: {why}")
+            taken.append(None if name is None else columns.pop(name))
         if not columns:
-            raise ValueError(f"{where} has no column beside the target {self.target!r}")
-        return list(columns.values()), target, group
+            raise ValueError(f"{where} has no column to test beside the target {self.target!r}")
+        target, group, weight = taken
+        assert target is not None
+        return list(columns.values()), target, group, weight
 
 
 @dataclass
@@ -57,12 +63,13 @@ class Survey:
     sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
     labels: dict[Any, int] = field(default_factory=dict)  # rows of each class
     label_type: str = ""
-    total: ExactSum = field(default_factory=ExactSum)  # of the targets, in regression
+    total: ExactSum = field(default_factory=ExactSum)  # of the targets that train, in regression
+    n_trained: int = 0  # rows of positive weight
     pieces: dict[int, dict[Any, int]] = field(default_factory=dict)  # rows of each class in each piece
 
     def add(self, frame: Any, first_row: int, piece: int, where: str) -> None:
         """Look at the rows of a frame, which have the numbers from ``first_row`` on."""
-        columns, target, _ = self.roles.split(frame, where)
+        columns, target, _, weight = self.roles.split(frame, where)
         if not self.names:
             self._start(columns)
         self._check(columns, where)
@@ -78,7 +85,9 @@ class Survey:
             self.has_missing[f] |= bool(np.isnan(values).any())
             self.distinct[f].add(values)
         self.sample.add(first_row, numbers)
-        self._add_target(target, first_row, piece)
+        trains = None if weight is None else self._training_rows(weight, first_row)
+        self.n_trained += len(target.values) if trains is None else int(np.count_nonzero(trains))
+        self._add_target(target, trains, first_row, piece)
         self.n_rows += len(target.values)
 
     def merge(self, other: Survey) -> Survey:
@@ -89,6 +98,7 @@ class Survey:
             return other
         _compare(self.names, self.kinds, other.names, other.kinds, "another part of the data")
         self.n_rows += other.n_rows
+        self.n_trained += other.n_trained
         self.has_missing |= other.has_missing
         self.sample.merge(other.sample)
         self.total += other.total
@@ -105,6 +115,9 @@ class Survey:
         """Return how rows become codes."""
         if not self.n_rows:
             raise ValueError("the data has no rows")
+        if not self.n_trained:
+            raise ValueError(f"sample_weight: every row has the weight 0 in {self.roles.weight!r}")
+        classes = self._classes()
         schema = Schema(self.names, tuple(self.kinds), tuple(_sorted(c) for c in self.categories))
         edges: list[NDArray[np.float64]] = []
         bins: list[int] = []
@@ -131,10 +144,11 @@ class Survey:
             edges=edges,
             n_bins=np.array(bins, np.int64),
             has_missing=self.has_missing,
-            classes=self._classes(),
+            classes=classes,
             n_rows=self.n_rows,
             centre=self._centre(),
             sampled=tuple(sampled),
+            class_weights=None if classes is None else self._class_weights(classes),
         )
 
     def class_counts(self, coding: Coding, pieces: Sequence[int]) -> dict[int, NDArray[np.int64]]:
@@ -178,7 +192,22 @@ class Survey:
             raise infinite_error(column.name, first_row + at, column.values[at])
         return values
 
-    def _add_target(self, target: Column, first_row: int, piece: int) -> None:
+    def _training_rows(self, weight: Column, first_row: int) -> NDArray[np.bool_]:
+        """Return which rows have weight; what is no weight is refused."""
+        if weight.kind == "nominal":
+            raise ValueError(f"sample_weight: column {weight.name!r} holds text, but weights are numbers")
+        wrong = ~np.isfinite(weight.values) | (weight.values < 0)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise ValueError(
+                f"sample_weight: column {weight.name!r} holds {weight.values[at]} in row {first_row + at}, "
+                "but weights are numbers from 0"
+            )
+        return np.asarray(weight.values > 0)
+
+    def _add_target(
+        self, target: Column, trains: NDArray[np.bool_] | None, first_row: int, piece: int
+    ) -> None:
         nominal = target.kind == "nominal"
         missing = target.values < 0 if nominal else np.isnan(target.values)
         if missing.any():
@@ -191,7 +220,8 @@ class Survey:
         if not self.roles.classifies:
             if nominal:
                 raise ValueError(f"target column {target.name!r} holds text; a regression needs numbers")
-            self.total += ExactSum.of(target.values.astype(np.float64))
+            numbers = target.values if trains is None else target.values[trains]
+            self.total += ExactSum.of(numbers.astype(np.float64))
             return
         found, counts = np.unique(target.values, return_counts=True)
         if not nominal and found.dtype.kind == "f" and np.any(found != np.rint(found)):
@@ -217,10 +247,22 @@ class Survey:
         labels[:] = _sorted(set(self.labels))
         return labels
 
+    def _class_weights(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+        """Weight of each class, by the formulas of scikit-learn."""
+        given = self.roles.class_weight
+        if given is None:
+            return None
+        if isinstance(given, str):  # "balanced"
+            counts = np.array([self.labels[label] for label in classes.tolist()], np.float64)
+            return np.asarray(self.n_rows / (len(classes) * counts))
+        from sklearn.utils import compute_class_weight
+
+        return np.asarray(compute_class_weight(dict(given), classes=classes, y=classes), np.float64)
+
     def _centre(self) -> float:
         """Return the mean of the targets as float32; the products of a regression are measured from it."""
         with np.errstate(over="ignore"):
-            centre = float(np.float32(float(self.total) / self.n_rows))
+            centre = float(np.float32(float(self.total) / self.n_trained))
         return centre if np.isfinite(centre) else 0.0
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from crosscut.cost import cost_report
 from crosscut.engines.stream import Stream
 from crosscut.estimators.data import whole
-from crosscut.estimators.fitted_tree import FittedTree
+from crosscut.estimators.fitted_tree import FittedTree, Leaves
 from crosscut.estimators.problem import Problem, is_integer
 from crosscut.estimators.views import Views
 from crosscut.forest import Forest
@@ -81,6 +81,8 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
             if self.prune in {"best", "1se"}:
                 self._prune()
                 self._cv = problem.validate(self.forest_)
+            if self.scoring is not None:
+                self._held_out_scores = self._score_leaves()
         return self
 
     def _tasks(self, X: Any, problem: Problem, groups: Any) -> Tasks:
@@ -155,6 +157,21 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
             rows = tasks.test_rows(task)
             model = self._fold_estimator(task)
             scores.append(scorer(model, _safe_indexing(X, rows), labels[rows]))
+        return np.array(scores, dtype=np.float64)
+
+    def _score_leaves(self) -> NDArray[np.float64]:
+        """Score the folds of a stream, of whose rows no more is kept than the leaves they reach."""
+        from sklearn.metrics import check_scoring
+
+        assert self._cv is not None
+        scorer = check_scoring(self, self.scoring)
+        held_out, classes = self._cv.held_out, self._cv.classes
+        labels = self._cv.y if classes is None else classes[self._cv.y]
+        scores = []
+        for task in range(1, len(self.forest_)):
+            own = held_out.of(task)
+            rows = Leaves(held_out.leaf[own])
+            scores.append(scorer(self._fold_estimator(task), rows, labels[held_out.rows[own]]))
         return np.array(scores, dtype=np.float64)
 
     def _fold_estimator(self, task: int) -> Self:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +25,17 @@ if TYPE_CHECKING:
     from crosscut.tree import Tree
 
 
-class FittedTree:
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Rows known by the leaves they reach, in place of their values."""
+
+    leaf: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.leaf)
+
+
+class FittedTree(ABC):
     """Methods of a fitted estimator that look at its final tree only."""
 
     forest_: Forest
@@ -32,8 +44,9 @@ class FittedTree:
     n_features_in_: int
     ccp_alpha_: float
 
+    @abstractmethod
     def _sklearn_model(self) -> Any:
-        raise NotImplementedError
+        """Return scikit-learn's estimator with the same settings."""
 
     @property
     def tree_(self) -> Tree:
@@ -43,6 +56,8 @@ class FittedTree:
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         check_is_fitted(self)
+        if isinstance(X, Leaves):
+            return X.leaf
         x = self._schema.matrix(read_table(self, X, reset=False))
         leaf: NDArray[np.int32] = apply(self.forest_.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf

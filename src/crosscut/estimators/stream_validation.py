@@ -11,8 +11,7 @@ import numpy as np
 from crosscut.engines.passes import held_out_nodes
 from crosscut.estimators.cross_validation import CrossValidation
 from crosscut.predict import HeldOut
-from crosscut.pruning import PruningPaths, pruning_paths
-from crosscut.pruning_table import PruningTable, pruning_table
+from crosscut.pruning_table import Prunings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,13 +19,14 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Batch, Coding
     from crosscut.engines.level_wise import Rows
     from crosscut.forest import Forest, Packed
+    from crosscut.pruning_table import Losses, PruningTable
 
 
 @dataclass
 class HeldOutRows:
-    """Leaf, target and fold of rows, by the number of the first row of their batch."""
+    """Leaf, target, fold and weight of rows, by the number of the first row of their batch."""
 
-    batches: dict[int, tuple[NDArray[np.int32], NDArray[Any], NDArray[np.uint8]]] = field(
+    batches: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None]] = field(
         default_factory=dict
     )
 
@@ -49,7 +49,7 @@ class HeldOutPass:
         """Send rows down their trees."""
         node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
         leaf = node - self.coded.node_start[1 + batch.fold.astype(np.int64)]
-        sums.batches[batch.first_row] = (leaf.astype(np.int32), batch.target, batch.fold)
+        sums.batches[batch.first_row] = (leaf.astype(np.int32), batch.target, batch.fold, batch.weight)
 
     def merge(self, sums: HeldOutRows, others: HeldOutRows) -> HeldOutRows:
         """Put the batches of two parts together."""
@@ -58,12 +58,9 @@ class HeldOutPass:
 
 @dataclass
 class PruningSums:
-    """Rows, losses and squared losses of every pruning."""
+    """Losses of every pruning; None before there are any rows."""
 
-    n_rows: int = 0
-    table: PruningTable | None = None
-    losses: Any = 0.0
-    squares: Any = 0.0
+    losses: Losses | None = None
 
 
 @dataclass
@@ -71,11 +68,10 @@ class PruningPass:
     """Judge every pruning of the final tree by the held-out rows."""
 
     name: str
-    forest: Forest
+    prunings: Prunings
     coded: Packed
     coding: Coding
     n_folds: int
-    paths: PruningPaths
     n_jobs: int | None = None
 
     def start(self) -> PruningSums:
@@ -87,22 +83,14 @@ class PruningPass:
         node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
         leaf = (node - self.coded.node_start[1 + batch.fold.astype(np.int64)]).astype(np.int32)
         held_out = by_fold(leaf, batch.fold, self.n_folds)
-        table = pruning_table(
-            self.forest, held_out, batch.target, n_classes=self.coding.n_classes, paths=self.paths
-        )
-        n = batch.n_rows
-        squares = table.standard_error**2 * n + table.cv_error**2  # of losses, per row
-        total = self.merge(sums, PruningSums(n, table, table.cv_error * n, squares * n))
-        vars(sums).update(vars(total))
+        found = self.prunings.losses(held_out, batch.target, batch.weight)
+        sums.losses = found if sums.losses is None else sums.losses + found
 
     def merge(self, sums: PruningSums, others: PruningSums) -> PruningSums:
         """Add up the losses of two parts of the data."""
-        return PruningSums(
-            sums.n_rows + others.n_rows,
-            others.table if sums.table is None else sums.table,
-            sums.losses + others.losses,
-            sums.squares + others.squares,
-        )
+        if sums.losses is None or others.losses is None:
+            return PruningSums(others.losses if sums.losses is None else sums.losses)
+        return PruningSums(sums.losses + others.losses)
 
 
 class StreamValidation(CrossValidation):
@@ -121,7 +109,6 @@ class StreamValidation(CrossValidation):
     ) -> None:
         self.forest = forest
         self.classes = coding.classes
-        self.weights = None
         self.all_scores = scores
         self._coded, self._coding, self._rows = coded, coding, rows
         self._n_folds, self._n_jobs = n_folds, n_jobs
@@ -141,12 +128,12 @@ class StreamValidation(CrossValidation):
         return self._rows.run(one_pass)
 
     def _column(self, i: int) -> NDArray[Any]:
-        batches = self._every_row.batches
+        batches: dict[int, Any] = self._every_row.batches
         return np.concatenate([batches[row][i] for row in sorted(batches)])
 
     @cached_property
     def held_out(self) -> HeldOut:  # type: ignore[override]
-        """Leaves of the held-out rows; needs 13 bytes per row."""
+        """Leaves of the held-out rows; needs 13 bytes per row, 8 more with weights."""
         return by_fold(self._column(0), self._column(2), self._n_folds)
 
     @cached_property
@@ -156,30 +143,20 @@ class StreamValidation(CrossValidation):
         return y if self.classes is None else y.astype(np.int32)
 
     @cached_property
+    def weights(self) -> NDArray[np.float64] | None:  # type: ignore[override]
+        """Weights of all rows."""
+        return self._column(3) if self._coding.weighted else None
+
+    @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table, from one more pass."""
+        prunings = Prunings(self.forest.packed, self._coding.n_classes)
         one_pass = PruningPass(
-            "pruning table",
-            self.forest,
-            self._coded,
-            self._coding,
-            self._n_folds,
-            pruning_paths(self.forest),
-            self._n_jobs,
+            "pruning table", prunings, self._coded, self._coding, self._n_folds, self._n_jobs
         )
         sums: PruningSums = self._run(one_pass)
-        assert sums.table is not None
-        mean = sums.losses / sums.n_rows
-        if self.classes is not None:
-            mean = np.rint(sums.losses) / sums.n_rows
-        spread = np.sqrt(np.maximum(sums.squares / sums.n_rows - mean * mean, 0.0))
-        return PruningTable(
-            sums.table.alpha,
-            sums.table.n_leaves,
-            sums.table.train_error,
-            mean,
-            spread / np.sqrt(sums.n_rows),
-        )
+        assert sums.losses is not None
+        return prunings.table(sums.losses)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from crosscut.engines.checkpoint import Checkpoint
-from crosscut.engines.coding import Coding, Grids
 from crosscut.engines.folds import FoldRule
+from crosscut.engines.grids import Grids
 from crosscut.engines.leaf_values import coded_trees, scores_of, with_values
 from crosscut.engines.level_wise import Plan, grow_level_wise
 from crosscut.engines.passes import LeafPass, LeafSums
@@ -29,7 +29,7 @@ from crosscut.ranks import MAX_COARSE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.engines.coding import Batch
+    from crosscut.engines.coding import Batch, Coding
 
 
 @dataclass(eq=False)
@@ -56,11 +56,12 @@ class StreamedProblem:
         )
         stream = Stream.of(X)
         max_bins = MAX_COARSE if model.max_bins is None else int(model.max_bins)
-        rows = stream.prepare(Roles(target, classifies, groups), max_bins, folds, model.n_jobs)
+        roles = Roles(target, classifies, groups, sample_weight, _class_weight(model))
+        rows = stream.prepare(roles, max_bins, folds, model.n_jobs)
         coding: Coding = rows.coding
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
-        grids = None if classifies else Grids.of(rows.totals, coding.centre)
+        grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted, centre=coding.centre)
         return cls(model, stream, rows, coding, grids, folds)
 
     def limits(self) -> tuple[Limits, ...]:
@@ -82,7 +83,7 @@ class StreamedProblem:
         )
 
     def grow(self) -> tuple[Forest, LeafSums | None]:
-        """Grow all tasks; a regression's leaf values come with the sums of one more pass."""
+        """Grow all tasks; leaf values that are no counts come with the sums of one more pass."""
         model = self.model
         growth = Growth(criterion_of(model), model.splits)
         plan = Plan(
@@ -103,6 +104,12 @@ class StreamedProblem:
         saved = None if checkpoint is None else checkpoint.load()
         state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
         trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
+        for task, tree in enumerate(trees):
+            if not tree.n_rows[0]:
+                raise ValueError(
+                    f"fold {task} holds out every row that has weight, which leaves none to train on; "
+                    "use fewer folds, or other groups"
+                )
         packed = Packed.of(trees)
         levels = {
             name: np.array([level[name] for level in state.levels])
@@ -114,7 +121,7 @@ class StreamedProblem:
         if self.grids is not None or self.folds.n_folds:
             sums = self._leaf_sums(packed)
         if self.grids is not None and sums is not None:
-            packed = with_values(packed, sums, self.grids)
+            packed = with_values(packed, sums, self.grids, growth.criterion)
         if checkpoint is not None:
             checkpoint.remove()
         return Forest(packed, levels), sums
@@ -185,14 +192,23 @@ def _check_supported(model: Any, target: Any, sample_weight: Any, groups: Any) -
             f"groups must be the name of a column when X is not held in memory, but "
             f"{type(groups).__name__} was given"
         )
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        raise TypeError(
+            f"sample_weight must be the name of a column when X is not held in memory, but "
+            f"{type(sample_weight).__name__} was given"
+        )
     if model.cv is not None and not is_integer(model.cv, 2):
         raise ValueError(
-            f"cv must be None or a number of folds when X is not held in memory, but {model.cv!r} was given"
+            f"cv must be None or a number of folds when X is not held in memory, but {model.cv!r} was given; "
+            "folds are stratified for classes, and groups='column' keeps the rows of a group together"
         )
-    for name, value in (
-        ("sample_weight", sample_weight),
-        ("class_weight", getattr(model, "class_weight", None)),
-        ("scoring", model.scoring),
-    ):
-        if value is not None:
-            raise ValueError(f"{name} is not supported when X is not held in memory, but {value!r} was given")
+
+
+def _class_weight(model: Any) -> Any:
+    """Return the class weights as a role of the target: "balanced", or pairs of class and weight."""
+    given = getattr(model, "class_weight", None)
+    if given is None or given == "balanced":
+        return given
+    if not isinstance(given, dict):
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None, but {given!r} was given")
+    return tuple(given.items())

@@ -123,7 +123,8 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         X : array or frame (rows, columns)
             NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
             missing. Data that need not fit in memory: paths of files, a polars LazyFrame, Dask data, or a
-            :class:`crosscut.Stream` of them; ``y`` and ``groups`` are then names of columns.
+            :class:`crosscut.Stream` of them; ``y``, ``sample_weight`` and ``groups`` are then names of
+            columns.
         y : array (rows,)
             Class labels.
         sample_weight : array (rows,), optional
