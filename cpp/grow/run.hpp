@@ -40,7 +40,7 @@ struct Run {
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   std::atomic<int> halt{0};
-  std::atomic<u64> rows_done{0};
+  std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves
 
   explicit Run(const Problem& problem)
       : p(problem),

@@ -30,13 +30,21 @@ struct Block {
   // Threads meet three times per bundle, which smaller ones would not repay (least of all on a busy machine).
   bool worth_sharing(u32 n) { return static_cast<u64>(n) * static_cast<u64>(w().run.p.n_features) >= u64{1} << 16; }
 
+  // Rows of the lanes' own nodes; over all leaves they add up to the training rows of all tasks, so they measure progress.
+  static u64 lane_rows(const Team& team) {
+    u64 n = 0;
+    each_bit(team.lanes, [&](int k) { n += static_cast<u64>(team.node[k]->n_rows); });
+    return n;
+  }
+
   void refine(Team team, u32 n, u32* ids, u16* masks) {
     Worker& me = w();
     me.poll();
+    const u64 rows_here = lane_rows(team);
     if (n <= local_limit(team)) {
       if (n_helpers == 1) {
         grow_local(me, team, n, ids, masks);
-        me.run.rows_done.fetch_add(n, std::memory_order_relaxed);
+        me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
         return;
       }
       Pending* p = new_pending(held, team, n);
@@ -65,13 +73,15 @@ struct Block {
       const int n_clusters = make_clusters(me, rows, settler.tests, settler.n_tests, clusters);
       level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
       level.seconds += seconds_now() - started;
-      refine_children(team, rows, settler.tests, settler.n_tests, clusters, n_clusters);
+      refine_children(team, rows, rows_here, settler.tests, settler.n_tests, clusters, n_clusters);
+    } else {
+      me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
     }
     me.scratch.release(mark);
   }
 
   // One pass over the rows fills all child bundles: a test's outcome is found once and serves every child that asks.
-  void refine_children(const Team& team, const LargeRows& rows, const Test* tests, int n_tests, const Cluster* clusters, int n_clusters) {
+  void refine_children(const Team& team, const LargeRows& rows, u64 rows_here, const Test* tests, int n_tests, const Cluster* clusters, int n_clusters) {
     Worker& me = w();
     const auto mark = me.scratch.mark();
     struct Child {
@@ -113,6 +123,9 @@ struct Block {
         child.n += m != 0;
       }
     }
+    for (int c = 0; c < n_clusters; c++)
+      if (children[c].n) rows_here -= lane_rows(child_team(me, team, tests, clusters[c]));
+    me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);  // those that reached leaves
     const bool deep = me.nesting >= kNesting;
     me.nesting++;
     for (int c = 0; c < n_clusters; c++) {
@@ -153,7 +166,7 @@ struct Block {
             me.deferred = later->next;
             grow_local(me, later->team, later->n, later->ids, later->masks);
           }
-          run.rows_done.fetch_add(p->n, std::memory_order_relaxed);
+          run.rows_done.fetch_add(lane_rows(p->team), std::memory_order_relaxed);
         }
       } catch (const Stopped&) {
         failed.store(1);
@@ -197,6 +210,7 @@ struct Block {
       me.root_total[k] = p.totals ? p.totals[first + k] : me.run.judge.total(team.node[k]->stats);
       (wants_test(me.run, *team.node[k], p.limits[first + k]) ? team.lanes : closed) |= 1u << k;
     }
+    each_bit(closed, [&](int k) { me.run.rows_done.fetch_add(static_cast<u64>(team.node[k]->n_rows), std::memory_order_relaxed); });
     close_lanes(me, team, rows, closed);
     queue = nullptr;
     if (team.lanes && closed && !p.multiplicity) {  // only the lanes that go on

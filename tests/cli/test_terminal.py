@@ -8,11 +8,13 @@ from crosscut.cli import terminal
 def shown(monkeypatch, *, watched):
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "messages", lambda: Console(file=stream, force_terminal=watched))
-    with terminal.waiting("reading x.csv"):
-        pass
+    with terminal.waiting("reading x.csv") as tell:
+        tell(0.42)
     return stream.getvalue()
 
 
 def test_progress_is_shown_to_people_only(monkeypatch):
-    assert "reading x.csv" in shown(monkeypatch, watched=True)
+    seen = shown(monkeypatch, watched=True)
+    assert "reading x.csv" in seen
+    assert "42%" in seen
     assert shown(monkeypatch, watched=False) == ""

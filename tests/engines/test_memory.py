@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from crosscut import _core
 from crosscut.engines import memory
+from crosscut.engines.progress import watching
 from crosscut.growth import Growth, Limits, Target
 from crosscut.table import Table
 from crosscut.tasks import Tasks
@@ -113,6 +115,22 @@ def test_progress_is_told_and_may_stop():
     with pytest.raises(RuntimeError, match="enough"):
         memory.grow(table, target, tasks, Growth(), progress=progress)
     assert rows == sorted(rows)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("max_depth", [None, 3])
+def test_progress_is_a_share_of_the_work(n_jobs, max_depth):
+    """Deep trees end in small bundles, shallow ones in large bundles; both must come to the end."""
+    table, target, tasks = big_problem(20_000)
+    tasks = replace(tasks, limits=(Limits(max_depth=max_depth),))
+    shares = []
+    with watching(shares.append):
+        memory.grow(table, target, tasks, Growth(), n_jobs=n_jobs)
+    assert shares[-1] == max(shares) == 1.0
+    assert shares == sorted(shares)
+    told = []
+    memory.grow(table, target, tasks, Growth(), n_jobs=n_jobs, progress=told.append)
+    assert told[-1] == 1.0
 
 
 def test_out_of_memory_is_an_error():

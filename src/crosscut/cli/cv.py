@@ -13,6 +13,7 @@ import click
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.terminal import stdout, waiting
+from crosscut.engines.progress import watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +127,7 @@ def cv(
             file, target, table=table, task=task, groups=groups, weights=weights, drop=drop, nominal=nominal
         )
     read = time.perf_counter()
-    with waiting(f"growing {options['folds'] * options['repeats'] + 1} trees"):
+    with waiting(f"growing {options['folds'] * options['repeats'] + 1} trees") as tell, watching(tell):
         model = fit(source, **options)
     grown = time.perf_counter()
     from crosscut.report.summary import summarize

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PIPE_WIDTH = 120  # where there is no terminal to ask
 
@@ -25,15 +25,23 @@ def messages() -> Console:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show a moving bar and the time taken so far, if a person is watching."""
+def waiting(what: str) -> Iterator[Callable[[float], object]]:
+    """Show a bar and the time taken so far, if a person is watching.
+
+    Yields a function to tell which share of the work is done; until it is called the bar only moves.
+    """
     console = messages()
     if not console.is_terminal:
-        yield
+        yield lambda share: None  # noqa: ARG005, nobody is watching
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(what, total=None)  # how much is left is not known before the trees are
-        yield
+        task = progress.add_task(what, total=None)
+        yield lambda share: progress.update(task, total=1.0, completed=share)

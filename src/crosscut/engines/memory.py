@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.engines.progress import watcher
 from crosscut.forest import Forest, Packed
 from crosscut.threads import n_threads
 
@@ -51,7 +52,8 @@ def grow(
     n_jobs : int, optional
         Number of threads; all cores if None. The trees do not depend on it.
     progress : callable, optional
-        Called about ten times a second with the number of rows finished so far.
+        Called about ten times a second with the share of the work that is done, from 0 to 1; by default the
+        function that :func:`crosscut.engines.progress.watching` names.
     bundling, two_resolutions : bool
         Switch off overlap bundles (only tasks with the same test go on together, as in the paper) or interval
         bounds. The trees do not depend on them; they are for comparison.
@@ -85,6 +87,7 @@ def grow(
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
     limits, decrease = _limits(tasks.limits, tasks.n_tasks)
+    progress = progress or watcher()
     grown: dict[str, Any] = _core.grow(
         ranks=table.ranks,
         coarse=table.coarse,
@@ -114,10 +117,18 @@ def grow(
         two_resolutions=two_resolutions,
         local_rows=local_rows,
         n_threads=n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
-        progress=progress,
+        progress=None if progress is None else _share(progress, masks),
     )
+    if progress is not None:
+        progress(1.0)
     levels = {name: np.array(counts) for name, counts in grown["levels"].items()}
     return Forest(Packed(**grown["trees"]), levels)
+
+
+def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:
+    """Tell which share of the training rows of all tasks have reached their leaves."""
+    total = max(1, int(np.bitwise_count(masks).sum(dtype=np.int64)))
+    return lambda rows: tell(rows / total)
 
 
 def _limits(limits: tuple[Limits, ...], n_tasks: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

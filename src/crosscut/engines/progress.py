@@ -1,13 +1,48 @@
-"""How far a pass is."""
+"""How far a pass over a stream is, or the growth of a forest in memory."""
 
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+_watcher: ContextVar[Callable[[float], object] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watching(tell: Callable[[float], object]) -> Iterator[None]:
+    """Tell a function how much of any growth in memory within the block is done.
+
+    Parameters
+    ----------
+    tell : callable
+        Called about ten times a second with a share from 0 to 1. What it raises stops the growth.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier
+    >>> shares = []
+    >>> with watching(shares.append):
+    ...     model = TreeClassifier().fit(*load_iris(return_X_y=True))
+    >>> shares[-1]
+    1.0
+    """
+    token = _watcher.set(tell)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def watcher() -> Callable[[float], object] | None:
+    """Return the function of the innermost :func:`watching`."""
+    return _watcher.get()
 
 
 @dataclass(frozen=True)
