@@ -31,6 +31,17 @@ def test_both_ways_are_run_if_the_data_are_given():
     assert "processor time" in str(report)
 
 
+@pytest.mark.parametrize("settings", [{"ccp_alpha": 0.01}, {"prune": "pessimistic"}, {"prune": "1se"}])
+def test_the_cost_is_that_of_the_trees_before_pruning(settings):
+    X, y = load_breast_cancer(return_X_y=True)
+    whole = TreeClassifier().fit(X, y)
+    pruned = TreeClassifier(**settings).fit(X, y)
+    assert pruned.get_n_leaves() < whole.get_n_leaves()
+    expected, found = whole.explain_cost(), pruned.explain_cost()
+    for name in ("f", "tree_rows", "serial_rows", "parallel_rows", "actual_speedup"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+
+
 def test_without_folds_there_is_nothing_to_explain():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(AttributeError, match="needs cross-validation"):

@@ -79,12 +79,12 @@ def bootstrap_error(
     """
     from sklearn.base import clone
 
-    from crosscut.estimators.problem import Problem
+    from crosscut.estimators.problem import Problem, prune_each
 
     problem = Problem.read(clone(tree).set_params(cv=None), X, y, sample_weight)
     n_rows, target = problem.n_rows, problem.target
     tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=problem.limits(), final=True)
-    forest = problem.grow(tasks)
+    forest = prune_each(problem.model, problem.grow(tasks))
     cv = problem.validate(tasks, forest)
     prediction = _node_predictions(forest.packed.value, target.n_classes)
     loss = _loss(target.values[cv.held_out.rows], prediction[cv.node], target.n_classes)

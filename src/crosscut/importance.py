@@ -83,7 +83,7 @@ def drop_importance(
     """
     from sklearn.base import clone
 
-    from crosscut.estimators.problem import Problem
+    from crosscut.estimators.problem import Problem, prune_each
 
     problem = Problem.read(clone(tree).set_params(cv=None), X, y, sample_weight)
     n_columns = problem.table.n_columns
@@ -99,5 +99,7 @@ def drop_importance(
         final=False,
     )
     tasks = tasks.dropping_features(n_columns)
-    scores = problem.validate(tasks, problem.grow(tasks)).all_scores.reshape(-1, n_columns + 1)
+    scores = problem.validate(tasks, prune_each(problem.model, problem.grow(tasks))).all_scores.reshape(
+        -1, n_columns + 1
+    )
     return DropImportance(problem.table.names, scores[:, 0], scores[:, 1:])

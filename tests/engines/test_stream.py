@@ -169,6 +169,15 @@ def test_any_score(tmp_path, scoring, prune):
     np.testing.assert_allclose(model.cv_scores_, in_memory.cv_scores_, rtol=1e-12)
 
 
+def test_missing_values_are_counted(tmp_path):
+    table = table_of(5, 500)
+    model = TreeClassifier(max_depth=3, cv=3).fit(write_pieces(table, tmp_path, 4), "y")
+    X, y = split_target(table, "y")
+    expected = TreeClassifier(max_depth=3, cv=3).fit(X, y)._n_missing
+    np.testing.assert_array_equal(model._n_missing, expected)
+    assert expected.tolist() == [table[name].null_count for name in X.column_names]
+
+
 def test_fitted_models_are_saved(tmp_path):
     model = TreeClassifier(max_depth=3, cv=3).fit(write_pieces(table_of(5, 500), tmp_path, 2), "y")
     again = pickle.loads(pickle.dumps(model))

@@ -6,12 +6,15 @@ from sklearn.model_selection import KFold
 
 from crosscut import TreeClassifier
 from crosscut.model_file import ModelFileError, load_model, save_model
+from crosscut.report.summary import summarize
 
 from .models import classifier, forged, regressor
 
 
 @pytest.mark.parametrize("make", [classifier, regressor])
-@pytest.mark.parametrize("options", [{}, {"prune": "best"}, {"splits": "multiway"}, {"cv": None}])
+@pytest.mark.parametrize(
+    "options", [{}, {"prune": "best"}, {"splits": "multiway"}, {"ccp_alpha": 0.01}, {"cv": None}]
+)
 def test_a_loaded_model_is_the_model(tmp_path, make, options):
     model, X = make(**options)
     path = tmp_path / "m.crosscut"
@@ -24,6 +27,22 @@ def test_a_loaded_model_is_the_model(tmp_path, make, options):
     if model.cv is not None:
         assert np.array_equal(model.cv_scores_, again.cv_scores_)
         assert np.array_equal(model.pruning_table_.cv_error, again.pruning_table_.cv_error)
+
+
+def test_scores_that_were_asked_for_are_kept(tmp_path):
+    model, _ = classifier(scoring="neg_log_loss")
+    save_model(model, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert np.array_equal(model.cv_scores_, again.cv_scores_)
+    assert again.cv_score_ < 0  # no accuracy
+
+
+def test_missing_values_are_remembered(tmp_path):
+    X = np.array([[0.0, np.nan], [1.0, np.nan], [2.0, 1.0]] * 4)
+    model = TreeClassifier(cv=2).fit(X, [0, 1, 0] * 4)
+    save_model(model, tmp_path / "m")
+    columns = summarize(load_model(tmp_path / "m"))["data"]["columns"]
+    assert [column["missing"] for column in columns] == [0, 8]
 
 
 @pytest.mark.parametrize("y", [[0, 1], [-1.0, 2.0], [True, False], ["a", "b"]])
@@ -58,6 +77,9 @@ def test_objects_as_classes_are_refused(tmp_path):
         lambda h: h.update(parameters={"cv": "no"} | {"evil": 1}),
         lambda h: h.update(parameters={"max_depth": -1}),
         lambda h: h.update(classes=None),
+        lambda h: h["columns"].update(missing=[-1] * len(h["columns"]["names"])),
+        lambda h: h["columns"].update(missing=["many"] * len(h["columns"]["names"])),
+        lambda h: h["columns"].update(missing=[0]),
         lambda h: h.update(classes={"type": "object", "values": [{}]}),
         lambda h: h.update(classes={"type": "V9999", "values": [1]}),
         lambda h: h["columns"].update(names=["a"]),

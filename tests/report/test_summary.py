@@ -33,6 +33,13 @@ def test_regression():
     assert len(summary["cv"]["error_by_fold"]) == 5
 
 
+def test_missing_values_and_scores_are_named():
+    X = np.array([[0.0, np.nan], [1.0, np.nan], [2.0, 1.0]] * 10)
+    summary = summarize(TreeClassifier(cv=3, scoring="f1").fit(X, [0, 1, 0] * 10))
+    assert [column["missing"] for column in summary["data"]["columns"]] == [0, 20]
+    assert summary["cv"]["scoring"] == "f1"
+
+
 def test_without_cross_validation_only_the_tree_is_described():
     summary = summarize(TreeClassifier(cv=None).fit([[0.0], [1.0]], ["a", "b"]))
     assert summary["tree"]["leaves"] == 2

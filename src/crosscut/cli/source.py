@@ -176,6 +176,7 @@ def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
     import pyarrow.compute as pc
 
     kinds = {"numeric": 0, "boolean": 0, "nominal": 0}
+    missing: dict[str, int] = {}
     for name in source.X.column_names:
         column = source.X[name]
         if (
@@ -197,10 +198,20 @@ def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
             kinds["boolean"] += 1
         else:
             kinds["numeric"] += 1
+        if column.null_count:
+            missing[name] = column.null_count
         if column.null_count == len(column):
             source.notes.append(f"column {name!r} is empty and cannot be used")
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-    source.notes.append(f"{source.X.num_rows:,} rows; columns: {counted}")
+    told = f"; missing values: {_told(missing)}" if missing else ""
+    source.notes.append(f"{source.X.num_rows:,} rows; columns: {counted}{told}")
+
+
+def _told(missing: dict[str, int], most: int = 5) -> str:
+    """Say which columns have how many missing values, those with most first."""
+    names = sorted(missing, key=lambda name: (-missing[name], name))
+    told = ", ".join(f"{name} {missing[name]:,}" for name in names[:most])
+    return told + (f" and {len(names) - most} more columns" if len(names) > most else "")
 
 
 def _check_mixture(path: str, name: str, values: list[str]) -> None:

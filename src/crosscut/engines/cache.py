@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Coding
 
 _MANIFEST = "manifest.json"
-_VERSION = 2
+_VERSION = 3
 
 
 class CodeCache:

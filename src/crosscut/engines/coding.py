@@ -48,6 +48,8 @@ class Coding:
         Threshold after each bin but the last; empty for nominal columns.
     n_bins : int64 array
         Bins or categories of each column; missing values have the code ``n_bins``.
+    n_missing : int64 array
+        Missing values of each column.
     classes : array or None
         The classes in sorted order.
     centre : float
@@ -62,7 +64,7 @@ class Coding:
     schema: Schema
     edges: list[NDArray[np.float64]]
     n_bins: NDArray[np.int64]
-    has_missing: NDArray[np.bool_]
+    n_missing: NDArray[np.int64]
     classes: NDArray[Any] | None
     n_rows: int
     centre: float
@@ -83,6 +85,11 @@ class Coding:
     def first_bin(self) -> NDArray[np.int64]:
         """Offsets of the columns' bins, those of missing values included."""
         return np.concatenate([[0], np.cumsum(self.n_bins + 1)]).astype(np.int64)
+
+    @property
+    def has_missing(self) -> NDArray[np.bool_]:
+        """Which columns have missing values."""
+        return self.n_missing > 0
 
     @cached_property
     def nominal(self) -> NDArray[np.bool_]:
@@ -108,7 +115,7 @@ class Coding:
             "schema": [self.schema.names, self.schema.kinds, self.schema.categories],
             "edges": [edges.tolist() for edges in self.edges],
             "n_bins": self.n_bins.tolist(),
-            "has_missing": self.has_missing.tolist(),
+            "n_missing": self.n_missing.tolist(),
             "classes": None if self.classes is None else [self.classes.dtype.str, self.classes.tolist()],
             "n_rows": self.n_rows,
             "centre": self.centre,
@@ -128,7 +135,7 @@ class Coding:
             schema=Schema(tuple(names), tuple(kinds), tuple(tuple(c) for c in categories)),
             edges=[np.array(edges, np.float64) for edges in notes["edges"]],
             n_bins=np.array(notes["n_bins"], np.int64),
-            has_missing=np.array(notes["has_missing"], np.bool_),
+            n_missing=np.array(notes["n_missing"], np.int64),
             classes=classes,
             n_rows=notes["n_rows"],
             centre=notes["centre"],

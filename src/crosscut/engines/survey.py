@@ -59,7 +59,7 @@ class Survey:
     kinds: list[Kind] = field(default_factory=list)
     categories: list[set[Any]] = field(default_factory=list)
     distinct: list[DistinctValues] = field(default_factory=list)
-    has_missing: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    n_missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
     labels: dict[Any, int] = field(default_factory=dict)  # rows of each class
     label_type: str = ""
@@ -76,13 +76,13 @@ class Survey:
         for f, column in enumerate(columns):
             if column.kind == "nominal":
                 present = np.unique(column.values)
-                self.has_missing[f] |= len(present) > 0 and present[0] < 0
+                self.n_missing[f] += np.count_nonzero(column.values < 0)
                 self.categories[f].update(column.categories[code] for code in present[present >= 0].tolist())
                 self._check_categories(f)
         numbers = [self._numbers(c, first_row) for c in columns if c.kind != "nominal"]
         numeric = [f for f, c in enumerate(columns) if c.kind != "nominal"]
         for f, values in zip(numeric, numbers, strict=True):
-            self.has_missing[f] |= bool(np.isnan(values).any())
+            self.n_missing[f] += np.count_nonzero(np.isnan(values))
             self.distinct[f].add(values)
         self.sample.add(first_row, numbers)
         trains = None if weight is None else self._training_rows(weight, first_row)
@@ -99,7 +99,7 @@ class Survey:
         _compare(self.names, self.kinds, other.names, other.kinds, "another part of the data")
         self.n_rows += other.n_rows
         self.n_trained += other.n_trained
-        self.has_missing |= other.has_missing
+        self.n_missing += other.n_missing
         self.sample.merge(other.sample)
         self.total += other.total
         for f, mine in enumerate(self.distinct):
@@ -143,7 +143,7 @@ class Survey:
             schema=schema,
             edges=edges,
             n_bins=np.array(bins, np.int64),
-            has_missing=self.has_missing,
+            n_missing=self.n_missing,
             classes=classes,
             n_rows=self.n_rows,
             centre=self._centre(),
@@ -169,7 +169,7 @@ class Survey:
         self.kinds = [column.kind for column in columns]
         self.categories = [set() for _ in columns]
         self.distinct = [DistinctValues() for _ in columns]
-        self.has_missing = np.zeros(len(columns), np.bool_)
+        self.n_missing = np.zeros(len(columns), np.int64)
         self.sample = RowSample.empty(sum(kind != "nominal" for kind in self.kinds))
 
     def _check(self, columns: list[Column], where: str) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.estimators.data import read_table
-from crosscut.estimators.problem import Problem
+from crosscut.estimators.problem import Problem, prune_each
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.predict import apply, probabilities
 from crosscut.tasks import Tasks
@@ -108,7 +108,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             random_state=int(check_random_state(self.random_state).randint(2**31)),
             limits=problem.limits(),
         )
-        self.forest_ = problem.grow(tasks)
+        self.forest_ = prune_each(problem.model, problem.grow(tasks))
         self._schema = problem.table.schema
         self._set_out_of_bag(problem.validate(tasks, self.forest_), problem.labels)
         return self

@@ -17,7 +17,7 @@ from crosscut.cost import cost_report
 from crosscut.engines.stream import Stream
 from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree, Leaves
-from crosscut.estimators.problem import Problem, is_integer
+from crosscut.estimators.problem import Problem, is_integer, prune_each
 from crosscut.estimators.views import Views
 from crosscut.forest import Forest
 from crosscut.pruning import pruning_paths
@@ -50,7 +50,9 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
         self._held_out_scores: NDArray[np.float64] | None = None
         self._pruned_by: PruningTable | None = None
         self.ccp_alpha_ = float(self.ccp_alpha)
-        self.forest_ = self._grown = problem.grow(tasks)  # cost is that of growing, whatever is pruned later
+        self._n_missing = problem.n_missing
+        self._grown = problem.grow(tasks)  # cost is that of growing, whatever is pruned later
+        self.forest_ = prune_each(self, self._grown)
         if tasks.n_tasks == 1:
             return self
         self._cv = problem.validate(tasks, self.forest_)
@@ -75,7 +77,8 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
         self.ccp_alpha_ = float(self.ccp_alpha)
         grown, sums = problem.grow()
         self._grown = grown
-        self.forest_ = problem.prune(grown)
+        self.forest_ = prune_each(self, grown)
+        self._n_missing = problem.coding.n_missing
         if problem.folds.n_folds:
             self._cv = problem.validate(self.forest_, sums if self.forest_ is grown else None)
             if self.prune in {"best", "1se"}:

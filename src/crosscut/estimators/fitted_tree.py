@@ -40,6 +40,7 @@ class FittedTree(ABC):
 
     forest_: Forest
     _schema: Schema
+    _n_missing: NDArray[np.int64] | None  # of each column; None in model files of early versions
     n_jobs: int | None
     n_features_in_: int
     ccp_alpha_: float

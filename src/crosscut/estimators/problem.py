@@ -91,19 +91,34 @@ class Problem:
         depth = None if model.max_depth is None else int(model.max_depth)
         return Limits(depth, int(split), int(leaf), float(model.min_impurity_decrease))
 
+    @property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Missing values of each column."""
+        table = self.table
+        return np.array(
+            [
+                np.count_nonzero(ranks == n) if missing else 0
+                for ranks, n, missing in zip(table.ranks, table.n_values, table.has_missing, strict=True)
+            ],
+            np.int64,
+        )
+
     def grow(self, tasks: Tasks) -> Forest:
-        """Grow all tasks, and prune each tree by itself if the model says so."""
-        model = self.model
-        growth = Growth(criterion_of(model), model.splits)
-        forest = grow(self.table, self.target, tasks, growth, n_jobs=model.n_jobs)
-        if model.ccp_alpha > 0:
-            forest = prune(forest, ccp_alpha=model.ccp_alpha)
-        return pessimistic(forest) if model.prune == "pessimistic" else forest
+        """Grow all tasks; they are not pruned yet."""
+        growth = Growth(criterion_of(self.model), self.model.splits)
+        return grow(self.table, self.target, tasks, growth, n_jobs=self.model.n_jobs)
 
     def validate(self, tasks: Tasks, forest: Forest) -> CrossValidation:
         """Send the held-out rows down their trees."""
         held_out = apply_held_out(forest, self.matrix, tasks, n_jobs=self.model.n_jobs)
         return CrossValidation(forest, held_out, self.target.values, self.classes, self.target.weights)
+
+
+def prune_each(model: Any, forest: Forest) -> Forest:
+    """Prune each tree by itself if the model says so; the same forest if it does not."""
+    if model.ccp_alpha > 0:
+        forest = prune(forest, ccp_alpha=model.ccp_alpha)
+    return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 
 def criterion_of(model: Any) -> Criterion:

@@ -18,12 +18,10 @@ from crosscut.engines.level_wise import Plan, grow_level_wise
 from crosscut.engines.passes import LeafPass, LeafSums
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
-from crosscut.error_pruning import pessimistic
 from crosscut.estimators.problem import check_parameters, criterion_of, is_integer
 from crosscut.estimators.stream_validation import StreamValidation
 from crosscut.forest import Forest, Packed
 from crosscut.growth import Growth, Limits
-from crosscut.pruning import prune
 from crosscut.ranks import MAX_COARSE
 
 if TYPE_CHECKING:
@@ -125,12 +123,6 @@ class StreamedProblem:
         if checkpoint is not None:
             checkpoint.remove()
         return Forest(packed, levels), sums
-
-    def prune(self, forest: Forest) -> Forest:
-        """Prune each tree by itself if the model says so."""
-        if self.model.ccp_alpha > 0:
-            forest = prune(forest, ccp_alpha=self.model.ccp_alpha)
-        return pessimistic(forest) if self.model.prune == "pessimistic" else forest
 
     def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
         """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""

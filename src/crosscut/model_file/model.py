@@ -73,6 +73,7 @@ def save_model(
             "kinds": list(schema.kinds),
             "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
             "named": schema.named,
+            "missing": None if model._n_missing is None else model._n_missing.tolist(),  # noqa: SLF001
         },
         "classes": None if classes is None else _written(classes),
         "levels": {
@@ -90,6 +91,8 @@ def save_model(
         }
         if cv.weights is not None:
             arrays["row_weights"] = cv.weights
+        if model._held_out_scores is not None:  # noqa: SLF001
+            arrays["scores"] = model._held_out_scores  # noqa: SLF001
         table = model._pruned_by  # noqa: SLF001
         if table is not None:
             arrays |= {f"pruning_{name}": getattr(table, name) for name in table.__dataclass_fields__}
@@ -154,8 +157,10 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
         raise ModelFileError("the counts of levels are damaged")
     model.forest_ = Forest(packed, levels or None)
     # what growing cost belongs to the trees before they were pruned, which are not in the file
-    model._grown = model.forest_ if "pruning_alpha" not in arrays else Forest(packed)  # noqa: SLF001, one package
+    pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
+    model._grown = Forest(packed) if pruned else model.forest_  # noqa: SLF001, one package
     model._schema = schema  # noqa: SLF001
+    model._n_missing = _counts(header["columns"].get("missing"), len(schema))  # noqa: SLF001
     model.n_features_in_ = len(schema)
     if schema.named:
         model.feature_names_in_ = np.array(schema.names, dtype=object)
@@ -163,7 +168,7 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
         model.classes_ = classes
     model.ccp_alpha_ = float(header["ccp_alpha"])
     model._cv = _cross_validation(arrays, model.forest_, classes)  # noqa: SLF001
-    model._held_out_scores = None  # noqa: SLF001
+    model._held_out_scores = _scores(arrays, packed.n_trees - 1)  # noqa: SLF001
     model._pruned_by = _pruning_table(arrays)  # noqa: SLF001
     return model
 
@@ -185,6 +190,21 @@ def _schema(columns: dict[str, Any]) -> Schema:
         if (kind != "nominal" and own) or len(set(own)) < len(own):
             raise ModelFileError("the categories of a column are damaged")
     return Schema(tuple(names), tuple(kinds), values, bool(columns["named"]))
+
+
+def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
+    if missing is None:
+        return None
+    if len(missing) != n_columns or not all(type(n) is int and 0 <= n < 2**62 for n in missing):
+        raise ModelFileError("the numbers of missing values are damaged")
+    return np.array(missing, np.int64)
+
+
+def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64] | None:
+    scores = arrays.get("scores")
+    if scores is not None and (scores.shape != (n_folds,) or scores.dtype != np.float64):
+        raise ModelFileError("the scores of the folds are damaged")
+    return scores
 
 
 def _written(values: NDArray[Any]) -> dict[str, Any]:

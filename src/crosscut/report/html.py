@@ -57,6 +57,7 @@ def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> s
         left_out=forest["left_out"],
         tree_text="\n".join(lines[:80]) + (f"\n… {len(lines) - 80} more lines" if len(lines) > 80 else ""),
         code=_code(summary),
+        counted=any(column["missing"] is not None for column in summary["data"]["columns"]),
         most_important=max(column["importance"] for column in summary["data"]["columns"]) or 1.0,
         charts={
             "pruning": pruning_chart(summary["pruning"], "error rate" if classify else "mean squared error"),

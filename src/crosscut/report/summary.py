@@ -81,6 +81,7 @@ def settings(model: CrossValidatedTree) -> dict[str, Any]:
 
 def _data(model: CrossValidatedTree) -> dict[str, Any]:
     schema, importance = model._schema, model.feature_importances_  # noqa: SLF001
+    missing = model._n_missing  # noqa: SLF001
     classes = model._classes()  # noqa: SLF001
     used = np.unique(np.concatenate([tree.feature for tree in model.forest_.trees]))
     return {
@@ -92,6 +93,7 @@ def _data(model: CrossValidatedTree) -> dict[str, Any]:
                 "name": name,
                 "kind": kind,
                 "categories": len(categories) if kind == "nominal" else None,
+                "missing": None if missing is None else int(missing[f]),
                 "importance": float(importance[f]),
                 "used": bool(f in used),
             }
@@ -124,10 +126,17 @@ def errors(model: CrossValidatedTree) -> dict[str, Any]:
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
         "leaves_by_fold": [tree.n_leaves for tree in cv.forest.trees[1:]],
-        "scoring": "R²" if cv.classes is None else "accuracy",
+        "scoring": _measure(model),
         "score": model.cv_score_ if math.isfinite(model.cv_score_) else None,
         "score_standard_error": model.cv_standard_error_ if math.isfinite(model.cv_standard_error_) else None,
     }
+
+
+def _measure(model: CrossValidatedTree) -> str:
+    """Name what ``cv_scores_`` measure."""
+    if model.scoring is None:
+        return "R²" if model._classes() is None else "accuracy"  # noqa: SLF001
+    return model.scoring if isinstance(model.scoring, str) else "score"
 
 
 def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
