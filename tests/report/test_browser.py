@@ -1,6 +1,8 @@
 """The report in a real browser; skipped where there is none."""
 
+import base64
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -132,3 +134,22 @@ def test_nothing_is_wider_than_the_page(opened):
         inner = opened.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
         assert inner[0] <= inner[1]
     opened.set_window_size(1200, 1400)
+
+
+def test_a_few_sheets_of_paper_are_enough(opened):
+    printed = opened.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    pdf = base64.b64decode(printed["data"])
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
+
+
+def test_the_highlighted_tree_speaks_for_itself(opened):
+    from selenium.webdriver.support.select import Select
+
+    opened.find_element("id", "expand").click()
+    said = {}
+    for task in ("", "1"):
+        Select(opened.find_element("id", "highlight")).select_by_value(task)
+        said[task] = [row.text for row in rows(opened, ".row.leaf")]
+    Select(opened.find_element("id", "highlight")).select_by_index(0)
+    assert len(said[""]) == len(said["1"])
+    assert said[""] != said["1"]

@@ -6,6 +6,7 @@
   const detail = document.getElementById("detail");
   const highlight = document.getElementById("highlight");
   const MOST_OPEN = 1500; // lines "Expand all" may show
+  const FIRST_OPEN = 40; // lines that are open at first: what fits a screen, and a sheet of paper
   let chosen = null; // the tree that is highlighted
 
   const name = (task) => (task === 0 ? "final tree" : `fold ${task}`);
@@ -31,12 +32,12 @@
   };
 
   function outcome(node, tasks) {
-    // what the highlighted tree, else the first one, says here; and how many of the others say the same
+    // what the highlighted tree, else the first one, says here
     const [, rows, said, share] = data.nodes[node];
     const own = data.sets[data.nodes[node][0]];
     const at = Math.max(0, own.indexOf(chosen !== null && tasks.includes(chosen) ? chosen : tasks[0]));
     const shown = data.classes ? `${data.classes[said[at]]}, ${share[at]}%` : String(said[at]);
-    return { shown, rows: rows[at] };
+    return { shown, rows: `${rows[at].toLocaleString("en")} rows` };
   }
 
   // A line is a node, or one test of a fork: { node, group } with group null for the node itself
@@ -63,8 +64,7 @@
     } else if (splits) {
       row.append(element("span", "asks", `${groups[group ?? 0][1]}?`));
     } else {
-      const { shown, rows } = outcome(node, tasks);
-      row.append(element("span", "says", shown), element("span", "trees", `${rows.toLocaleString("en")} rows`));
+      row.append(element("span", "says"), element("span", "trees rows"));
     }
     row.append(element("span", "trees", tasks.length === data.trees ? "all trees" : `${tasks.length} of ${data.trees}: ${list(tasks)}`));
     item.append(row);
@@ -93,9 +93,8 @@
     row.tabIndex = -1;
     row.dataset.tasks = tasks.join(" ");
     row.dataset.node = node;
-    const { shown, rows } = outcome(node, tasks);
-    row.append(element("span", "toggle"), element("span", "", "stop:"), element("span", "says", shown),
-      element("span", "trees", `${rows.toLocaleString("en")} rows`), element("span", "trees", `${tasks.length} of ${data.trees}: ${list(tasks)}`));
+    row.append(element("span", "toggle"), element("span", "", "stop:"), element("span", "says"), element("span", "trees rows"),
+      element("span", "trees", `${tasks.length} of ${data.trees}: ${list(tasks)}`));
     row.below = [];
     item.append(row);
     paint(row);
@@ -126,6 +125,11 @@
     const tasks = row.dataset.tasks.split(" ").map(Number);
     row.classList.toggle("dim", chosen !== null && !tasks.includes(chosen));
     row.classList.toggle("lit", chosen !== null && tasks.includes(chosen));
+    const says = row.querySelector(".says");
+    if (!says) return;
+    const { shown, rows } = outcome(row.dataset.node, tasks);
+    says.textContent = shown;
+    row.querySelector(".rows").textContent = rows;
   }
 
   function describe(row) {
@@ -194,10 +198,10 @@
   });
 
   // breadth first, so that what the limit leaves out is the deepest
-  function openWhile(wanted) {
+  function openWhile(wanted, most = MOST_OPEN) {
     const todo = [...view.querySelectorAll(".row")];
     let shown = todo.length;
-    while (todo.length && shown < MOST_OPEN) {
+    while (todo.length && shown < most) {
       const row = todo.shift();
       if (!wanted(row) || !row.below.length) continue;
       open(row);
@@ -215,6 +219,5 @@
   const root = line(0, null, "");
   view.append(root);
   root.firstElementChild.tabIndex = 0;
-  openWhile((row) => row.classList.contains("fork") || visible().length < 12);
-  window.addEventListener("beforeprint", () => openWhile(() => visible().length < 200));
+  openWhile(() => true, FIRST_OPEN); // paper shows what is open
 })();
