@@ -76,8 +76,8 @@ def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
     columns = nw.from_native(frame, eager_only=True)
     if target not in columns.columns:
         near = difflib.get_close_matches(target, columns.columns, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no column {target!r}{hint} The columns are {columns.columns}")
+        hint = f"; did you mean {near[0]!r}?" if near else f"; the columns are {columns.columns}"
+        raise ValueError(f"there is no column {target!r}{hint}")
     series = columns[target]
     missing = series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
     if missing.any():

@@ -37,7 +37,10 @@ def test_empty_file(write, text):
 def test_binary_file(write, name):
     noise = np.random.default_rng(0).integers(0, 256, 5000, dtype=np.uint8).tobytes()
     result = cv(write(noise, name))
-    assert name in refused(result, result.exit_code)
+    line = refused(result, result.exit_code)
+    assert name in line
+    assert line.isprintable()
+    assert "\ufffd" not in line
     assert result.exit_code in {UNREADABLE, UNSUITABLE}
 
 
@@ -87,6 +90,16 @@ def test_not_utf8(write):
     assert "UTF-8" in refused(cv(path), UNREADABLE)
 
 
+def test_names_that_are_not_utf8(write):
+    path = write("Größe,y\n1,a\n2,b\n".encode("latin1"))
+    assert "names of the columns are not UTF-8" in refused(cv(path), UNREADABLE)
+
+
+def test_nothing_in_a_file_moves_the_cursor(write):
+    line = refused(cv(write("x,y\n1,a\n\x1b[2J\x1b[31m,3,4\n")), UNREADABLE)
+    assert "\x1b" not in line
+
+
 def test_missing_target_values(write):
     assert "missing" in refused(cv(write("x,y\n1,a\n2,\n3,b\n")), UNSUITABLE)
 
@@ -105,7 +118,7 @@ def test_unknown_kind_of_file(write):
 
 def test_a_folder(tmp_path):
     (tmp_path / "data.csv").mkdir()
-    assert "data.csv" in refused(cv(tmp_path / "data.csv"), UNREADABLE)
+    assert "is a folder" in refused(cv(tmp_path / "data.csv"), UNREADABLE)
 
 
 def test_infinite_values(write):

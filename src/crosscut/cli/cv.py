@@ -73,7 +73,7 @@ def growing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict.")
 @click.option("--task", type=click.Choice(["classification", "regression"]), help="Guessed if not given.")
 @click.option("--table", help="The table of a DuckDB or SQLite file.")

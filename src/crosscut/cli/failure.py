@@ -21,7 +21,9 @@ class Failure(click.ClickException):
     """An error the user can mend; shown as one line."""
 
     def __init__(self, message: object, exit_code: int) -> None:
-        super().__init__(" ".join(str(message).split()))
+        # one line, and nothing from a file that a terminal would obey
+        line = "".join(c if c.isprintable() else "?" for c in " ".join(str(message).split()))
+        super().__init__(line)
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class
 
     def show(self, file: Any = None) -> None:

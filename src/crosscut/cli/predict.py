@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option("--table", help="The table of a DuckDB or SQLite file.")
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")

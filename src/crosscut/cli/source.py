@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
+_CONVERT = "convert the file, for example with iconv -f latin1 -t utf-8"
 MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
 
 
@@ -48,10 +50,19 @@ class Source:
 
 def read_rows(path: str, table: str | None = None) -> Any:
     """Read a file; everything that can be wrong with one becomes a failure."""
+    if Path(path).is_dir():
+        raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
     try:
         frame = read_file(path, table=table)
+        _ = frame.column_names  # which may not be text
+    except UnicodeDecodeError as error:
+        raise Failure(
+            f"{path}: the names of the columns are not UTF-8 text; {_CONVERT}", UNREADABLE
+        ) from error
     except Exception as error:  # every library that reads files has errors of its own
-        text = str(error)
+        text = str(error).replace("table=...", "--table NAME")
+        if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
+            text = f"{path} is not text; its name says it should be"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
     binary = [
         name
@@ -60,8 +71,7 @@ def read_rows(path: str, table: str | None = None) -> Any:
     ]
     if binary:
         raise Failure(
-            f"{path}: column {binary[0]!r} is not UTF-8 text; convert the file, for example with "
-            "iconv -f latin1 -t utf-8",
+            f"{path}: column {binary[0]!r} is not UTF-8 text; {_CONVERT}",
             UNREADABLE,
         )
     repeated = {name for name in frame.column_names if frame.column_names.count(name) > 1}
