@@ -13,7 +13,7 @@ from crosscut.masks import BLOCK, row_numbers, rows_of_folds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from crosscut.growth import Target
 
@@ -177,3 +177,23 @@ def warn_absent_classes(masks: NDArray[np.uint16], n_tasks: int, target: Target)
             UserWarning,
             stacklevel=3,
         )
+
+
+def checked_folds(folds: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    """Return each row's fold and the number of folds; refuse what leaves a fold or a training set empty."""
+    given = np.asarray(folds)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
+        raise ValueError(
+            f"folds must be one integer per row, but {given.dtype} of shape {given.shape} was given"
+        )
+    numbers = np.ascontiguousarray(given, dtype=np.int64)
+    if numbers.min() < -1 or numbers.max() < 0:
+        raise ValueError("folds must be numbers from 0, or -1 for rows that train every task")
+    n_folds = int(numbers.max()) + 1
+    sizes = np.bincount(numbers + 1, minlength=n_folds + 1)
+    empty = np.flatnonzero(sizes[1:] == 0)
+    if len(empty):
+        raise ValueError(f"folds has no row of fold {empty[0]}; number the folds from 0 without gaps")
+    if sizes[1:].max() == len(numbers):
+        raise ValueError("folds puts every row in one fold, which leaves an empty training set")
+    return numbers, n_folds

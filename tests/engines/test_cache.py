@@ -124,8 +124,8 @@ def test_full_disk(tmp_path, monkeypatch):
         with pytest.raises(OSError, match=r"the disk of the code cache .* is full; free some space"):
             fit(paths, tmp_path / "cache")
     left = [file.name for file in (tmp_path / "cache").rglob("*") if file.is_file()]
-    assert set(left) == {"part-000000.codes", "part-000001.codes"}
-    model, passes = fit(paths, tmp_path / "cache")  # what is left is not taken for a cache
+    assert not left  # codes that will not be used take no space
+    model, passes = fit(paths, tmp_path / "cache")
     assert "survey" in passes
     expected, _ = fit(paths, None)
     assert_same(model.forest_, expected.forest_)
@@ -155,8 +155,7 @@ def test_interrupted_while_coding(tmp_path, monkeypatch):
         patched.setattr(Source, "read", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fit(paths, tmp_path / "cache")
-    assert not list((tmp_path / "cache").rglob("*.partial"))
-    assert not list((tmp_path / "cache").rglob("manifest.json"))
+    assert not [file for file in (tmp_path / "cache").rglob("*") if file.is_file()]
 
 
 def test_a_part_that_shrinks_while_it_is_read(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -195,11 +196,16 @@ class StreamRows:
         totals = Totals()
         self.cache.start()
         self.meter.start("coding", coding.n_rows)
-        for piece in self.pieces:
-            size = piece.n_rows * coding.row_bytes
-            for batch in self.cache.write(piece.number, self._coded(coding, piece), size):
-                add_totals(totals, batch, coding)
-                self.meter.add(batch.n_rows)
+        try:
+            for piece in self.pieces:
+                size = piece.n_rows * coding.row_bytes
+                for batch in self.cache.write(piece.number, self._coded(coding, piece), size):
+                    add_totals(totals, batch, coding)
+                    self.meter.add(batch.n_rows)
+        except BaseException:
+            with suppress(OSError):
+                self.cache.start()  # the parts are of no use without the others, and take space
+            raise
         counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
         notes = {
             "coding": coding.to_notes(),

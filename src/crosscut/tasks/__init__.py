@@ -1,0 +1,5 @@
+"""The tasks of a run: the trees to grow."""
+
+from crosscut.tasks.tasks import Tasks
+
+__all__ = ["Tasks"]
