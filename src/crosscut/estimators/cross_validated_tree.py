@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,10 +34,41 @@ if TYPE_CHECKING:
     from crosscut.tree import Tree
 
 
+@dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
 class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+    criterion: str = "squared_error"
+    splits: str = "binary"
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float = 0.0
+    ccp_alpha: float = 0.0
+    max_bins: int | None = None
+    cv: Any = 10
+    prune: str | None = None
+    scoring: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Grow the final tree and the trees of the folds.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
+            missing. Data that need not fit in memory: paths of files, a polars LazyFrame, Dask data, or a
+            :class:`crosscut.Stream` of them; ``y``, ``sample_weight`` and ``groups`` are then names of
+            columns.
+        y : array (rows,)
+            Class labels, or numbers to predict.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+        groups : array (rows,), optional
+            Given to the splitter ``cv``.
+        """
         if Stream.takes(X, y):
             return self._fit_stream(X, y, sample_weight, groups)
         X = whole(X)
@@ -140,7 +171,7 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
         """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
         assert self._cv is not None
         table = self._cv.pruning_table
-        row = table.choose(self.prune)
+        row = table.choose("1se" if self.prune == "1se" else "best")
         alpha = float(table.alpha[row])
         following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
         forest = self.forest_

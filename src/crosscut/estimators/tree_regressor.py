@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -75,56 +75,6 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
     >>> model.predict([[5.0], [25.0]]), len(model.cv_scores_)
     (array([0., 2.]), 4)
     """
-
-    def __init__(
-        self,
-        *,
-        criterion: str = "squared_error",
-        splits: str = "binary",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        max_bins: int | None = None,
-        cv: Any = 10,
-        prune: str | None = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.criterion = criterion
-        self.splits = splits
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.max_bins = max_bins
-        self.cv = cv
-        self.prune = prune
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the final tree and the trees of the folds.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
-            missing. Data that need not fit in memory: paths of files, a polars LazyFrame, Dask data, or a
-            :class:`crosscut.Stream` of them; ``y``, ``sample_weight`` and ``groups`` are then names of
-            columns.
-        y : array (rows,)
-            Numbers to predict.
-        sample_weight : array (rows,), optional
-            Weights of the rows.
-        groups : array (rows,), optional
-            Given to the splitter ``cv``.
-        """
-        return self._fit(X, y, sample_weight, groups)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the mean target of each row's leaf.
