@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.engines.memory import limit_arrays
 from crosscut.forest import Packed
 from crosscut.masks import BLOCK
 from crosscut.threads import n_threads
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from crosscut.growth import Growth, Limits
     from crosscut.tree import Tree
 
-_NO_LIMIT = 2**62
 _LOCAL_ROWS = 2048
 
 
@@ -57,15 +58,11 @@ def grow_gathered(
     for lane, task in enumerate(bundle.tasks):
         bit = (tasks >> np.uint64(task)) & np.uint64(1)
         masks[lane // BLOCK] |= (bit << np.uint64(lane % BLOCK)).astype(np.uint16)
-    own = [limits[task] for task in bundle.tasks]
-    integers = [
-        (
-            _NO_LIMIT if limit.max_depth is None else limit.max_depth - bundle.depth,
-            limit.min_samples_split,
-            limit.min_samples_leaf,
-        )
-        for limit in own
+    own = [
+        limit if limit.max_depth is None else replace(limit, max_depth=limit.max_depth - bundle.depth)
+        for limit in (limits[task] for task in bundle.tasks)
     ]
+    integers, decrease = limit_arrays(own, n_lanes)
     numbers = grids is not None and grids.numbers
     exact: list[Any] = []
     if grids is not None:
@@ -92,8 +89,8 @@ def grow_gathered(
         masks=masks,
         multiplicity=None,
         features=None,
-        limits=np.array(integers, np.int64),
-        min_decrease=np.array([limit.min_impurity_decrease for limit in own]),
+        limits=integers,
+        min_decrease=decrease,
         totals=totals,
         criterion=growth.criterion,
         multiway=growth.splits == "multiway",

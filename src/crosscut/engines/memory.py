@@ -13,7 +13,7 @@ from crosscut.forest import Forest, Packed
 from crosscut.threads import n_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,7 +86,7 @@ def grow(
     masks = tasks.masks
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
-    limits, decrease = _limits(tasks.limits, tasks.n_tasks)
+    limits, decrease = limit_arrays(tasks.limits, tasks.n_tasks)
     progress = progress or watcher()
     grown: dict[str, Any] = _core.grow(
         ranks=table.ranks,
@@ -131,7 +131,7 @@ def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callab
     return lambda rows: tell(rows / total)
 
 
-def _limits(limits: tuple[Limits, ...], n_tasks: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Limits as arrays, one row per task."""
     rows = [
         (

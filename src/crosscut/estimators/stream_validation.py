@@ -47,9 +47,8 @@ class HeldOutPass:
 
     def add(self, sums: HeldOutRows, batch: Batch) -> None:
         """Send rows down their trees."""
-        node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
-        leaf = node - self.coded.node_start[1 + batch.fold.astype(np.int64)]
-        sums.batches[batch.first_row] = (leaf.astype(np.int32), batch.target, batch.fold, batch.weight)
+        leaf = _leaves(self, batch)
+        sums.batches[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight)
 
     def merge(self, sums: HeldOutRows, others: HeldOutRows) -> HeldOutRows:
         """Put the batches of two parts together."""
@@ -80,9 +79,7 @@ class PruningPass:
 
     def add(self, sums: PruningSums, batch: Batch) -> None:
         """Add the losses of a batch."""
-        node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
-        leaf = (node - self.coded.node_start[1 + batch.fold.astype(np.int64)]).astype(np.int32)
-        held_out = by_fold(leaf, batch.fold, self.n_folds)
+        held_out = by_fold(_leaves(self, batch), batch.fold, self.n_folds)
         found = self.prunings.losses(held_out, batch.target, batch.weight)
         sums.losses = found if sums.losses is None else sums.losses + found
 
@@ -160,6 +157,13 @@ class StreamValidation(CrossValidation):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}
+
+
+def _leaves(one_pass: HeldOutPass | PruningPass, batch: Batch) -> NDArray[np.int32]:
+    """Leaf of each row in the tree that holds it out."""
+    coded = one_pass.coded
+    node = held_out_nodes(coded, one_pass.coding, batch, one_pass.n_folds, one_pass.n_jobs)
+    return (node - coded.node_start[1 + batch.fold.astype(np.int64)]).astype(np.int32)
 
 
 def by_fold(leaf: NDArray[np.int32], fold: NDArray[np.uint8], n_folds: int) -> HeldOut:

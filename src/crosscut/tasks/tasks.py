@@ -65,10 +65,8 @@ class Tasks(TaskList):
             Whether task 0 trains on everything.
         """
         n_rows = count_rows(n_rows, X=X, y=y, groups=groups)
-        if cv is None or (isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)):
-            n_folds = 5 if cv is None else int(cv)
-            warn_groups(groups, n_folds)
-            folds = folds_of(n_folds, n_rows, y if classifier else None)
+        folds = _folds_of_number(cv, n_rows, y if classifier else None, groups)
+        if folds is not None:
             return cls.from_folds(folds, limits=limits, features=features, final=final)
         splits = splits_of(cv, n_rows, X, y, groups)
         return cls.from_splits(splits, n_rows, limits=limits, features=features, final=final)
@@ -123,13 +121,10 @@ class Tasks(TaskList):
         (7, array([2, 3]), array([2, 3]))
         """
         n_rows = count_rows(n_rows, X=X, y=y, groups=groups)
-        if cv is None or isinstance(cv, (int, np.integer)):
-            n_folds = 5 if cv is None else int(cv)
-            warn_groups(groups, n_folds)
-            folds = folds_of(n_folds, n_rows, y if classifier else None)
-        else:
-            folds = folds_of_splits(splits_of(cv, n_rows, X, y, groups), n_rows)
-        folds, n_folds = checked_folds(folds)
+        given = _folds_of_number(cv, n_rows, y if classifier else None, groups)
+        if given is None:
+            given = folds_of_splits(splits_of(cv, n_rows, X, y, groups), n_rows)
+        folds, n_folds = checked_folds(given)
         if n_folds < 3:
             raise ValueError(f"nested cross-validation needs at least 3 folds, but cv gives {n_folds}")
         chosen = [(i, i) for i in range(n_folds)] + [
@@ -247,6 +242,15 @@ class Tasks(TaskList):
     def leave_one_out(cls, n_rows: int, **options: Any) -> Self:
         """Make one task per row, which it leaves out; options are those of :meth:`from_folds`."""
         return cls.from_folds(np.arange(n_rows), **options)
+
+
+def _folds_of_number(cv: Any, n_rows: int, classes: Any, groups: Any) -> NDArray[np.int64] | None:
+    """Return the folds of a ``cv`` that is a number of them; None if it is something else."""
+    if cv is not None and (not isinstance(cv, (int, np.integer)) or isinstance(cv, bool)):
+        return None
+    n_folds = 5 if cv is None else int(cv)
+    warn_groups(groups, n_folds)
+    return folds_of(n_folds, n_rows, classes)
 
 
 def _counts(rows: NDArray[np.int64], n_rows: int, what: str) -> NDArray[np.uint8]:
