@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 
 from crosscut import Stream, TreeClassifier, TreeRegressor, load_model, save_model
 from crosscut.columns import columns_of
@@ -212,6 +213,29 @@ def test_groups_are_not_parted(tmp_path):
     np.testing.assert_array_equal(counts, 1000 - np.bincount(folds))
 
 
+def test_splitters_that_need_no_more_than_a_row(tmp_path):
+    table = table_of(6, 1001)
+    owner = pa.array([f"owner {i}" for i in np.random.default_rng(0).integers(0, 50, 1001)])
+    paths = write_pieces(table, tmp_path, 3)
+    X, y = split_target(table, "y")
+
+    def sizes(cv, **options):
+        model = TreeClassifier(max_depth=2, cv=cv, max_bins=255).fit(paths, "y", **options)
+        return model, [1001 - int(tree.n_rows[0]) for tree in model.cv_trees_]
+
+    model, found = sizes(KFold(4))
+    assert found == [251, 250, 250, 250]
+    in_memory = TreeClassifier(max_depth=2, cv=KFold(4), max_bins=255).fit(X, y)
+    assert_same(model.forest_, in_memory.forest_)  # in order they are scikit-learn's own folds
+    shuffled, found = sizes(KFold(4, shuffle=True, random_state=3))
+    assert found == [251, 250, 250, 250] or sorted(found) == [250, 250, 250, 251]
+    assert not all(a.equals(b) for a, b in zip(model.cv_trees_, shuffled.cv_trees_, strict=True))
+    as_number, _ = sizes(4)
+    assert_same(sizes(StratifiedKFold(4))[0].forest_, as_number.forest_)
+    paths = write_pieces(table.append_column("owner", owner), tmp_path, 3)
+    assert_same(sizes(GroupKFold(4), groups="owner")[0].forest_, sizes(4, groups="owner")[0].forest_)
+
+
 def test_kinds_of_files_give_the_same_forest(tmp_path):
     pl = pytest.importorskip("polars")
     table = table_of(7, 1000)
@@ -251,9 +275,11 @@ def test_shares_of_rows_are_those_of_the_task(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "y", "problem"),
     [
-        ({}, np.zeros(3), "y must be the name"),
+        ({}, np.zeros(3), "y must be the name of a column"),
         ({}, "z", "there is no column 'z'"),
-        ({"cv": [(0, 1)]}, "y", "cv must be None or a number of folds"),
+        ({"cv": [(0, 1)]}, "y", "cv must be None, a number of folds, KFold"),
+        ({"cv": GroupKFold(3)}, "y", r"GroupKFold \(with groups\) when"),
+        ({"cv": ShuffleSplit(3)}, "y", "but ShuffleSplit"),
         ({"cv": 64}, "y", "from 2 to 63"),
         ({"class_weight": "even"}, "y", "class_weight must be a dict, 'balanced' or None"),
         ({"class_weight": {"perhaps": 2.0}}, "y", "not in class_weight"),

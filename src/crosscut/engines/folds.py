@@ -35,14 +35,17 @@ class FoldRule:
 
     Rows are dealt out in rounds of ``n_folds``, each round starting at a fold that a hash of the round's
     number gives: sizes differ by one at most. Stratified, every class is dealt out by itself. With groups, a
-    hash of the group's value is the fold, so a group is never parted.
+    hash of the group's value is the fold, so a group is never parted. In order, folds are rows that follow
+    each other, as in scikit-learn's ``KFold``.
 
     Attributes
     ----------
     n_folds : int
         From 2 to 63, or 0: no row is held out.
-    stratified, grouped : bool
+    stratified, grouped, in_order : bool
     seed : int
+    n_rows : int
+        Of all data; known after the survey, and needed for folds in order only.
 
     Examples
     --------
@@ -54,6 +57,8 @@ class FoldRule:
     stratified: bool = False
     grouped: bool = False
     seed: int = 0
+    in_order: bool = False
+    n_rows: int = 0
 
     def __post_init__(self) -> None:
         if self.n_folds != 0 and not 2 <= self.n_folds <= MAX_FOLDS:
@@ -67,6 +72,10 @@ class FoldRule:
         """Fold of the rows at these places: row numbers, or numbers within their class."""
         if not self.n_folds:
             return np.zeros(len(places), np.uint8)
+        if self.in_order:
+            size, larger = divmod(self.n_rows, self.n_folds)
+            ends = np.cumsum([size + (fold < larger) for fold in range(self.n_folds)])
+            return np.searchsorted(ends, places, side="right").astype(np.uint8)
         n = np.uint64(self.n_folds)
         places = places.astype(np.uint64)
         start = mix(places // n, self.seed) % n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,17 +46,15 @@ class StreamedProblem:
     def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedProblem:
         """Check parameters, survey and code the data."""
         check_parameters(model)
-        _check_supported(model, target, sample_weight, groups)
+        _check_names(y=target, sample_weight=sample_weight, groups=groups)
         classifies = isinstance(model, ClassifierMixin)
-        seed = 0 if model.random_state is None else int(check_random_state(model.random_state).randint(2**31))
-        folds = FoldRule(
-            0 if model.cv is None else int(model.cv), classifies and groups is None, groups is not None, seed
-        )
+        folds = _fold_rule(model, classifies, groups is not None)
         stream = Stream.of(X)
         max_bins = MAX_COARSE if model.max_bins is None else int(model.max_bins)
         roles = Roles(target, classifies, groups, sample_weight, _class_weight(model))
         rows = stream.prepare(roles, max_bins, folds, model.n_jobs)
         coding: Coding = rows.coding
+        rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
         grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted, centre=coding.centre)
@@ -173,27 +171,39 @@ class FoldSizePass:
         return sums + others
 
 
-def _check_supported(model: Any, target: Any, sample_weight: Any, groups: Any) -> None:
-    if not isinstance(target, str):
-        raise TypeError(
-            f"y must be the name of the target column when X is not held in memory, but "
-            f"{type(target).__name__} was given"
-        )
-    if groups is not None and not isinstance(groups, str):
-        raise TypeError(
-            f"groups must be the name of a column when X is not held in memory, but "
-            f"{type(groups).__name__} was given"
-        )
-    if sample_weight is not None and not isinstance(sample_weight, str):
-        raise TypeError(
-            f"sample_weight must be the name of a column when X is not held in memory, but "
-            f"{type(sample_weight).__name__} was given"
-        )
-    if model.cv is not None and not is_integer(model.cv, 2):
-        raise ValueError(
-            f"cv must be None or a number of folds when X is not held in memory, but {model.cv!r} was given; "
-            "folds are stratified for classes, and groups='column' keeps the rows of a group together"
-        )
+def _check_names(**given: Any) -> None:
+    """Refuse arrays where names of columns are wanted; y is not optional."""
+    for role, name in given.items():
+        if not isinstance(name, str) and (name is not None or role == "y"):
+            raise TypeError(
+                f"{role} must be the name of a column when X is not held in memory, but "
+                f"{type(name).__name__} was given"
+            )
+
+
+def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
+    """Return the folds of a number, or of a splitter that looks at a row's number, class or group only."""
+    from sklearn import model_selection as ms
+
+    cv, stratified, in_order, random_state = model.cv, classifies and not grouped, False, model.random_state
+    if cv is not None and not is_integer(cv, 2):
+        kinds = (ms.KFold, ms.StratifiedKFold, ms.GroupKFold)
+        kind = next((kind for kind in kinds if type(cv) is kind), None)
+        if (
+            kind is None
+            or grouped != (kind is ms.GroupKFold)
+            or (kind is ms.StratifiedKFold and not classifies)
+        ):
+            raise ValueError(
+                "cv must be None, a number of folds, KFold, StratifiedKFold (for classes) or GroupKFold "
+                f"(with groups) when X is not held in memory, but {cv!r} was given"
+                + (" with groups" if grouped else "")
+            )
+        stratified = kind is ms.StratifiedKFold
+        in_order = kind is ms.KFold and not cv.shuffle
+        cv, random_state = cv.n_splits, cv.random_state if cv.shuffle else None
+    seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31))
+    return FoldRule(0 if cv is None else int(cv), stratified, grouped, seed, in_order)
 
 
 def _class_weight(model: Any) -> Any:

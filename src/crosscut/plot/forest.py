@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crosscut.sharing import SharedNode
 
-MOST_BOXES = 120
+MOST_BOXES = 60  # more make a picture too wide to read
 
 
 def plot_forest(
