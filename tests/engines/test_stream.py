@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 
-from crosscut import Stream, TreeClassifier, TreeRegressor, load_model, save_model
+from crosscut import BaggedTrees, Stream, TreeClassifier, TreeRegressor, load_model, save_model
 from crosscut.columns import columns_of
 from crosscut.engines.folds import FoldRule
 from crosscut.engines.stream import StreamRows, read_bytes
@@ -313,6 +313,14 @@ def test_what_is_no_weight_is_refused(tmp_path, weights, problem):
         TreeClassifier(cv=None).fit(tmp_path / "a.parquet", "y", sample_weight="y")
     with pytest.raises(TypeError, match="sample_weight must be the name of a column"):
         TreeClassifier(cv=None).fit(tmp_path / "a.parquet", "y", sample_weight=np.ones(3))
+
+
+def test_only_fit_of_trees_reads_files(tmp_path):
+    paths = write_pieces(table_of(0, 100), tmp_path, 1)
+    model = TreeClassifier(cv=None).fit(paths, "y")
+    for call in (lambda: model.predict(paths), lambda: BaggedTrees().fit(paths, "y")):
+        with pytest.raises(TypeError, match=r"crosscut\.read_file reads it"):
+            call()
 
 
 def test_a_fold_with_everything(tmp_path):

@@ -45,6 +45,16 @@ def test_missing_values_are_remembered(tmp_path):
     assert [column["missing"] for column in columns] == [0, 8]
 
 
+def test_files_of_earlier_versions_know_no_missing_values(tmp_path):
+    model, _ = classifier()
+    save_model(model, tmp_path / "m")
+    forged(tmp_path / "m", lambda header: header["columns"].pop("missing") and None)
+    again = load_model(tmp_path / "m")
+    assert {column["missing"] for column in summarize(again)["data"]["columns"]} == {None}
+    again.report(tmp_path / "r.html")
+    assert "<th>missing</th>" not in (tmp_path / "r.html").read_text()
+
+
 @pytest.mark.parametrize("y", [[0, 1], [-1.0, 2.0], [True, False], ["a", "b"]])
 def test_classes_keep_their_type(tmp_path, y):
     model = TreeClassifier(cv=2).fit([[0.0], [1.0]] * 4, np.array(y * 4))

@@ -6,6 +6,7 @@ array of numbers, the checks here accept exactly what it would accept.
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,11 @@ def whole(X: Any) -> Any:
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check X and remember, or compare, its columns; returns what ``Table`` and ``Schema`` read."""
     X = whole(X)
+    if isinstance(X, (str, PathLike)):
+        raise TypeError(
+            f"X must be a table here, but the path {str(X)!r} was given; crosscut.read_file reads it, and only "
+            "fit of TreeClassifier and TreeRegressor reads files in batches"
+        )
     if is_plain(X):
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
