@@ -49,8 +49,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     X = whole(X)
     if isinstance(X, (str, PathLike)):
         raise TypeError(
-            f"X must be a table here, but the path {str(X)!r} was given; crosscut.read_file reads it, and only "
-            "fit of TreeClassifier and TreeRegressor reads files in batches"
+            f"X must be a table here, but the path {str(X)!r} was given; crosscut.read_file reads it, and "
+            "only fit of TreeClassifier and TreeRegressor reads files in batches"
         )
     if is_plain(X):
         if reset:
