@@ -7,7 +7,7 @@ import pytest
 from crosscut import Stream, TreeClassifier, TreeRegressor
 from crosscut.engines.folds import FoldRule
 
-from .data import assert_same, forest_in_memory, table_of, write_pieces
+from .data import assert_same, forest_in_memory, table_of, with_weights, write_pieces
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -32,6 +32,19 @@ def test_partitions_give_the_forest_of_the_in_memory_engine(regression, n_parts)
         assert len(model.cv_predictions_) == 900
         assert len(model.pruning_table_.alpha) > 3
     assert_same(model.forest_, expected)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_weights_and_scores(regression):
+    table = with_weights(table_of(2, 900, regression=regression))
+    settings = {"scoring": "neg_mean_absolute_error"} if regression else {"class_weight": "balanced"}
+    model = (TreeRegressor if regression else TreeClassifier)(max_depth=4, cv=3, **settings)
+    delayed = [dask.delayed(table.slice(i * 300, 300)) for i in range(3)]
+    with dask.config.set(scheduler="threads"):
+        model.fit(Stream(delayed, memory_limit="100KB"), "y", sample_weight="w")
+        assert len(model.cv_scores_) == 3
+        assert len(model.pruning_table_.alpha) > 3
+    assert_same(model.forest_, forest_in_memory(table, model, FoldRule(3, stratified=not regression)))
 
 
 def test_frames_and_arrays(tmp_path):
