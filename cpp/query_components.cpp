@@ -145,7 +145,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
       }
       i += n;
     }
-    const std::int32_t id = intern(count, mine_.empty() ? -1 : bases[mine_[0]], prefix);
+    const std::int32_t id = intern(count, mine_.empty() ? -1 : bases[mine_[0]], prefix, mine_.size() > 1);
     // variables of the code made here -> variables of the component, through the canonical form
     const auto stored = (*this)[id].canonical;
     back_.resize(stored.size());
@@ -211,7 +211,7 @@ void Components::order_rest(std::size_t n_variables) {
 
 // The component of code_ and own_types_, a new one if there is none like it; leaves its variables' canonical numbers
 // in canonical_.
-std::int32_t Components::intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix) {
+std::int32_t Components::intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix, bool joins) {
   canonicalize();
   const std::uint64_t hash = hash_of(key_);
   const std::int32_t known = find(key_, hash);
@@ -224,7 +224,8 @@ std::int32_t Components::intern(std::int32_t n_literals, std::int32_t parent, st
                       n_literals,
                       parent,
                       prefix,
-                      hash};
+                      hash,
+                      joins};
   store_.insert(store_.end(), code_.begin(), code_.end());
   store_.insert(store_.end(), own_types_.begin(), own_types_.end());
   store_.insert(store_.end(), canonical_.begin(), canonical_.end());
@@ -244,7 +245,7 @@ std::int32_t Components::conjunction(std::vector<std::int32_t> parts) {
   std::int32_t n_literals = 0;
   for (std::int32_t part : parts) n_literals += (*this)[part].n_literals;
   const Record record{store_.size(), static_cast<std::uint32_t>(parts.size()), 0, 0, static_cast<std::uint32_t>(key.size()),
-                      n_literals, -1, 0, hash};
+                      n_literals, -1, 0, hash, false};
   store_.insert(store_.end(), parts.begin(), parts.end());
   store_.insert(store_.end(), key.begin(), key.end());
   return add(record);

@@ -25,6 +25,7 @@ struct Component {
   std::int32_t n_literals;
   std::int32_t parent;                      // component whose code is the first `prefix` terms of this one, or -1
   std::size_t prefix;
+  bool joins;                               // whether what follows the prefix holds another component
 };
 
 struct Place {
@@ -53,7 +54,8 @@ class Components {
             parts,
             r.n_literals,
             r.parent,
-            r.prefix};
+            r.prefix,
+            r.joins};
   }
 
   // Adds the literals of `added` to the bases. Local variables: those of the bases one after the other, then new ones,
@@ -69,7 +71,7 @@ class Components {
   std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
 
  private:
-  std::int32_t intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix);
+  std::int32_t intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix, bool joins);
   std::int32_t conjunction(std::vector<std::int32_t> parts);
   void add_local(Code& code, std::int32_t base, std::size_t offset) const;
   void order_rest(std::size_t n_variables);
@@ -82,6 +84,7 @@ class Components {
     std::int32_t n_literals, parent;
     std::size_t prefix;
     std::uint64_t hash;
+    bool joins;
   };
   std::int32_t find(std::span<const std::int32_t> key, std::uint64_t hash) const;
   std::int32_t add(Record record);
