@@ -274,25 +274,6 @@ class QueryStore {
     return numbers;
   }
 
-  // Statistics per query and task of the examples of `mask` where the query holds.
-  nb::ndarray<nb::numpy, double> counts(Vector<std::int32_t> queries, Vector<std::uint64_t> mask,
-                                        const std::vector<std::int32_t>& tasks) {
-    check_tasks(tasks);
-    evaluate(queries, mask);
-    std::vector<double> flat;
-    statistics_->count({queries.data(), queries.size()}, truth_, mask.data(), tasks, statistics_->cells(mask.data(), tasks), flat);
-    auto* held = new std::vector<double>(std::move(flat));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return nb::ndarray<nb::numpy, double>(held->data(), {queries.size(), tasks.size(), statistics_->width()}, owner);
-  }
-
-  nb::ndarray<nb::numpy, double> totals(Vector<std::uint64_t> mask, const std::vector<std::int32_t>& tasks) {
-    check_tasks(tasks);
-    check_mask(mask);
-    return to_numpy(statistics_->totals(mask.data(), tasks, statistics_->cells(mask.data(), tasks)), tasks.size(),
-                    statistics_->width());
-  }
-
   QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root, const std::vector<std::int32_t>& root_types,
                    const std::string& criterion, std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,
                    std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
@@ -482,8 +463,6 @@ void bind_query(nb::module_& m) {
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
-      .def("totals", &QueryStore::totals, "mask"_a, "tasks"_a)
-      .def("counts", &QueryStore::counts, "queries"_a, "mask"_a, "tasks"_a)
       .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a, "minimal_cases"_a, "accuracy"_a,
            "max_depth"_a, "max_uses"_a, "critical_f"_a, "caching"_a, nb::keep_alive<0, 1>())
       .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)

@@ -30,36 +30,35 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   return std::move(forest_);
 }
 
-void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::span<const std::int32_t> tasks,
-                    std::int32_t level) {
-  std::vector<std::int32_t> folds;
-  for (std::int32_t task : tasks) folds.push_back(folds_[static_cast<std::size_t>(task)]);
-  auto cells = statistics_.cells(reached.data(), folds);
-  auto totals = statistics_.totals(reached.data(), folds, cells);
-  std::vector<std::int32_t> growing;
+void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::int32_t level) {
   const std::size_t width = statistics_.width();
-  std::size_t kept = 0;
+  std::vector<std::int32_t> growing;
+  folds_here_.clear();
+  for (std::int32_t task : tasks) folds_here_.push_back(folds_[static_cast<std::size_t>(task)]);
+  statistics_.totals(own.data(), folds_here_, totals_);
   for (std::size_t i = 0; i < tasks.size(); i++) {
-    const std::span<const double> own_totals(totals.data() + i * width, width);
+    const std::span<const double> own_totals(totals_.data() + i * width, width);
     Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
     tree.test.push_back(-1);
     tree.no.push_back(-1);
     tree.prediction.push_back(prediction(own_totals));
     tree.statistics.insert(tree.statistics.end(), own_totals.begin(), own_totals.end());
     if (level == settings_.max_depth || stops(own_totals)) continue;
+    const std::size_t kept = growing.size();
+    folds_here_[kept] = folds_here_[i];
+    std::copy(own_totals.begin(), own_totals.end(), totals_.begin() + static_cast<std::ptrdiff_t>(kept * width));
     growing.push_back(tasks[i]);
-    folds[kept] = folds[i];
-    std::copy(own_totals.begin(), own_totals.end(), totals.begin() + static_cast<std::ptrdiff_t>(kept * width));
-    kept++;
   }
-  if (growing.empty()) return;
-  folds.resize(kept);
-  totals.resize(kept * width);
+  const std::size_t kept = growing.size();
+  if (kept == 0) return;
+  folds_here_.resize(kept);
 
   // one task alone does not need the examples it leaves out
-  std::vector<std::uint64_t> own = reached;
-  if (kept == 1 && folds[0] >= 0) statistics_.leave_out(folds[0], own);
-  if (kept == 1 || kept < tasks.size()) cells = statistics_.cells(own.data(), kept == 1 ? std::span<const std::int32_t>() : folds);
+  if (kept == 1 && folds_here_[0] >= 0) {
+    statistics_.leave_out(folds_here_[0], own);
+    folds_here_[0] = -1;
+  }
+  statistics_.segments(own.data(), folds_here_, segments_);
   if (!settings_.caching) {
     truth_.forget();
     refinement_.forget();
@@ -73,13 +72,13 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
       barred.resize(path.uses.size(), 0);
       barred[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds, barred, path.ages};
-  const auto best = statistics_.best(*candidates, truth_, own.data(), cells, totals, demand);
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred, path.ages};
+  const auto best = statistics_.best(*candidates, truth_, own.data(), segments_, totals_, demand, scratch_);
 
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   std::map<std::int32_t, std::vector<std::int32_t>> chosen;  // candidate -> tasks that agree on it
   for (std::size_t i = 0; i < kept; i++)
-    if (best[i].candidate >= 0 && accepts({totals.data() + i * width, width}, best[i].yes)) chosen[best[i].candidate].push_back(growing[i]);
+    if (best[i].candidate >= 0 && accepts({totals_.data() + i * width, width}, best[i].yes)) chosen[best[i].candidate].push_back(growing[i]);
   Level& counters = forest_.levels[static_cast<std::size_t>(level)];
   counters.bundles++;
   counters.nodes += static_cast<std::int64_t>(kept);
@@ -92,7 +91,6 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
     const auto number = static_cast<std::int32_t>(forest_.tests.size());
     const std::int32_t query = test.query;
     forest_.tests.push_back(std::move(test));
-    truth_.evaluate({&query, 1}, own.data());
     std::vector<std::uint64_t> yes(own.size()), no(own.size());
     for (std::size_t w = 0; w < own.size(); w++) {
       yes[w] = own[w] & truth_.row(query)[w];
@@ -104,12 +102,12 @@ void Growth::refine(Path& path, const std::vector<std::uint64_t>& reached, std::
       nodes.push_back(tree.size() - 1);
       tree.test.back() = number;
     }
-    refine(longer, yes, agreeing, level + 1);
+    refine(longer, std::move(yes), agreeing, level + 1);
     for (std::size_t i = 0; i < agreeing.size(); i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
-    refine(path, no, agreeing, level + 1);
+    refine(path, std::move(no), agreeing, level + 1);
   }
 }
 

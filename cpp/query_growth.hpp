@@ -66,7 +66,8 @@ class Growth {
     std::shared_ptr<const Candidates> candidates;
     void set_ages(const Components& all);
   };
-  void refine(Path& path, const std::vector<std::uint64_t>& reached, std::span<const std::int32_t> tasks, std::int32_t level);
+  // `own`: the examples that reach the bundle, of all its tasks.
+  void refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::int32_t level);
   bool stops(std::span<const double> all) const;
   bool accepts(std::span<const double> all, const std::vector<double>& yes) const;
   double prediction(std::span<const double> all) const;
@@ -78,6 +79,11 @@ class Growth {
   const Statistics& statistics_;
   Settings settings_;
   std::vector<std::int32_t> folds_;  // of the tasks
+  // of the bundle at hand
+  std::vector<std::int32_t> folds_here_;
+  std::vector<double> totals_;
+  Segments segments_;
+  Scratch scratch_;
   Forest forest_;
 };
 

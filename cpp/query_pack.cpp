@@ -43,22 +43,28 @@ std::int32_t Pack::add(std::int32_t before, const Term* literal, std::vector<cha
     constants += kind_of(t) == constant;
     known += kind_of(t) == fixed || (kind_of(t) == variable && bound[static_cast<std::size_t>(number_of(t))]);
   }
+  std::uint64_t hash = 0;
+  bool is_case = false;
   if (positive && constants > 0 && constants <= 2 && known > 0 &&
       facts_.predicates()[static_cast<std::size_t>(literal[0] >> 1)].relation >= 0) {
     pattern_.assign(code.begin(), code.end());
     for (std::size_t i = 1; i < pattern_.size(); i++)
       if (kind_of(pattern_[i]) == constant) pattern_[i] = any_constant;
-    before = find_or_add(before, pattern_, bound, true);
+    before = find_or_add(before, pattern_, bound, true, hash_of(before, pattern_));
+    hash = hash_of(before, {});
+    for (const Term t : code.subspan(1))
+      if (kind_of(t) == constant) hash = mix(hash, number_of(t));
+    is_case = true;
   }
-  const std::int32_t step = find_or_add(before, code, bound, false);
+  const std::int32_t step = find_or_add(before, code, bound, false, is_case ? hash : hash_of(before, code));
   if (positive)
     for (const Term t : code.subspan(1))
       if (kind_of(t) == variable) bound[static_cast<std::size_t>(number_of(t))] = 1;
   return step;
 }
 
-std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch) {
-  const std::uint64_t h = hash_of(before, code);
+std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch,
+                               std::uint64_t h) {
   if (table_.size() < 2 * steps_.size() + 2) grow_table();
   std::size_t slot = h >> 20 & (table_.size() - 1);
   for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
@@ -134,14 +140,16 @@ void Pack::end(std::int32_t query, std::int32_t step) {
 void Pack::end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail) {
   auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.variable == variable; });
   if (group == groups_.end()) {
-    groups_.push_back({trunk, variable, kind, {}, {}, {}});
+    groups_.push_back({trunk, variable, kind, {}, {}, {}, {}});
     group = groups_.end() - 1;
   }
   const auto at = static_cast<std::size_t>(tail);
   if (group->queries.size() <= at) {
     group->queries.resize(at + 1, -1);
     group->open.resize(at / 64 + 1, 0);
+    group->members.resize(at / 64 + 1, 0);
   }
+  group->members[at / 64] |= std::uint64_t{1} << at % 64;
   group->queries[at] = query;
   ends_.push_back({trunk, static_cast<std::int32_t>(group - groups_.begin()), tail});
   open_.push_back(0);
@@ -204,7 +212,8 @@ std::int32_t Pack::look_up(Group& group) {
   std::uint64_t any = 0;
   for (std::uint64_t word : group.open) any |= word;
   if (!any) return 0;
-  const auto found = tails_->found(group.kind, *effort_, values_[static_cast<std::size_t>(group.variable)], group.open);
+  const auto found = tails_->found(group.kind, *effort_, values_[static_cast<std::size_t>(group.variable)], group.open,
+                                    effort_->alone ? std::span<const std::uint64_t>() : group.members);
   std::int32_t decided = 0;
   for (std::size_t w = 0; w < group.open.size(); w++) {
     std::uint64_t hits = group.open[w] & found[w];
@@ -298,24 +307,18 @@ std::int32_t Pack::visit_switch(std::int32_t number) {
   return decided;
 }
 
-// The literal after a switch that has the constants of a fact, found like a step that is added.
+// The literal after a switch that has the constants of a fact; its hash is that of those constants.
 std::int32_t Pack::case_of(std::int32_t of, std::uint32_t row) const {
   const Step& step = steps_[static_cast<std::size_t>(of)];
-  const Term* pattern = codes_.data() + step.code;
-  const std::size_t n = components_.length(pattern[0]);
-  std::uint64_t h = static_cast<std::uint64_t>(of) * 0x9E3779B97F4A7C15ull;
-  const auto filled = [&](std::size_t i) {
-    return i > 0 && pattern[i] == any_constant ? term(constant, step.relation->at(static_cast<int>(i) - 1, row)) : pattern[i];
-  };
-  for (std::size_t i = 0; i < n; i++) h = mix(h, filled(i));
-  const auto agrees = [&](const Step& other) {
-    for (std::size_t i = 1; i < n; i++)
-      if (codes_[other.code + i] != filled(i)) return false;
-    return true;
-  };
+  const std::int32_t one = step.relation->at(step.column, row);
+  const std::int32_t other = step.second_column < 0 ? -1 : step.relation->at(step.second_column, row);
+  std::uint64_t h = mix(hash_of(of, {}), one);
+  if (other >= 0) h = mix(h, other);
   for (std::size_t slot = h >> 20 & (table_.size() - 1); table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
-    const Step& other = steps_[static_cast<std::size_t>(table_[slot])];
-    if (other.hash == h && other.before == of && agrees(other)) return table_[slot];
+    const Step& found = steps_[static_cast<std::size_t>(table_[slot])];
+    if (found.hash != h || found.before != of) continue;
+    const Term* code = codes_.data() + found.code + 1;
+    if (number_of(code[step.column]) == one && (other < 0 || number_of(code[step.second_column]) == other)) return table_[slot];
   }
   return -1;
 }

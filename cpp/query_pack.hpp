@@ -18,6 +18,7 @@ struct Effort {
   std::size_t example = 0;
   const std::int32_t* fixed = nullptr;
   std::uint64_t limit = 0, taken = 0;  // steps
+  bool alone = false;                  // one query only is looked for
   bool over = false;                   // the limit was passed, and the search given up
 };
 
@@ -66,13 +67,14 @@ class Pack {
   struct Group {
     std::int32_t trunk, variable, kind;
     std::vector<std::int32_t> queries;
-    std::vector<std::uint64_t> open, saved;
+    std::vector<std::uint64_t> members, open, saved;
   };
   struct End {
     std::int32_t step, group = -1, tail = -1;
   };
 
-  std::int32_t find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch);
+  std::int32_t find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch,
+                           std::uint64_t hash);
   std::int32_t case_of(std::int32_t of, std::uint32_t row) const;
   void grow_table();
   std::int32_t visit(std::int32_t step);

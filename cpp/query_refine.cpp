@@ -231,6 +231,7 @@ class Generator {
     block_->added.insert(block_->added.end(), code_.begin(), code_.end());
     block_->new_types.insert(block_->new_types.end(), new_types_.begin(), new_types_.end());
     block_->trail.insert(block_->trail.end(), trail_.begin(), trail_.end());
+    block_->queries.push_back(extension_.query);
     block_->entries.push_back({extension_.query, mode_, n, static_cast<std::uint32_t>(block_->added.size()),
                                static_cast<std::uint32_t>(block_->new_types.size()),
                                static_cast<std::uint32_t>(block_->trail.size())});
@@ -325,7 +326,7 @@ Candidates Refinement::candidates(std::span<const std::int32_t> path) {
   Candidates made{this, {path.begin(), path.end()}, blocks(path), {}, {}};
   for (const Part& part : made.parts) {
     made.first.push_back(made.queries.size());
-    for (const Block::Entry& each : part.block->entries) made.queries.push_back(each.query);
+    made.queries.insert(made.queries.end(), part.block->queries.begin(), part.block->queries.end());
   }
   return made;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "query_components.hpp"
+#include "query_truth.hpp"
 
 namespace crosscut::query {
 
@@ -75,6 +76,8 @@ struct Block {
   std::vector<Entry> entries;
   Code added;
   std::vector<std::int32_t> new_types, trail;
+  std::vector<std::int32_t> queries;  // of the entries
+  mutable TruthTable table;           // of the queries: a cache
   std::size_t size() const { return entries.size(); }
 };
 

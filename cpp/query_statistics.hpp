@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "query_cells.hpp"
 #include "query_refine.hpp"
 #include "query_truth.hpp"
 
@@ -34,32 +33,45 @@ struct Demand {
   std::span<const std::int32_t> ages;       // per variable of the path, component after component: 0 for the newest
 };
 
+// The examples of a node in the order in which its tests are counted: those that no task leaves out, then those of each
+// fold that some task does; class by class within.
+struct Segments {
+  std::vector<std::int32_t> examples;
+  std::vector<std::uint32_t> ends;
+  std::vector<std::size_t> groups;  // per task: which group of segments it leaves out; 0 for none
+  std::vector<std::int32_t> folds;  // of the groups from 1 on
+  std::vector<std::uint64_t> rest;  // examples of group 0
+};
+
+// Buffers that are kept from node to node.
+struct Scratch {
+  std::vector<std::int32_t> counts, members;
+  std::vector<std::size_t> first;  // per block: where its counts begin
+  std::vector<double> qualities, sums;
+};
+
 class Statistics {
  public:
   Statistics(const Components& components, const Language& language, Target target, std::vector<std::int32_t> folds);
-  // The sets of examples that tests of a node are counted on: its classes, and its classes in each fold left out.
-  struct Cells {
-    std::vector<std::uint64_t> bits;
-    std::vector<Cell> sets;
-  };
-  Cells cells(const std::uint64_t* mask, std::span<const std::int32_t> tasks) const;
+  // The folds of `tasks` are taken apart. Empty for regression.
+  void segments(const std::uint64_t* mask, std::span<const std::int32_t> tasks, Segments& result) const;
   // Class counts, or (n, sum of values, sum of squares), per task of the examples in `mask`.
-  std::vector<double> totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, const Cells& cells) const;
-  // The same per query, of the examples where it holds (its truth has to be known on `mask`).
-  void count(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
-             std::span<const std::int32_t> tasks, const Cells& cells, std::vector<double>& statistics) const;
+  void totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<double>& result) const;
   std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
   // Each task's best test, given its totals. A lone task's fold is not in the mask.
-  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Cells& cells,
-                         std::span<const double> totals, const Demand& demand) const;
+  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
+                         std::span<const double> totals, const Demand& demand, Scratch& scratch) const;
 
  private:
-  struct Whole;
-  double quality(const std::int32_t* yes, const Whole& whole, const Demand& demand) const;
+  void sums(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
+            std::span<const std::int32_t> tasks, std::vector<double>& statistics) const;
+  void count_classes(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
+                     Scratch& scratch) const;
+  void rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand, Scratch& scratch) const;
   double reduction(const double* yes, const double* all, const Demand& demand) const;
   const Components& components_;
   const Language& language_;
@@ -67,7 +79,10 @@ class Statistics {
   std::size_t words_;
   std::vector<std::int32_t> folds_;
   std::vector<std::vector<std::uint64_t>> class_bits_, fold_bits_;
-  std::vector<std::uint64_t> fold_class_bits_;  // words of every class of every fold
+  struct Span {
+    std::size_t begin, end;
+  };
+  std::vector<Span> fold_words_;  // the words that hold examples of a fold
   std::vector<double> x_log_x_;
 };
 

@@ -124,13 +124,14 @@ std::uint64_t* Tails::row(Kind& kind, std::size_t example, std::int32_t value) {
 }
 
 std::span<const std::uint64_t> Tails::found(std::int32_t number_of_kind, Effort& effort, std::int32_t value,
-                                            std::span<const std::uint64_t> asked) {
+                                            std::span<const std::uint64_t> asked, std::span<const std::uint64_t> together) {
   Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
   std::uint64_t* known = row(kind, effort.example, value);
   std::uint64_t* held = known + kind.words;
   std::uint64_t any = 0;
   for (std::size_t w = 0; w < asked.size(); w++) any |= asked[w] & ~known[w];
   if (any) {
+    if (!together.empty()) asked = together;
     bool same = kind.opened.size() == asked.size();
     for (std::size_t w = 0; same && w < asked.size(); w++) same = (asked[w] & ~known[w]) == kind.opened[w];
     if (same) {

@@ -19,9 +19,10 @@ class Tails {
     std::int32_t variable = -1, kind = -1, tail = -1;
   };
   Place place(std::int32_t component);
-  // The tails of a kind that are known to hold for a value, as a bit set; those of `asked` are known afterwards. Valid
-  // until the next call.
-  std::span<const std::uint64_t> found(std::int32_t kind, Effort& effort, std::int32_t value, std::span<const std::uint64_t> asked);
+  // The tails of a kind that are known to hold for a value, as a bit set; those of `asked` are known afterwards. Where some
+  // are not yet, those of `together` are looked for too: most of the work is the same. Valid until the next call.
+  std::span<const std::uint64_t> found(std::int32_t kind, Effort& effort, std::int32_t value, std::span<const std::uint64_t> asked,
+                                       std::span<const std::uint64_t> together);
   void forget();
 
  private:

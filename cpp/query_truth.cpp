@@ -75,6 +75,29 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   examples_ = std::move(examples);
 }
 
+void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, TruthTable& table) {
+  if (table.width == 0) {
+    table.width = (queries.size() + 63) / 64;
+    table.known.resize(words_, 0);
+    table.bits.resize(words_ * 64 * table.width, 0);
+  }
+  std::vector<std::uint64_t> fresh(words_);
+  std::uint64_t any = 0;
+  for (std::size_t w = 0; w < words_; w++) {
+    fresh[w] = mask[w] & ~table.known[w];
+    any |= fresh[w];
+  }
+  if (!any) return;
+  evaluate(queries, fresh.data());
+  for (std::size_t q = 0; q < queries.size(); q++)
+    for (std::size_t w = 0; w < words_; w++)
+      for (std::uint64_t set = row(queries[q])[w] & fresh[w]; set; set &= set - 1) {
+        const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+        table.bits[e * table.width + q / 64] |= std::uint64_t{1} << q % 64;
+      }
+  for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];
+}
+
 void Truth::build_pack(std::span<const Need> needs) {
   pack_.clear(needs.size());
   std::size_t n_variables = 0;
@@ -156,6 +179,7 @@ void Truth::search(std::span<const Need> needs, std::size_t word, std::uint64_t 
     pack_.close_all();
     pack_.open(q);
     Effort own{example, facts_.fixed_of(example), limit_};
+    own.alone = true;
     for (std::int32_t found : pack_.search(own)) set(found);
     steps_ += own.taken;
     if (own.over && pack_.is_open(q)) hits_.push_back({needs[static_cast<std::size_t>(q)].query, static_cast<std::int64_t>(example)});

@@ -16,6 +16,12 @@ struct LimitHit {
   std::int64_t example;
 };
 
+// The truth of some queries, example by example: a row of `width` words, one bit per query, valid for the examples known.
+struct TruthTable {
+  std::size_t width = 0;
+  std::vector<std::uint64_t> known, bits;
+};
+
 class Truth {
  public:
   // Bit i of a set is the example order[i] of the facts: examples of one fold in neighbouring words are counted faster.
@@ -29,6 +35,8 @@ class Truth {
   const std::vector<std::uint64_t>& everything() const { return everything_; }
   // Makes the rows of these queries valid on the examples of `mask` (words() words).
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask);
+  // Fills the rows of these examples; the queries have to be the same in every call for a table.
+  void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, TruthTable& table);
   const std::uint64_t* row(std::int32_t query) const { return truth_.data() + static_cast<std::size_t>(query) * words_; }
   void forget();  // as if nothing had been evaluated
 

@@ -1,22 +1,117 @@
-// Statistics of many tests at once: per test (a truth row) and cell (a set of examples: those of one class, or of one
-// class in one fold) the number of examples of the node where the test is true.
+// Statistics of many tests at once. The truth of a node's tests is a table with a row of bits per example, so that one
+// pass over the node's examples counts all tests: 64 bits are added to 64 counters of a byte each.
 #include <cstddef>
 #include <cstdint>
 
-#include "../query_cells.hpp"
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
+
+#include "../query_counts.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-void count_cells(const std::uint64_t* rows, std::size_t words, const std::int32_t* queries, std::size_t n,
-                 const query::Cell* cells, std::size_t n_cells, std::int32_t* counts) {
-  for (std::size_t q = 0; q < n; q++) {
-    const std::uint64_t* row = rows + static_cast<std::size_t>(queries[q]) * words;
-    for (std::size_t c = 0; c < n_cells; c++) {
-      std::uint64_t sum = 0;
-      const std::uint64_t* bits = cells[c].bits;
-      for (std::size_t w = cells[c].begin; w < cells[c].end; w++)
-        sum += static_cast<std::uint64_t>(__builtin_popcountll(row[w] & bits[w]));
-      counts[q * n_cells + c] = static_cast<std::int32_t>(sum);
+namespace {
+
+constexpr std::size_t chunk = 255;  // a byte holds no larger count
+
+#if !defined(__AVX512BW__)
+// The bits of a byte as eight bytes, each 0 or 1.
+inline std::uint64_t spread(std::uint64_t byte) {
+  const std::uint64_t copies = byte * 0x0101010101010101ull & 0x8040201008040201ull;
+  return (copies + 0x7F7F7F7F7F7F7F7Full) >> 7 & 0x0101010101010101ull;
+}
+#endif
+
+}  // namespace
+
+// counts[segment][test]: examples of the segment where the test holds; `width` words of tests per row of the table.
+void count_rows(const std::uint64_t* table, std::size_t width, const std::int32_t* examples, const std::uint32_t* ends,
+                std::size_t n_segments, std::int32_t* counts) {
+  std::size_t begin = 0;
+  for (std::size_t s = 0; s < n_segments; s++) {
+    std::int32_t* own = counts + s * width * 64;
+    for (std::size_t i = 0; i < width * 64; i++) own[i] = 0;
+    for (; begin < ends[s];) {
+      const std::size_t end = ends[s] - begin > chunk ? begin + chunk : ends[s];
+      for (std::size_t w = 0; w < width; w++) {
+        alignas(64) std::uint8_t sums[64];
+#if defined(__AVX512BW__)
+        __m512i sum = _mm512_setzero_si512();
+        const __m512i one = _mm512_set1_epi8(1);
+        for (std::size_t e = begin; e < end; e++)
+          sum = _mm512_mask_add_epi8(sum, table[static_cast<std::size_t>(examples[e]) * width + w], sum, one);
+        _mm512_store_si512(sums, sum);
+#else
+        std::uint64_t parts[8] = {};
+        for (std::size_t e = begin; e < end; e++) {
+          const std::uint64_t bits = table[static_cast<std::size_t>(examples[e]) * width + w];
+          for (int p = 0; p < 8; p++) parts[p] += spread(bits >> 8 * p & 255);
+        }
+        for (int p = 0; p < 8; p++)
+          for (int b = 0; b < 8; b++) sums[8 * p + b] = static_cast<std::uint8_t>(parts[p] >> 8 * b);
+#endif
+        for (std::size_t i = 0; i < 64; i++) own[w * 64 + i] += sums[i];
+      }
+      begin = end;
+    }
+  }
+}
+
+// The quality of n tests for one task, whose counts are those of `all` less those of `left_out` (null for none), one
+// array of `stride` counts per class. -1 where a test is not admissible; gains are per example.
+void rate(const query::Whole& whole, const std::int32_t* all, const std::int32_t* left_out, std::size_t stride, std::size_t n,
+          double* qualities) {
+  constexpr std::size_t block = 64;
+  std::int32_t yes[block], n_yes[block];
+  double a[block], b[block], split[block];
+  const std::size_t k = whole.n_classes;
+  const double size = whole.n;
+  const double* x = whole.x_log_x;
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t m = n - first < block ? n - first : block;
+    const auto of_class = [&](std::size_t c) {
+      const std::int32_t* plus = all + c * stride + first;
+      if (left_out == nullptr)
+        for (std::size_t i = 0; i < block; i++) yes[i] = plus[i];
+      else
+        for (std::size_t i = 0; i < block; i++) yes[i] = plus[i] - left_out[c * stride + first + i];
+    };
+    for (std::size_t i = 0; i < block; i++) n_yes[i] = 0, a[i] = 0, b[i] = 0;
+    for (std::size_t c = 0; c < k; c++) {
+      of_class(c);
+      for (std::size_t i = 0; i < block; i++) n_yes[i] += yes[i];
+    }
+    if (whole.gini) {
+      for (std::size_t c = 0; c < k; c++) {
+        of_class(c);
+        for (std::size_t i = 0; i < block; i++) {
+          const double in = yes[i], out = whole.counts[c] - yes[i];
+          a[i] += in * in;
+          b[i] += out * out;
+        }
+      }
+      for (std::size_t i = 0; i < block; i++) a[i] = (a[i] / n_yes[i] + b[i] / (whole.n - n_yes[i]) - whole.term / size) / size;
+    } else {
+      for (std::size_t i = 0; i < block; i++) {
+        split[i] = whole.n_log_n - x[n_yes[i]] - x[whole.n - n_yes[i]];
+        a[i] = split[i] - whole.term;
+      }
+      for (std::size_t c = 0; c < k; c++) {
+        of_class(c);
+        const std::int32_t members = whole.counts[c];
+        for (std::size_t i = 0; i < block; i++) a[i] += x[yes[i]] + x[members - yes[i]];
+      }
+      for (std::size_t i = 0; i < block; i++) a[i] /= size;
+      if (whole.ratio)
+        for (std::size_t i = 0; i < block; i++) {
+          const double ratio = a[i] / (split[i] / size);
+          a[i] = a[i] <= whole.tolerance ? a[i] : ratio;
+        }
+    }
+    for (std::size_t i = 0; i < m; i++) {
+      const bool admissible = n_yes[i] >= whole.minimal_cases && whole.n - n_yes[i] >= whole.minimal_cases;
+      qualities[first + i] = admissible ? a[i] : -1.0;
     }
   }
 }
