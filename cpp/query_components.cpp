@@ -174,13 +174,15 @@ void Components::add_local(Code& code, std::int32_t base, std::size_t offset) co
 // Joining components by a literal: the literal comes before the rest of what it joins, so that it is not tested on the
 // product of both. The next literal is the one with most bound terms among those whose inputs are bound.
 void Components::order_rest(std::size_t n_variables) {
-  std::vector<char> bound(n_variables, 0);
+  std::vector<char>& bound = bound_;
+  bound.assign(n_variables, 0);
   const auto bind = [&](const Term* literal) {
     for (std::size_t i = 1; i < length(*literal); i++)
       if (kind_of(literal[i]) == variable && !(*literal & 1)) bound[static_cast<std::size_t>(number_of(literal[i]))] = 1;
   };
   each_literal(*this, code_, [&](const Term* literal, std::size_t) { bind(literal); });
-  std::vector<int> uses(n_variables, 0);  // a variable of one negated literal alone needs no binding
+  std::vector<int>& uses = uses_;
+  uses.assign(n_variables, 0);  // a variable of one negated literal alone needs no binding
   each_literal(*this, rest_, [&](const Term* literal, std::size_t n) {
     for (std::size_t i = 1; i < n; i++)
       if (kind_of(literal[i]) == variable) uses[static_cast<std::size_t>(number_of(literal[i]))]++;

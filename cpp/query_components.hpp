@@ -96,7 +96,8 @@ class Components {
   // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a component that is known.
   std::vector<std::int32_t> types_, owner_, group_, slot_, back_;
   std::vector<std::size_t> offset_, mine_, literals_, by_colour_;
-  std::vector<char> done_;
+  std::vector<char> done_, bound_;
+  std::vector<int> uses_;
   Code code_, rest_, renamed_, key_;
   std::vector<std::int32_t> own_types_, canonical_;
   std::vector<std::uint64_t> colour_, next_;

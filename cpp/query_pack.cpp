@@ -77,6 +77,7 @@ std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, 
   Step& previous = steps_[static_cast<std::size_t>(before)];
   (previous.last < 0 ? previous.first : steps_[static_cast<std::size_t>(previous.last)].next) = number;
   previous.last = number;
+  previous.n_cases++;
 
   Step step;
   step.code = static_cast<std::uint32_t>(codes_.size());
@@ -167,6 +168,15 @@ void Pack::open(std::int32_t query) {
   if (end.group >= 0)
     groups_[static_cast<std::size_t>(end.group)].open[static_cast<std::size_t>(end.tail / 64)] |= std::uint64_t{1} << end.tail % 64;
   for (std::int32_t s = end.step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]++;
+}
+
+void Pack::close(std::int32_t query) {
+  if (!is_open(query)) return;
+  open_[static_cast<std::size_t>(query)] = 0;
+  const End& end = ends_[static_cast<std::size_t>(query)];
+  if (end.group >= 0)
+    groups_[static_cast<std::size_t>(end.group)].open[static_cast<std::size_t>(end.tail / 64)] &= ~(std::uint64_t{1} << end.tail % 64);
+  for (std::int32_t s = end.step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]--;
 }
 
 void Pack::save() {
@@ -285,7 +295,8 @@ std::int32_t Pack::visit_switch(std::int32_t number) {
   const Index::Range range = step.index->find(key);
   std::int32_t& left = left_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
-  if (range.end - range.begin > static_cast<std::uint32_t>(2 * left)) {
+  // looking at all facts, against passing over all literals to look up those that are open
+  if (range.end - range.begin > static_cast<std::uint32_t>(4 * left + step.n_cases / 4)) {
     for (std::int32_t each = step.first; each >= 0 && !effort.over; each = steps_[static_cast<std::size_t>(each)].next)
       if (left_[static_cast<std::size_t>(each)] > 0) decided += visit(each);
     left -= decided;

@@ -33,9 +33,10 @@ class Pack {
   void end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail);
   void reserve_variables(std::size_t n) { if (values_.size() < n) values_.resize(n, -1); }
 
-  // Which queries the next search looks for: none, one more, or those of a saved choice.
+  // Which queries the next search looks for: none, one more, one less, or those of a saved choice.
   void close_all();
   void open(std::int32_t query);
+  void close(std::int32_t query);
   bool is_open(std::int32_t query) const { return open_[static_cast<std::size_t>(query)]; }
   void save();
   void restore();
@@ -60,6 +61,7 @@ class Pack {
     std::uint32_t repeated = 0, n_repeated = 0;  // in repeated_: columns that must agree with an earlier one
     int column = -1, second_column = -1;         // of a switch: where its literals have constants
     std::int32_t first = -1, last = -1, next = -1;  // followers; the next one of the same step
+    std::int32_t n_cases = 0;                    // number of followers
     std::int32_t terminal = -1;                  // number of the query that ends here
     std::int32_t before = -1;                    // the step this one follows
   };

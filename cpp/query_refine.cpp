@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <limits>
 
 namespace crosscut::query {
@@ -175,9 +176,10 @@ class Generator {
     }
   }
 
-  // Slots of a template bound by the literal at `position` of the code; empty if it does not match.
+  // Whether the literal at `position` of the code matches a template, whose slots it binds in `slots` if so.
   bool match(const Pattern& pattern, std::size_t position, std::vector<Term>& slots) const {
     if (code_[position] != pattern.predicate * 2 + pattern.negated) return false;
+    slots.clear();
     for (std::size_t a = 0; a < pattern.args.size(); a++) {
       const Argument& wanted = pattern.args[a];
       const Term found = code_[position + 1 + a];
@@ -192,26 +194,30 @@ class Generator {
   }
 
   void follow(std::size_t position, std::int32_t depth) {
+    // lookaheads may follow each other, so every depth has its own buffers
+    const auto at = static_cast<std::size_t>(depth);
+    if (matched_.size() <= at) matched_.resize(at + 1);
     for (std::size_t r = 0; r < language_.lookaheads.size(); r++) {
       const Lookahead& rule = language_.lookaheads[r];
-      std::vector<Term> slots;
-      if (!match(rule.first, position, slots)) continue;
+      if (!match(rule.first, position, matched_[at].slots)) continue;
       trail_.push_back(entry(r));
-      begin(rule.then, rule.inputs, slots, depth + 1, 0);
+      begin(rule.then, rule.inputs, matched_[at].slots, depth + 1, 0);
       trail_.pop_back();
     }
     for (std::size_t r = 0; r < language_.auto_lookaheads.size(); r++) {
       const AutoLookahead& rule = language_.auto_lookaheads[r];
-      std::vector<Term> slots, listed;
-      if (!match(rule.first, position, slots)) continue;
-      for (std::int32_t s : rule.slots)
-        if (static_cast<std::size_t>(s) < slots.size() && kind_of(slots[static_cast<std::size_t>(s)]) == variable)
-          listed.push_back(slots[static_cast<std::size_t>(s)]);
+      if (!match(rule.first, position, matched_[at].slots)) continue;
+      std::vector<Term>& listed = matched_[at].listed;
+      listed.clear();
+      for (std::int32_t s : rule.slots) {
+        const auto slot = static_cast<std::size_t>(s);
+        if (slot < matched_[at].slots.size() && kind_of(matched_[at].slots[slot]) == variable) listed.push_back(matched_[at].slots[slot]);
+      }
       if (listed.empty()) continue;
       for (std::size_t m = 0; m < language_.modes.size(); m++) {
         trail_.push_back(entry(language_.lookaheads.size() + r));
         trail_.push_back(entry(m));
-        begin(language_.modes[m].literals, language_.modes[m].inputs, {}, depth + 1, 0, listed);
+        begin(language_.modes[m].literals, language_.modes[m].inputs, {}, depth + 1, 0, matched_[at].listed);
         trail_.pop_back();
         trail_.pop_back();
       }
@@ -244,6 +250,10 @@ class Generator {
   std::int32_t n_old_ = 0, mode_ = 0;
   std::uint64_t all_ = 0, touched_ = 0;
   Code code_, slots_;
+  struct Matched {
+    std::vector<Term> slots, listed;
+  };
+  std::deque<Matched> matched_;  // per depth; what is further down stays where it is
   std::vector<std::int32_t> new_types_, trail_;
   Extension extension_;
 };

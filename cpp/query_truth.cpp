@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 namespace crosscut::query {
 
@@ -9,6 +10,8 @@ void Truth::forget() {
   std::fill(known_.begin(), known_.end(), 0);
   std::fill(complete_.begin(), complete_.end(), char{0});
   tails_.forget();
+  packs_.clear();
+  std::fill(numbers_.begin(), numbers_.end(), -1);
 }
 
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask) {
@@ -19,60 +22,63 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   // What is known before this call decides what has to be searched; only then is anything written.
   // (the buffers are kept between calls; a call from within finds none and makes its own)
   std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
-  std::vector<std::uint64_t> examples = std::move(examples_);
   needs.clear();
   conjunctions.clear();
-  examples.clear();
   for (std::int32_t q : queries) {
-    if (complete_[static_cast<std::size_t>(q)]) continue;
-    const std::size_t at = static_cast<std::size_t>(q) * words_;
-    std::uint64_t any = 0;
-    for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~known_[at + w];
-    if (!any || asked_[static_cast<std::size_t>(q)]) continue;
+    if (complete_[static_cast<std::size_t>(q)] || asked_[static_cast<std::size_t>(q)]) continue;
+    const std::uint64_t* known = known_.data() + static_cast<std::size_t>(q) * words_;
+    std::uint64_t open = 0, sum = 0;
+    for (std::size_t w = 0; w < words_; w++) {
+      open |= mask[w] & ~known[w];
+      sum += (mask[w] & ~known[w]) * (2 * w + 1);
+    }
+    if (!open) continue;
     asked_[static_cast<std::size_t>(q)] = 1;
     const Component component = components_[q];
-    (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, examples.size()});
-    // a component is false wherever the one it extends is known to be
-    const std::size_t parent = static_cast<std::size_t>(std::max(component.parent, 0)) * words_;
-    for (std::size_t w = 0; w < words_; w++) {
-      const std::uint64_t refuted = component.parent >= 0 ? known_[parent + w] & ~truth_[parent + w] : 0;
-      examples.push_back(mask[w] & ~known_[at + w] & ~refuted);
-    }
+    (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, sum});
+  }
+  // queries of one pack that are to be known on the same examples are searched for together
+  std::sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) {
+    return std::tuple(a.parent, a.sum, a.query) < std::tuple(b.parent, b.sum, b.query);
+  });
+  const auto together = [&](const Need& a, const Need& b) {
+    if (a.parent != b.parent || a.sum != b.sum) return false;
+    const std::uint64_t* one = known_.data() + static_cast<std::size_t>(a.query) * words_;
+    const std::uint64_t* other = known_.data() + static_cast<std::size_t>(b.query) * words_;
+    for (std::size_t w = 0; w < words_; w++)
+      if (((one[w] ^ other[w]) & mask[w]) != 0) return false;
+    return true;
+  };
+  for (std::size_t begin = 0; begin < needs.size();) {
+    std::size_t end = begin + 1;
+    while (end < needs.size() && together(needs[begin], needs[end])) end++;
+    evaluate_pack(std::span(needs).subspan(begin, end - begin), mask);
+    begin = end;
   }
   for (const Need& need : needs) {
     asked_[static_cast<std::size_t>(need.query)] = 0;
-    const std::size_t at = static_cast<std::size_t>(need.query) * words_;
+    std::uint64_t* known = known_.data() + static_cast<std::size_t>(need.query) * words_;
     std::uint64_t unknown = 0;
     for (std::size_t w = 0; w < words_; w++) {
-      truth_[at + w] &= ~(mask[w] & ~known_[at + w]);
-      known_[at + w] |= mask[w];
-      unknown |= everything_[w] & ~known_[at + w];
+      known[w] |= mask[w];
+      unknown |= everything_[w] & ~known[w];
     }
     complete_[static_cast<std::size_t>(need.query)] = unknown == 0;
   }
-  std::stable_sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) { return a.parent < b.parent; });
-  for (std::size_t begin = 0; begin < needs.size();) {
-    std::size_t end = begin + 1;
-    while (end < needs.size() && needs[end].parent == needs[begin].parent) end++;
-    evaluate_pack(std::span(needs).subspan(begin, end - begin), examples);
-    begin = end;
-  }
   for (const Need& need : conjunctions) {
     asked_[static_cast<std::size_t>(need.query)] = 0;
-    const std::size_t at = static_cast<std::size_t>(need.query) * words_;
     const auto parts = components_[need.query].parts;
-    evaluate(parts, examples.data() + need.examples);
+    evaluate(parts, mask);
+    const std::size_t at = static_cast<std::size_t>(need.query) * words_;
     for (std::size_t w = 0; w < words_; w++) {
-      const std::uint64_t wanted = examples[need.examples + w];
-      std::uint64_t all = wanted;
+      std::uint64_t all = mask[w] & ~known_[at + w];
+      known_[at + w] |= mask[w];
       for (std::int32_t part : parts) all &= row(part)[w];
-      truth_[at + w] = (truth_[at + w] & ~wanted) | all;
-      known_[at + w] |= wanted;
+      truth_[at + w] |= all;
     }
   }
   needs_ = std::move(needs);
   conjunctions_ = std::move(conjunctions);
-  examples_ = std::move(examples);
 }
 
 void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, TruthTable& table) {
@@ -98,91 +104,103 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];
 }
 
-void Truth::build_pack(std::span<const Need> needs) {
-  pack_.clear(needs.size());
-  std::size_t n_variables = 0;
-  for (const Need& need : needs) n_variables = std::max(n_variables, components_[need.query].types.size());
-  pack_.reserve_variables(n_variables);
-  prefix_bound_.assign(n_variables, 0);
-  std::int32_t trunk = 0;
-  if (needs[0].parent >= 0) {
-    const auto code = components_[needs[0].parent].code;
-    for (std::size_t i = 0; i < code.size(); i += components_.length(code[i])) trunk = pack_.add(trunk, code.data() + i, prefix_bound_);
+// The pack of the components that extend `parent`, with these queries in it.
+Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> needs) {
+  auto& slot = packs_[parent];
+  if (!slot) {
+    slot = std::make_unique<Extensions>(facts_, components_, tails_);
+    if (parent >= 0) {
+      const Component component = components_[parent];
+      slot->bound.assign(component.types.size(), 0);
+      for (std::size_t i = 0; i < component.code.size(); i += components_.length(component.code[i]))
+        slot->trunk = slot->pack.add(slot->trunk, component.code.data() + i, slot->bound);
+    }
   }
-  for (std::size_t q = 0; q < needs.size(); q++) {
-    const Tails::Place place = tails_.place(needs[q].query);
+  numbers_.resize(components_.size(), -1);
+  for (const Need& need : needs) {
+    std::int32_t& number = numbers_[static_cast<std::size_t>(need.query)];
+    if (number >= 0) continue;
+    number = static_cast<std::int32_t>(slot->queries.size());
+    slot->queries.push_back(need.query);
+    const Component component = components_[need.query];
+    slot->pack.reserve_variables(component.types.size());
+    const Tails::Place place = tails_.place(need.query);
     if (place.tail >= 0) {
-      pack_.end_with_tail(static_cast<std::int32_t>(q), trunk, place.variable, place.kind, place.tail);
+      slot->pack.end_with_tail(number, slot->trunk, place.variable, place.kind, place.tail);
       continue;
     }
-    const Component component = components_[needs[q].query];
-    bound_ = prefix_bound_;
-    std::int32_t step = trunk;
+    bound_ = slot->bound;
+    bound_.resize(component.types.size(), 0);
+    std::int32_t step = slot->trunk;
     for (std::size_t i = component.prefix; i < component.code.size(); i += components_.length(component.code[i]))
-      step = pack_.add(step, component.code.data() + i, bound_);
-    pack_.end(static_cast<std::int32_t>(q), step);
+      step = slot->pack.add(step, component.code.data() + i, bound_);
+    slot->pack.end(number, step);
   }
+  return *slot;
 }
 
-void Truth::evaluate_pack(std::span<const Need> needs, const std::vector<std::uint64_t>& examples) {
-  bool built = false;
+// Queries that extend the same component, all on the examples of the mask that are not known yet.
+void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask) {
+  const std::int32_t parent = needs[0].parent;
+  const std::uint64_t* known = known_.data() + static_cast<std::size_t>(needs[0].query) * words_;
+  Extensions* extensions = nullptr;
+  // between calls all queries of a pack are closed; few are opened one by one, for many the choice is copied
+  const bool few = needs.size() <= 8;
+  const auto each = [&](auto act) {
+    for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
+  };
   for (std::size_t w = 0; w < words_; w++) {
-    // queries that want some example of this word; most often all of them want the same
-    std::uint64_t some = 0, shared = ~std::uint64_t{0};
-    active_.clear();
-    for (std::size_t q = 0; q < needs.size(); q++) {
-      const std::uint64_t wanted = examples[needs[q].examples + w];
-      if (wanted == 0) continue;
-      active_.push_back({static_cast<std::int32_t>(q), wanted});
-      some |= wanted;
-      shared &= wanted;
+    std::uint64_t wanted = mask[w] & ~known[w];
+    // a component is false wherever the one it extends is known to be
+    if (parent >= 0) {
+      const std::size_t at = static_cast<std::size_t>(parent) * words_ + w;
+      wanted &= ~known_[at] | truth_[at];
     }
-    if (some == 0) continue;
-    if (!built) build_pack(needs);
-    built = true;
-    if (shared) {
-      pack_.close_all();
-      for (const Active& each : active_) pack_.open(each.query);
-      pack_.save();
-    }
-    for (; some; some &= some - 1) {
-      const std::uint64_t bit = some & -some;
-      if (shared & bit) {
-        pack_.restore();
-        evaluations_ += active_.size();
-      } else {
-        pack_.close_all();
-        for (const Active& each : active_)
-          if (each.wanted & bit) pack_.open(each.query), evaluations_++;
+    if (wanted && extensions == nullptr) {
+      extensions = &pack_of(parent, needs);
+      if (!few) {
+        each([&](std::int32_t number) { extensions->pack.open(number); });
+        extensions->pack.save();
       }
-      search(needs, w, bit);
+    }
+    for (; wanted; wanted &= wanted - 1) {
+      if (few)
+        each([&](std::int32_t number) { extensions->pack.open(number); });
+      else
+        extensions->pack.restore();
+      evaluations_ += needs.size();
+      search(*extensions, needs, w, wanted & -wanted);
+      if (few) each([&](std::int32_t number) { extensions->pack.close(number); });
     }
   }
+  if (extensions != nullptr && !few) extensions->pack.close_all();
 }
 
 // Looks for the pack's open queries on one example.
-void Truth::search(std::span<const Need> needs, std::size_t word, std::uint64_t bit) {
-  const auto set = [&](std::int32_t q) {
-    truth_[static_cast<std::size_t>(needs[static_cast<std::size_t>(q)].query) * words_ + word] |= bit;
+void Truth::search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit) {
+  Pack& pack = extensions.pack;
+  const auto set = [&](std::int32_t number) {
+    truth_[static_cast<std::size_t>(extensions.queries[static_cast<std::size_t>(number)]) * words_ + word] |= bit;
   };
   const auto example = static_cast<std::size_t>(order_[word * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
   Effort effort{example, facts_.fixed_of(example), limit_};
-  for (std::int32_t q : pack_.search(effort)) set(q);
+  for (std::int32_t number : pack.search(effort)) set(number);
   steps_ += effort.taken;
   if (!effort.over) return;
   // A pack takes at least the steps of each of its queries. Where it passes the limit, the open ones are run alone, so
   // that the limit is one of the query and the example.
   std::vector<std::int32_t> undecided;
-  for (const Active& each : active_)
-    if (pack_.is_open(each.query)) undecided.push_back(each.query);
-  for (std::int32_t q : undecided) {
-    pack_.close_all();
-    pack_.open(q);
+  for (const Need& need : needs)
+    if (pack.is_open(numbers_[static_cast<std::size_t>(need.query)])) undecided.push_back(need.query);
+  for (std::int32_t query : undecided) {
+    const std::int32_t number = numbers_[static_cast<std::size_t>(query)];
+    pack.close_all();
+    pack.open(number);
     Effort own{example, facts_.fixed_of(example), limit_};
     own.alone = true;
-    for (std::int32_t found : pack_.search(own)) set(found);
+    for (std::int32_t found : pack.search(own)) set(found);
     steps_ += own.taken;
-    if (own.over && pack_.is_open(q)) hits_.push_back({needs[static_cast<std::size_t>(q)].query, static_cast<std::int64_t>(example)});
+    if (own.over && pack.is_open(number)) hits_.push_back({query, static_cast<std::int64_t>(example)});
   }
 }
 

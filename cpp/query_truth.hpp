@@ -1,7 +1,9 @@
 // Truth of components as bit sets over the examples, computed when it is first needed and for those examples only.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "query_components.hpp"
@@ -26,7 +28,7 @@ class Truth {
  public:
   // Bit i of a set is the example order[i] of the facts: examples of one fold in neighbouring words are counted faster.
   Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
-      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), order_(std::move(order)), tails_(facts, components), pack_(facts, components, &tails_) {
+      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), order_(std::move(order)), tails_(facts, components) {
     everything_.assign(words_, ~std::uint64_t{0});
     if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
   }
@@ -47,16 +49,20 @@ class Truth {
  private:
   struct Need {
     std::int32_t parent, query;
-    std::size_t examples;  // where its words start
+    std::uint64_t sum;  // of the words of the examples it is to be known on
   };
-  struct Active {
-    std::int32_t query;    // number in the pack
-    std::uint64_t wanted;  // examples of the word under evaluation
+  // The components that extend one, or that extend none, as a pack.
+  struct Extensions {
+    Extensions(Facts& facts, const Components& components, Tails& tails) : pack(facts, components, &tails) {}
+    Pack pack;
+    std::int32_t trunk = 0;             // the step that ends what they extend
+    std::vector<char> bound;            // variables that are bound there
+    std::vector<std::int32_t> queries;  // by their number in the pack
   };
 
-  void evaluate_pack(std::span<const Need> needs, const std::vector<std::uint64_t>& examples);
-  void build_pack(std::span<const Need> needs);
-  void search(std::span<const Need> needs, std::size_t word, std::uint64_t bit);
+  void evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask);
+  Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
+  void search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit);
 
   Facts& facts_;
   const Components& components_;
@@ -67,14 +73,12 @@ class Truth {
   std::vector<std::int64_t> order_;
   std::vector<char> asked_;     // queries of the call under way
   std::vector<char> complete_;  // queries whose truth is known on every example
-  std::vector<std::uint64_t> everything_, examples_;
+  std::vector<std::uint64_t> everything_;
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;
-
-  // state of the pack and the examples under evaluation
-  Pack pack_;
-  std::vector<char> bound_, prefix_bound_;
-  std::vector<Active> active_;
+  std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;  // by the component extended
+  std::vector<std::int32_t> numbers_;                                    // per component: its number in its pack, or -1
+  std::vector<char> bound_;
 };
 
 }  // namespace crosscut::query
