@@ -114,6 +114,7 @@ std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, 
   step.n_outputs = static_cast<std::uint32_t>(outputs_.size()) - step.output;
   step.n_repeated = static_cast<std::uint32_t>(repeated_.size()) - step.repeated;
   const Predicate& predicate = facts_.predicates()[static_cast<std::size_t>(step.predicate)];
+  step.test = predicate.test;
   if (predicate.relation >= 0) {
     step.relation = &facts_.relation(predicate);
     if (columns) step.index = &step.relation->index(columns);
@@ -262,8 +263,8 @@ std::int32_t Pack::visit(std::int32_t number) {
       return proceed(number);
     }
     if (step.n_outputs > 0) return 0;  // no answer for open arguments
-    const bool holds = step.predicate < n_comparisons ? facts_.compare(step.predicate, key[0], key[1])
-                                                      : facts_.holds(step.predicate, key, effort.taken);
+    const bool holds =
+        step.test >= 0 ? facts_.compare(step.test, key[0], key[1]) : facts_.holds(step.predicate, key, effort.taken);
     return holds != step.negated ? proceed(number) : 0;
   }
   Index::Range range{0, static_cast<std::uint32_t>(step.relation->n_rows())};

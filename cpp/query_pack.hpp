@@ -52,7 +52,7 @@ class Pack {
   struct Step {
     std::uint32_t code = 0;                      // in codes_
     std::uint64_t hash = 0;
-    std::int32_t predicate = -1;
+    std::int32_t predicate = -1, test = -1;      // `test`: see Predicate
     bool negated = false, is_switch = false;
     Relation* relation = nullptr;
     const Index* index = nullptr;

@@ -106,17 +106,32 @@ const Index& Relation::index(std::uint64_t key) {
 
 Facts::Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32_t> fixed, std::vector<double> numbers)
     : n_examples_(n_examples), n_fixed_(n_fixed), fixed_(std::move(fixed)), numbers_(std::move(numbers)) {
-  predicates_.assign(n_comparisons, Predicate{2});
+  for (std::int32_t c = 0; c < n_comparisons; c++) predicates_.push_back({2, -1, -1, c});
 }
 
 std::int32_t Facts::add_relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows) {
   relations_.push_back(std::make_unique<Relation>(values, arity, n_rows));
-  predicates_.push_back({arity, static_cast<std::int32_t>(relations_.size()) - 1, -1});
+  predicates_.push_back({arity, static_cast<std::int32_t>(relations_.size()) - 1});
   return static_cast<std::int32_t>(predicates_.size()) - 1;
 }
 
+namespace {
+
+// A rule such as equals(X,Y) :- X = Y is a comparison by another name.
+std::int32_t test_of(const Rule& rule) {
+  if (rule.arity != 2 || rule.bodies.size() != 1 || rule.bodies[0].size() != 1) return -1;
+  const Goal& goal = rule.bodies[0][0];
+  if (goal.negated || goal.predicate >= n_comparisons) return -1;
+  const Term x = term(variable, 0), y = term(variable, 1);
+  if (goal.args[0] == x && goal.args[1] == y) return goal.predicate;
+  constexpr std::int32_t swapped[] = {equal, different, greater, at_least, less, at_most};
+  return goal.args[0] == y && goal.args[1] == x ? swapped[goal.predicate] : -1;
+}
+
+}  // namespace
+
 std::int32_t Facts::add_rule(Rule rule) {
-  predicates_.push_back({rule.arity, -1, static_cast<std::int32_t>(rules_.size())});
+  predicates_.push_back({rule.arity, -1, static_cast<std::int32_t>(rules_.size()), test_of(rule)});
   rules_.push_back(std::move(rule));
   return static_cast<std::int32_t>(predicates_.size()) - 1;
 }

@@ -85,6 +85,7 @@ struct Predicate {
   std::size_t arity;
   std::int32_t relation = -1;  // number in `relations`, or
   std::int32_t rule = -1;      // number in `rules`; neither for a comparison
+  std::int32_t test = -1;      // the comparison that it is, or that is all its rule says
 };
 
 class Facts {
