@@ -1,4 +1,4 @@
-// What a test's quality needs to know of a node, computed once per node and task.
+// What a test's quality needs to know of a node, computed once per node and task. With x log x written as x:
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@ struct Whole {
   std::size_t n_classes;
   const std::int32_t* counts;  // of the classes
   std::int32_t n, minimal_cases;
-  double term;                 // of the criterion: the sum of x log x, or of squares, over the classes
-  double n_log_n;
-  const double* x_log_x;       // for every number of examples
+  double term;                 // of the criterion: the sum of x(count), or of squares, over the classes
+  const double* split;         // x(n) - x(yes) - x(n - yes), by the number of examples that pass the test
+  const double* kept;          // x(yes) + x(count - yes), by the number of those of a class; one class after the other
   bool gini, ratio;
   double tolerance;            // gains below count as none
 };

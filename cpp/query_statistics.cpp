@@ -155,13 +155,26 @@ void Statistics::rate_classes(const Candidates& candidates, std::size_t group, c
   std::vector<std::int32_t>& members = scratch.members;
   members.assign(all, all + k);
   const bool gini = demand.criterion == Criterion::gini;
-  Whole whole{k, members.data(), 0, demand.minimal_cases, 0, 0, x_log_x_.data(), gini, demand.criterion == Criterion::gain_ratio,
-              tolerance};
+  Whole whole{k, members.data(), 0, demand.minimal_cases, 0, nullptr, nullptr, gini, demand.criterion == Criterion::gain_ratio, tolerance};
   for (std::int32_t each : members) {
     whole.n += each;
     whole.term += gini ? static_cast<double>(each) * each : x_log_x_[static_cast<std::size_t>(each)];
   }
-  whole.n_log_n = x_log_x_[static_cast<std::size_t>(whole.n)];
+  if (!gini) {
+    const auto n = static_cast<std::size_t>(whole.n);
+    const double* x = x_log_x_.data();
+    if (scratch.split.size() <= n) scratch.split.resize(n + 1);
+    if (scratch.kept.size() < n + k) scratch.kept.resize(n + k);
+    for (std::size_t i = 0; i <= n; i++) scratch.split[i] = x[n] - x[i] - x[n - i];
+    double* kept = scratch.kept.data();
+    for (std::int32_t each : members) {
+      const auto count = static_cast<std::size_t>(each);
+      for (std::size_t i = 0; i <= count; i++) kept[i] = x[i] + x[count - i];
+      kept += count + 1;
+    }
+    whole.split = scratch.split.data();
+    whole.kept = scratch.kept.data();
+  }
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const std::int32_t* own = scratch.counts.data() + scratch.first[p];
     const std::size_t stride = candidates.parts[p].block->table.width * 64;

@@ -47,7 +47,7 @@ struct Segments {
 struct Scratch {
   std::vector<std::int32_t> counts, members;
   std::vector<std::size_t> first;  // per block: where its counts begin
-  std::vector<double> qualities, sums;
+  std::vector<double> qualities, sums, split, kept;
 };
 
 class Statistics {

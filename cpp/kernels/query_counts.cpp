@@ -14,6 +14,15 @@ namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
 constexpr std::size_t chunk = 255;  // a byte holds no larger count
+constexpr std::size_t block = 64;   // tests rated together
+
+// One by one: gather instructions are slower than loads on many machines. (The empty statement keeps compilers from them.)
+inline void look_up(const double* table, const std::int32_t* at, double* out) {
+  for (std::size_t i = 0; i < block; i++) {
+    out[i] = table[at[i]];
+    asm volatile("");
+  }
+}
 
 #if !defined(__AVX512BW__)
 // The bits of a byte as eight bytes, each 0 or 1.
@@ -62,12 +71,10 @@ void count_rows(const std::uint64_t* table, std::size_t width, const std::int32_
 // array of `stride` counts per class. -1 where a test is not admissible; gains are per example.
 void rate(const query::Whole& whole, const std::int32_t* all, const std::int32_t* left_out, std::size_t stride, std::size_t n,
           double* qualities) {
-  constexpr std::size_t block = 64;
   std::int32_t yes[block], n_yes[block];
   double a[block], b[block], split[block];
   const std::size_t k = whole.n_classes;
-  const double size = whole.n;
-  const double* x = whole.x_log_x;
+  const double size = whole.n, least = whole.tolerance * size;
   for (std::size_t first = 0; first < n; first += block) {
     const std::size_t m = n - first < block ? n - first : block;
     const auto of_class = [&](std::size_t c) {
@@ -93,21 +100,19 @@ void rate(const query::Whole& whole, const std::int32_t* all, const std::int32_t
       }
       for (std::size_t i = 0; i < block; i++) a[i] = (a[i] / n_yes[i] + b[i] / (whole.n - n_yes[i]) - whole.term / size) / size;
     } else {
-      for (std::size_t i = 0; i < block; i++) {
-        split[i] = whole.n_log_n - x[n_yes[i]] - x[whole.n - n_yes[i]];
-        a[i] = split[i] - whole.term;
-      }
+      look_up(whole.split, n_yes, split);
+      for (std::size_t i = 0; i < block; i++) a[i] = split[i] - whole.term;
+      const double* kept = whole.kept;
       for (std::size_t c = 0; c < k; c++) {
         of_class(c);
-        const std::int32_t members = whole.counts[c];
-        for (std::size_t i = 0; i < block; i++) a[i] += x[yes[i]] + x[members - yes[i]];
+        look_up(kept, yes, b);
+        for (std::size_t i = 0; i < block; i++) a[i] += b[i];
+        kept += whole.counts[c] + 1;
       }
-      for (std::size_t i = 0; i < block; i++) a[i] /= size;
       if (whole.ratio)
-        for (std::size_t i = 0; i < block; i++) {
-          const double ratio = a[i] / (split[i] / size);
-          a[i] = a[i] <= whole.tolerance ? a[i] : ratio;
-        }
+        for (std::size_t i = 0; i < block; i++) a[i] = a[i] / (a[i] <= least ? size : split[i]);
+      else
+        for (std::size_t i = 0; i < block; i++) a[i] /= size;
     }
     for (std::size_t i = 0; i < m; i++) {
       const bool admissible = n_yes[i] >= whole.minimal_cases && whole.n - n_yes[i] >= whole.minimal_cases;
