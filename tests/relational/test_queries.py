@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut import _core
+from crosscut import _core, datasets
 from crosscut.relational.database import Database
+from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.queries import CONSTANT, FIXED, VARIABLE, Facts, Queries, bits, members, term
 from crosscut.relational.relation import Relation
 from crosscut.relational.rule import COMPARISONS, Goal, Rule
@@ -247,4 +248,49 @@ def test_bad_arguments_raise():
     with pytest.raises(ValueError, match="set_language"):
         store.candidates([])
     with pytest.raises(ValueError, match="set_classes"):
-        store.totals(np.zeros(1, np.uint64), [-1])
+        store.grow([-1], [], [], "gain", 2, 1.0, -1, [], [], True)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_trees_do_not_depend_on_the_instruction_set(level):
+    levels = ["baseline", "avx2", "avx512"]
+    best = _core.best_simd_level()
+    if levels.index(level) > levels.index(best):
+        pytest.skip(f"this machine has no {level}")
+    # more than 255 examples of a class in a fold: counters of a byte have to be emptied on the way
+    database, bias = datasets.bongard("complex", n=1200, noise=0.2, seed=3)
+    before = _core.simd_level()
+    try:
+        _core.set_simd_level(level)
+        own = RelationalTreeClassifier(bias, cv=2).fit(database)
+        _core.set_simd_level("baseline")
+        plain = RelationalTreeClassifier(bias, cv=2).fit(database)
+    finally:
+        _core.set_simd_level(before)
+    assert own.forest_.trees == plain.forest_.trees
+    root = plain.forest_.trees[0].root
+    assert root.statistics == tuple(np.bincount(database.target, minlength=2))
+
+
+def test_tails_are_kept_per_object_and_tell_examples_apart():
+    """The same object in two examples, and two paths to one object: the tail's truth is the example's own."""
+    facts = {
+        "t": [(1, "a"), (2, "b"), (3, "b")],
+        "p": [(1, "x"), (2, "x"), (3, "y")],
+        "q": [(1, "x"), (2, "x"), (3, "y")],
+        "colour": [(1, "x", "red"), (2, "x", "blue"), (3, "y", "red"), (3, "y", "blue")],
+    }
+    db = Database.from_facts(facts, predict="t(+k,-c)")
+    queries = Queries(Facts(db))
+
+    def examples(first, colour):
+        constant = ~db.constants.intern(colour)
+        base = [Goal(first, (0, 1))]
+        _, parts, _ = queries.store.extend([], [queries.facts.literal(g, 1) for g in base], [-1])
+        literal = queries.facts.literal(Goal("colour", (0, 1, constant)), 1)
+        query, _, _ = queries.store.extend(parts, [literal], [])
+        return members(queries.truth(query, queries.everything), 3).tolist()
+
+    assert examples("p", "red") == [True, False, True]
+    assert examples("q", "red") == [True, False, True]
+    assert examples("q", "blue") == [False, True, True]
