@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from crosscut import Bias, Database, datasets
-from crosscut.relational.estimators import folds_of
+from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import SHARINGS, Grower
 from crosscut.relational.queries import Facts
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from crosscut.cli.failure import UNREADABLE
+from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNWRITABLE
 
 from .calls import call, refused
 
@@ -33,6 +33,36 @@ def test_an_ace_application_is_learnt(application, tmp_path):
     summary = json.loads(call("relational", application, "--json").stdout)
     assert summary["folds"] == 10
     assert summary["score"] == 1.0
+
+
+def test_a_saved_model_is_shown_and_predicts(application, tmp_path):
+    saved, page = tmp_path / "m.crosscut", tmp_path / "page.html"
+    result = call("relational", application, "--folds", "5", "--save", saved, "--report", page)
+    assert result.exit_code == 0, result.output
+    text = page.read_text()
+    assert "lost(A) ?" in text
+    assert "<script" not in text
+    shown = call("show", saved)
+    assert shown.exit_code == 0, shown.output
+    assert "lost(A) ?" in shown.stdout
+    assert "mean of 5 folds" in shown.stdout
+    assert "sendback" in call("show", saved, "--rules").stdout
+    again = tmp_path / "again.html"
+    assert json.loads(call("show", saved, "--json", "--report", again).stdout)["cv"]["score"] == 1.0
+    assert again.read_text() == text
+    lines = call("predict", saved, application, "--probabilities").stdout.splitlines()
+    assert lines[0] == "example,machine,machine = ok,machine = fix,machine = sendback"
+    assert lines[3].endswith(",sendback,0.0,0.0,1.0")
+    assert len(lines) == 31
+
+
+def test_a_model_that_cannot_be_used(application, tmp_path):
+    saved = tmp_path / "m.crosscut"
+    call("relational", application, "--save", saved)
+    assert "no file" in refused(call("predict", saved, tmp_path / "none.s"), UNREADABLE)
+    assert "directory" in refused(call("relational", application, "--save", tmp_path), UNWRITABLE)
+    saved.write_bytes(saved.read_bytes()[:-3])
+    assert "damaged" in refused(call("show", saved), NOT_A_MODEL)
 
 
 def test_files_that_cannot_be_read(application):

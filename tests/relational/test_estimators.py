@@ -4,7 +4,8 @@ from sklearn.base import clone
 
 import crosscut
 from crosscut import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
-from crosscut.relational.estimators import StepLimitWarning, folds_of
+from crosscut.relational.estimators import StepLimitWarning
+from crosscut.relational.folds import folds_of
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from crosscut import datasets
 from crosscut.relational.bias import Bias
 from crosscut.relational.database import Database
-from crosscut.relational.estimators import RelationalTreeClassifier, folds_of
+from crosscut.relational.estimators import RelationalTreeClassifier
+from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import Grower
 from crosscut.relational.pruning import error_estimate
 from crosscut.relational.queries import Facts

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from crosscut import datasets
-from crosscut.relational.estimators import folds_of
+from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import Grower
 from crosscut.relational.pruning import additional_errors, error_estimate
 from crosscut.relational.queries import Facts

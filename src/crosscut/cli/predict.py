@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.relational import is_relational, predict_relational
 from crosscut.cli.source import read_rows
 from crosscut.cli.terminal import waiting
 
@@ -25,8 +26,24 @@ if TYPE_CHECKING:
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
 def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
-    """Predict the rows of FILE with MODEL, a file saved by `crosscut cv --save`; prints CSV."""
+    """Predict the rows of FILE with MODEL, a file saved by `crosscut cv --save`; prints CSV.
+
+    For a model saved by `crosscut relational --save`, FILE is an ACE settings file such as app.s.
+    """
     fitted, target = read_model_file(model)
+    if is_relational(fitted):
+        headings, columns = predict_relational(fitted, file, probabilities=probabilities)
+    else:
+        headings, columns = _predict_rows(fitted, target, file, table, probabilities=probabilities)
+    with failing_with(UNWRITABLE), _written(out) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(headings)
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _predict_rows(
+    fitted: Any, target: str, file: str, table: str | None, *, probabilities: bool
+) -> tuple[list[str], list[Any]]:
     with waiting(f"reading {Path(file).name}"):
         frame = read_rows(file, table)
     headings = [target]
@@ -43,10 +60,7 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
                 raise ValueError("--probabilities is for classes, but the model predicts numbers")
             columns += fitted.predict_proba(frame).T.tolist()
             headings += [f"{target} = {c}" for c in fitted.classes_]
-    with failing_with(UNWRITABLE), _written(out) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(headings)
-        writer.writerows(zip(*columns, strict=True))
+    return headings, columns
 
 
 def _matrix(frame: Any, names: tuple[str, ...]) -> Any:

@@ -28,6 +28,8 @@ from crosscut.labels import number
     "--step-limit", type=click.IntRange(min=1), help="Most facts looked at for one query and example."
 )
 @click.option("--prolog", type=click.Path(path_type=Path), help="Write the tree as a Prolog decision list.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result.")
+@click.option("--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
 def relational(
     *,
@@ -36,6 +38,8 @@ def relational(
     fold_files: Path | None,
     step_limit: int | None,
     prolog: Path | None,
+    report: Path | None,
+    save: Path | None,
     as_json: bool,
 ) -> None:
     """Grow a relational tree from SETTINGS, an ACE settings file such as app.s, beside app.kb and app.bg."""
@@ -44,8 +48,7 @@ def relational(
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 
     begin = time.perf_counter()
-    if not settings.exists() and not settings.with_name(settings.name + ".s").exists():
-        raise Failure(f"there is no file {str(settings)!r}", UNREADABLE)
+    _check_exists(settings)
     notes = []
     with warnings.catch_warnings(record=True) as said, waiting("reading"):
         warnings.simplefilter("always")
@@ -69,12 +72,16 @@ def relational(
         "folds": len(model.cv_scores_),
         "scores": [float(score) for score in model.cv_scores_],
         "score": model.cv_score_,
-        "standard_error": float(model.cv_standard_error_),
+        "standard_error": model.cv_standard_error_,
         "seconds": {"read": read - begin, "fit": grown - read},
     }
-    if prolog is not None:
-        with failing_with(UNWRITABLE):
+    with failing_with(UNWRITABLE):
+        if prolog is not None:
             prolog.write_text(model.to_prolog() + "\n", encoding="utf-8")
+        if save is not None:
+            model.save(save)
+        if report is not None:
+            model.report(report)
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False))
         return
@@ -86,13 +93,70 @@ def _print(summary: dict[str, Any]) -> None:
     for note in summary["notes"]:
         console.print(f"[dim]{escape(note)}[/]")
     console.print(f"[dim]{summary['examples']:,} examples; {summary['task']}[/]\n")
-    console.print(escape(summary["tree"]), soft_wrap=True)
-    measure = "accuracy" if summary["task"] == "classification" else "R²"
-    console.print(
-        f"\n[bold]{measure} {number(summary['score'])} ± {number(summary['standard_error'], 2)}[/] "
-        f"(mean of {summary['folds']} folds ± standard error)"
+    _print_tree(
+        summary["tree"], summary["task"], summary["score"], summary["standard_error"], summary["folds"]
     )
     seconds = summary["seconds"]
     console.print(
         f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} trees grown in {seconds['fit']:.2f} s"
     )
+
+
+def _print_tree(tree: str, task: str, score: float, standard_error: float, folds: int) -> None:
+    console = stdout()
+    console.print(escape(tree), soft_wrap=True)
+    if folds:
+        measure = "accuracy" if task == "classification" else "R²"
+        console.print(
+            f"\n[bold]{measure} {number(score)} ± {number(standard_error, 2)}[/] "
+            f"(mean of {folds} folds ± standard error)"
+        )
+
+
+def _check_exists(settings: Path) -> None:
+    if not settings.exists() and not settings.with_name(settings.name + ".s").exists():
+        raise Failure(f"there is no file {str(settings)!r}", UNREADABLE)
+
+
+def is_relational(model: Any) -> bool:
+    """Whether a model that was read from a file is a relational tree."""
+    return type(model).__name__.startswith("Relational")
+
+
+def show_relational(model: Any, *, as_json: bool, as_rules: bool, report: Path | None) -> None:
+    """Show a relational model as `crosscut show` shows others."""
+    from crosscut.relational.report import summarize
+
+    if report is not None:
+        with failing_with(UNWRITABLE):
+            model.report(report)
+    if as_json:
+        click.echo(json.dumps(summarize(model), ensure_ascii=False))
+    elif as_rules:
+        click.echo(model.to_prolog())
+    else:
+        task = "classification" if len(model.classes_) else "regression"
+        _print_tree(str(model), task, model.cv_score_, model.cv_standard_error_, len(model.cv_scores_))
+
+
+def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[list[str], list[list[Any]]]:
+    """Predict the examples of an ACE application; return the headings and columns to be printed."""
+    from crosscut.relational.database import Database
+
+    settings = Path(file)
+    _check_exists(settings)
+    with failing_with(UNREADABLE, f"{file}: "), waiting("reading"):
+        database = Database.from_ace(settings)
+    target = model.target_name_
+    with failing_with(UNSUITABLE, f"{file}: "):
+        columns = [
+            [database.example_text(e) for e in range(database.n_examples)],
+            model.predict(database).tolist(),
+        ]
+        headings = ["example", target]
+        if probabilities:
+            if not len(model.classes_):
+                raise ValueError("--probabilities is for classes, but the model predicts numbers")
+            columns += model.predict_proba(database).T.tolist()
+            headings += [f"{target} = {c}" for c in model.classes_]
+    return headings, columns

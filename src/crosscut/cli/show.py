@@ -8,6 +8,7 @@ import click
 
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
+from crosscut.cli.relational import is_relational, show_relational
 from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.terminal import stdout
 
@@ -23,6 +24,9 @@ from crosscut.cli.terminal import stdout
 def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
     """Show the tree in MODEL, a file saved by `crosscut cv --save`, and its cross-validation."""
     fitted, target = read_model_file(model)
+    if is_relational(fitted):
+        show_relational(fitted, as_json=as_json, as_rules=rules, report=report)
+        return
     if report is not None:
         if fitted._cv is None:  # noqa: SLF001, one package
             raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)

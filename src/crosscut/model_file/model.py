@@ -135,7 +135,15 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     from crosscut.estimators import TreeClassifier, TreeRegressor
     from crosscut.estimators.problem import check_parameters
 
-    makers = {"TreeClassifier": TreeClassifier, "TreeRegressor": TreeRegressor}
+    makers: dict[str, Any] = {"TreeClassifier": TreeClassifier, "TreeRegressor": TreeRegressor}
+    if str(header.get("model")).startswith("Relational"):
+        from crosscut.relational import model_file as relational
+
+        if header["model"] not in relational.MODELS:
+            raise ModelFileError(
+                f"the model is a {header['model']!r}; this crosscut knows {list(relational.MODELS)}"
+            )
+        return relational.read(header, arrays)
     if header.get("model") not in makers:
         raise ModelFileError(f"the model is a {header.get('model')!r}; this crosscut knows {list(makers)}")
     model = makers[header["model"]]()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,11 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.relational.bias import Bias
+from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import Grower, RelationalForest
 from crosscut.relational.prediction import leaf_numbers
 from crosscut.relational.queries import STEP_LIMIT, Facts
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.relational.database import Database
@@ -27,7 +32,7 @@ class StepLimitWarning(RuntimeWarning):
     """A query took more steps on some example than allowed and counts as false there."""
 
 
-class _RelationalTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is not typed
     regression = False
 
     def __init__(
@@ -81,7 +86,8 @@ class _RelationalTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn is n
         self.settings_: Settings = bias.settings
         self.n_examples_ = database.n_examples
         self.classes_ = np.array(database.classes, dtype=object)
-        self._score_folds(database)
+        self.target_name_ = database.target_name
+        self._score_folds(np.asarray(database.target))
         return self
 
     @property
@@ -96,24 +102,27 @@ class _RelationalTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn is n
         check_is_fitted(self, "forest_")
         return self.forest_.pruned[1:]
 
-    def _score_folds(self, database: Database) -> None:
+    def _score_folds(self, target: NDArray[Any]) -> None:
+        self._target = target
         n_folds = int(self.folds_.max(initial=-1)) + 1
         held_out = self.forest_.held_out
         self.cv_predictions_ = self._named(held_out)
         scores = []
         for fold in range(n_folds):
             mine = self.folds_ == fold
-            scores.append(self._score(np.asarray(database.target)[mine], held_out[mine]))
+            scores.append(self._score(target[mine], held_out[mine]))
         self.cv_scores_: NDArray[np.float64] = np.array(scores)
         self.cv_score_ = float(np.mean(scores)) if scores else float("nan")
         spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else float("nan")
-        self.cv_standard_error_ = spread / np.sqrt(len(scores)) if len(scores) > 1 else float("nan")
+        self.cv_standard_error_ = spread / math.sqrt(max(len(scores), 1))
 
+    @abstractmethod
     def _named(self, values: NDArray[np.float64]) -> NDArray[Any]:
-        raise NotImplementedError
+        """Predictions of trees as the user sees them."""
 
+    @abstractmethod
     def _score(self, target: NDArray[Any], predicted: NDArray[np.float64]) -> float:
-        raise NotImplementedError
+        """Score of predictions; both are class codes, or numbers."""
 
     def _leaves(self, database: Database) -> list[Any]:
         check_is_fitted(self, "forest_")
@@ -143,6 +152,20 @@ class _RelationalTree(BaseEstimator):  # type: ignore[misc]  # scikit-learn is n
     def to_prolog(self) -> str:
         """Write the final tree as a Prolog decision list."""
         return self.tree_.to_prolog()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the pruned trees and the cross-validation to a model file, to be read by `load_model`."""
+        from crosscut.relational.model_file import save
+
+        check_is_fitted(self, "forest_")
+        save(self, path)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write an HTML page about the tree and its cross-validation."""
+        from crosscut.relational.report import write_report
+
+        check_is_fitted(self, "forest_")
+        write_report(self, path)
 
 
 class RelationalTreeClassifier(_RelationalTree):
@@ -270,42 +293,3 @@ class RelationalTreeRegressor(_RelationalTree):
         if spread == 0.0:
             return float("nan")
         return 1.0 - float(np.sum((target - predicted) ** 2)) / spread
-
-
-def folds_of(cv: int | str | ArrayLike | None, database: Database) -> NDArray[np.int32]:
-    """Fold of each example, from 0; -1 for examples of no fold.
-
-    Examples
-    --------
-    >>> from crosscut.relational.database import Database
-    >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
-    >>> folds_of(2, db).tolist()
-    [0, 1, 0, 1, 0]
-    """
-    n = database.n_examples
-    if cv is None:
-        return np.full(n, -1, np.int32)
-    if isinstance(cv, str):
-        if cv != "marks":
-            raise ValueError(f"cv is {cv!r}; as text only 'marks' is known, the database's own fold marks")
-        if database.folds is None:
-            raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
-        marks = database.folds
-    elif isinstance(cv, (int, np.integer)):
-        if not 2 <= cv <= n:
-            raise ValueError(f"cv is {cv}; it has to be between 2 and the number of examples ({n})")
-        # deal the examples class by class, so that every fold gets its share of each
-        folds = np.empty(n, np.int32)
-        folds[np.argsort(np.asarray(database.target), kind="stable")] = np.arange(n) % cv
-        return folds
-    else:
-        marks = np.asarray(cv)
-        if marks.shape != (n,) or marks.dtype.kind not in "iu":
-            raise ValueError(
-                f"cv has shape {marks.shape} and type {marks.dtype}; it needs one integer for each of "
-                f"{n} examples"
-            )
-    folds = np.full(n, -1, np.int32)
-    for number, mark in enumerate(np.unique(marks[marks >= 0])):
-        folds[marks == mark] = number
-    return folds

@@ -68,18 +68,34 @@ class RelationalForest:
         The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
     """
 
-    def __init__(self, grower: Grower) -> None:
+    def __init__(self, grower: Grower | None) -> None:
+        n = 0
+        if grower is not None:
+            n = grower.queries.facts.database.n_examples
+            self._target = grower.target
+            self._facts = grower.queries.facts
+            self._signature = grower.signature
         self._grown: list[tuple[_core.QueryForest, int]] = []
         self._pruned: list[tuple[_core.QueryForest, int]] = []
-        self._target = grower.target
-        self._facts = grower.queries.facts
-        self._signature = grower.signature
-        n = grower.queries.facts.database.n_examples
         self.held_out: NDArray[np.float64] = np.full(n, np.nan)
         self.held_out_leaves: NDArray[np.int32] = np.full(n, -1, np.int32)
         self.levels: tuple[Level, ...] = ()
         self.limit_hits: tuple[tuple[str, int], ...] = ()
         self.n_evaluations = self.n_steps = self.n_components = 0
+
+    @classmethod
+    def of(
+        cls,
+        pruned: tuple[RelationalTree, ...],
+        held_out: NDArray[np.float64],
+        held_out_leaves: NDArray[np.int32],
+        levels: tuple[Level, ...] = (),
+    ) -> RelationalForest:
+        """Return a forest of trees that come from elsewhere; they count both as grown and as pruned."""
+        forest = cls(None)
+        forest.trees = forest.pruned = pruned
+        forest.held_out, forest.held_out_leaves, forest.levels = held_out, held_out_leaves, levels
+        return forest
 
     @cached_property
     def trees(self) -> tuple[RelationalTree, ...]:

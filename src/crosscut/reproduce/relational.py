@@ -22,7 +22,7 @@ from crosscut import datasets
 from crosscut.reference.cost import forest_speedup
 from crosscut.relational.bias import Bias
 from crosscut.relational.database import Database
-from crosscut.relational.estimators import folds_of
+from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import Grower
 from crosscut.relational.queries import Facts
 from crosscut.reproduce.clock import take_turns

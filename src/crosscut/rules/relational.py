@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.relational.bias import Bias
-from crosscut.relational.estimators import StepLimitWarning, folds_of
+from crosscut.relational.estimators import StepLimitWarning
+from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import signature_of
 from crosscut.relational.prediction import leaf_numbers
 from crosscut.relational.printing import query_text
