@@ -108,6 +108,23 @@ def test_ragged_lines(write):
     assert "data.csv" in refused(cv(write("x,y\n1,a\n2\n3,b,c\n")), UNREADABLE)
 
 
+def test_semicolons(write):
+    assert "';' between its values" in refused(cv(write("x;y\n1;a\n2;b\n")), UNREADABLE)
+
+
+def test_options_that_contradict_each_other(write):
+    path = write("x,z,y\n" + "1,1,a\n2,2,b\n" * 10)
+    assert "cannot be combined" in refused(cv(path, "--in-order", "--repeats", "2"), UNSUITABLE)
+    assert "cannot be combined" in refused(cv(path, "--groups", "x", "--repeats", "2"), UNSUITABLE)
+
+
+@pytest.mark.parametrize("option", [("--jobs", "0"), ("--seed", "-1"), ("--folds", "1"), ("--max-bins", "1")])
+def test_options_out_of_range(write, option):
+    result = cv(write("x,y\n" + "1,a\n2,b\n" * 10), *option)
+    assert result.exit_code == 2
+    assert option[0] in result.stderr
+
+
 def test_repeated_column(write):
     assert "more than once" in refused(cv(write("x,x,y\n1,2,a\n2,3,b\n")), UNSUITABLE)
 

@@ -93,10 +93,16 @@ def growing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--nominal", multiple=True, metavar="COLUMN", help="A column to take as categories; may be repeated."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles the rows into folds.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Shuffles the rows into folds.",
+)
 @click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
 @growing_options
-@click.option("--jobs", type=int, help="Threads; all cores if not given.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Threads; all cores if not given.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
@@ -189,6 +195,10 @@ def _splitter(source: Source, folds: int, repeats: int, seed: int | None) -> Any
     classify = source.task == "classification"
     if source.groups is None and repeats == 1:
         return folds
+    if repeats > 1 and seed is None:
+        raise Failure(
+            "--in-order and --repeats cannot be combined: in order all repeats are alike", UNSUITABLE
+        )
     from sklearn import model_selection as ms
 
     if source.groups is not None:
@@ -200,4 +210,4 @@ def _splitter(source: Source, folds: int, repeats: int, seed: int | None) -> Any
         kind = ms.StratifiedGroupKFold if classify else ms.GroupKFold
         return kind(folds, shuffle=seed is not None, random_state=seed)
     kind = ms.RepeatedStratifiedKFold if classify else ms.RepeatedKFold
-    return kind(n_splits=folds, n_repeats=repeats, random_state=0 if seed is None else seed)
+    return kind(n_splits=folds, n_repeats=repeats, random_state=seed)

@@ -74,6 +74,12 @@ def read_rows(path: str, table: str | None = None) -> Any:
             f"{path}: column {binary[0]!r} is not UTF-8 text; {_CONVERT}",
             UNREADABLE,
         )
+    if frame.num_columns == 1 and ";" in frame.column_names[0]:
+        raise Failure(
+            f"{path} has ';' between its values, but ',' is read in .csv and tabs in .tsv files; "
+            "convert it, for example with tr ';' ','",
+            UNREADABLE,
+        )
     repeated = {name for name in frame.column_names if frame.column_names.count(name) > 1}
     if repeated:
         raise Failure(f"{path}: the column name {min(repeated)!r} is used more than once", UNSUITABLE)
