@@ -67,7 +67,8 @@ class RuleTable {
 
   std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> search(
       Matrix<std::uint64_t> rows, Vector<std::int32_t> targets, Matrix<double> a, Vector<double> b, const std::string& kind, bool greedy,
-      std::int32_t width, std::int32_t max_length, double least_weight, double significance) {
+      std::int32_t width, std::int32_t max_length, double least_weight, double significance,
+      bool unequal) {
     const std::size_t n = rows.shape(0);
     require(rows.shape(1) == table_.words, "rows needs " + std::to_string(table_.words) + " words per search");
     require(targets.size() == n && b.size() == n && a.shape(0) == n && a.shape(1) == table_.n_classes,
@@ -83,14 +84,14 @@ class RuleTable {
       require(used == 0 || own[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
       searches.push_back({own, target, a.data() + s * table_.n_classes, b.data()[s]});
     }
-    const Settings settings{kind_of(kind), greedy, width, max_length, least_weight, significance};
+    const Settings settings{kind_of(kind), greedy, width, max_length, least_weight, significance, unequal};
     if (n > 0)
       require(settings.kind == Kind::foil ? targets.data()[0] >= 0 : settings.kind != Kind::entropy || targets.data()[0] < 0,
               "kind foil needs targets, entropy must not have them");
     std::vector<std::vector<Condition>> found;
     {
       nb::gil_scoped_release release;
-      found = rules::search(table_, searches, settings, truth_, work_);
+      found = rules::search(table_, searches, settings, truth_, orders_, work_);
     }
     std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> result;
     for (const auto& rule : found) {
@@ -114,6 +115,7 @@ class RuleTable {
  private:
   Table table_;
   Truth truth_{table_};
+  Orders orders_{table_};
   Work work_;
 };
 
@@ -128,7 +130,7 @@ void bind_rules(nb::module_& m) {
                     std::optional<crosscut::rules::Vector<double>>>(),
            "ranks"_a, "n_values"_a, "nominal"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
       .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "kind"_a, "greedy"_a, "width"_a, "max_length"_a,
-           "least_weight"_a, "significance"_a)
+           "least_weight"_a, "significance"_a, "unequal"_a)
       .def("n_conditions", &RuleTable::n_conditions, "rows"_a)
       .def_prop_ro("work", &RuleTable::work);
 }

@@ -11,16 +11,14 @@ void Table::prepare() {
   of_class.assign(n_classes, std::vector<std::uint64_t>(words, 0));
   for (std::size_t i = 0; i < n_rows; i++) of_class[static_cast<std::size_t>(codes[i])][i / 64] |= std::uint64_t{1} << (i % 64);
   order.resize(n_features);
-  std::vector<std::size_t> first;
   for (std::size_t f = 0; f < n_features; f++) {
-    if (nominal[f]) continue;
     const std::uint32_t* column_of = column(f);
-    first.assign(n_values[f] + 2, 0);
-    for (std::size_t i = 0; i < n_rows; i++) first[column_of[i] + 1]++;
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    order[f].resize(first[n_values[f]]);
+    std::vector<std::size_t> next(n_values[f] + 2, 0);
+    for (std::size_t i = 0; i < n_rows; i++) next[column_of[i] + 1]++;
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    order[f].resize(next[n_values[f]]);
     for (std::size_t i = 0; i < n_rows; i++)
-      if (column_of[i] < n_values[f]) order[f][first[column_of[i]]++] = static_cast<std::int32_t>(i);
+      if (column_of[i] < n_values[f]) order[f][next[column_of[i]]++] = static_cast<std::int32_t>(i);
   }
 }
 
@@ -40,31 +38,39 @@ std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   return total;
 }
 
-std::vector<std::uint64_t> Truth::narrowed(const std::vector<std::uint64_t>& rows, std::size_t n_rows, std::int32_t feature,
-                                           std::int32_t op, std::uint32_t rank) {
+std::vector<std::uint64_t> Truth::narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op,
+                                           std::uint32_t rank) {
   constexpr std::size_t most_kept = 1 << 24;  // words, that is 128 MiB
   const auto f = static_cast<std::size_t>(feature);
-  const std::uint32_t* ranks = table_.column(f);
-  const std::uint32_t missing = table_.n_values[f];
-  const auto meets = [&](std::size_t row) {
-    return op == equal ? ranks[row] == rank : op == at_most ? ranks[row] <= rank : ranks[row] > rank && ranks[row] < missing;
-  };
-  std::vector<std::uint64_t> result(rows.size(), 0);
-  auto found = known_.find({feature, op, rank});
-  if (found == known_.end() && n_rows * 2 < table_.n_rows) {  // not worth a look at all rows
-    for (std::size_t w = 0; w < rows.size(); w++)
-      for (std::uint64_t set = rows[w]; set; set &= set - 1)
-        if (meets(w * 64 + static_cast<std::size_t>(std::countr_zero(set)))) result[w] |= set & (~set + 1);
-    return result;
+  auto& known = known_[(f * 4 + static_cast<std::size_t>(op)) << 32 | rank];
+  if (known.empty()) {
+    known.resize(table_.words);
+    const std::vector<std::uint64_t> all(table_.words, ~std::uint64_t{0});
+    CROSSCUT_DISPATCH(narrow, table_.column(f), table_.n_rows, op, rank, table_.n_values[f], all.data(), known.data());
   }
-  if (found == known_.end()) {
-    if (known_.size() * table_.words > most_kept) known_.clear();
-    std::vector<std::uint64_t> all(table_.words, 0);
-    for (std::size_t row = 0; row < table_.n_rows; row++) all[row / 64] |= static_cast<std::uint64_t>(meets(row)) << (row % 64);
-    found = known_.emplace(std::tuple{feature, op, rank}, std::move(all)).first;
-  }
-  for (std::size_t w = 0; w < rows.size(); w++) result[w] = rows[w] & found->second[w];
+  std::vector<std::uint64_t> result(rows.size());
+  for (std::size_t w = 0; w < rows.size(); w++) result[w] = rows[w] & known[w];
+  if (known_.size() * table_.words > most_kept) known_.clear();
   return result;
+}
+
+void Orders::narrow(const std::vector<std::uint64_t>& rows) {
+  const std::size_t n = CROSSCUT_DISPATCH(count_bits, rows.data(), rows.size());
+  if (!whole_ && CROSSCUT_DISPATCH(count_common_bits, rows.data(), rows_.data(), rows.size()) < n) whole_ = true;
+  if (4 * n > 3 * (whole_ ? table_.n_rows : n_rows_)) return;
+  std::vector<std::int32_t> member(table_.n_rows, -1), sets(table_.n_rows + 16);
+  for (std::size_t w = 0; w < rows.size(); w++)
+    for (std::uint64_t set = rows[w]; set; set &= set - 1) member[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = 0;
+  order_.resize(table_.n_features);
+  for (std::size_t f = 0; f < table_.n_features; f++) {
+    const auto& from = of(f);
+    std::vector<std::int32_t> kept(std::min(from.size(), n) + 16);
+    kept.resize(CROSSCUT_DISPATCH(keep_members, from.data(), from.size(), member.data(), kept.data(), sets.data()));
+    order_[f] = std::move(kept);
+  }
+  rows_ = rows;
+  n_rows_ = n;
+  whole_ = false;
 }
 
 }  // namespace crosscut::rules

@@ -1,252 +1,477 @@
-// Passes over the rows of a bundle: sums of all lanes at every cut or category of a feature, and a quick look at which
-// lanes might want the condition. What decides is rules::quality, behind rules::offer.
-#include <cstddef>
-#include <cstdint>
+// A pass over the rows of a bundle in the order of a feature: what every lane's rule would cover at each cut or category.
+//
+// Sums of a lane over consecutive rows are sums of lines of 0/1 octets, one line per set of rows that are alike, so that
+// 16 to 64 lanes cost a few vector additions per row. A block of rows between two cuts is looked at closely only if it
+// could hold something worth keeping: whatever the order of its rows, a cut inside cannot cover more of a class than up
+// to the block's end, nor fewer others than up to its begin, and every quality grows with the one and falls with the other.
+// What decides is rules::quality, behind rules::offer; the quick look here only spares calls of it.
+#include "../rules_scan.hpp"
+
 #include <cstring>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-
-#include "../rules.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
 using rules::Kind;
 using rules::Scan;
+constexpr std::size_t W = rules::group_lanes;
+constexpr std::size_t block_rows = rules::block_rows;
+constexpr int most_single = 4;  // lanes that are looked at one by one rather than all of a group together
 
-// A number per lane; one lane is a plain number.
-template <class T, int L>
-struct Lanes {
-  typedef T V __attribute__((vector_size(sizeof(T) * L), aligned(sizeof(T)), may_alias));
-};
 template <class T>
-struct Lanes<T, 1> {
-  typedef T V;
+struct Lanes {
+  typedef T V __attribute__((vector_size(sizeof(T) * W), aligned(sizeof(T)), may_alias));
 };
+using F = Lanes<float>::V;
+using I = Lanes<std::int32_t>::V;
+typedef std::uint8_t Octets __attribute__((vector_size(32), aligned(1), may_alias));
 
-template <int L, class V>
-typename Lanes<float, L>::V to_float(V v) {
-  if constexpr (L == 1) return static_cast<float>(v);
-  else return __builtin_convertvector(v, typename Lanes<float, L>::V);
+template <class T, class From>
+typename Lanes<T>::V load(const From* p) {
+  return __builtin_convertvector(*reinterpret_cast<const typename Lanes<From>::V*>(p), typename Lanes<T>::V);
 }
 
-template <class T, int L>
-typename Lanes<T, L>::V from_float(const float* p) {
-  if constexpr (L == 1) {
-    return static_cast<T>(*p);
-  } else {
-    typename Lanes<float, L>::V v;
-    std::memcpy(&v, p, sizeof v);
-    return __builtin_convertvector(v, typename Lanes<T, L>::V);
-  }
-}
-
-template <int L, class I>
-bool any_of(I mask) {
-  if constexpr (L == 1) {
-    return mask != 0;
-  } else {
+// The compiler would widen octets one by one.
+template <>
+F load<float>(const std::uint8_t* p) {
 #if defined(__AVX512F__)
-    if constexpr (L == 16) {
-      __m512i m;
-      std::memcpy(&m, &mask, sizeof m);
-      return _mm512_test_epi32_mask(m, m) != 0;
-    }
-#endif
-#if defined(__AVX2__)
-    __m256i m[L / 8];
-    std::memcpy(m, &mask, sizeof m);
-    if constexpr (L == 16) m[0] = _mm256_or_si256(m[0], m[1]);
-    return !_mm256_testz_si256(m[0], m[0]);
+  return _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+  __m256 half[2];
+  for (int k = 0; k < 2; k++) half[k] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8 * k))));
+  F lanes;
+  std::memcpy(&lanes, half, sizeof lanes);
+  return lanes;
 #else
-    std::uint64_t words[L / 2], all = 0;
-    std::memcpy(words, &mask, sizeof words);
-    for (int i = 0; i < L / 2; i++) all |= words[i];
-    return all != 0;
+  F lanes;
+  for (std::size_t l = 0; l < W; l++) lanes[l] = static_cast<float>(p[l]);
+  return lanes;
 #endif
-  }
 }
+
+template <class T>
+F to_float(typename Lanes<T>::V v) {
+  return __builtin_convertvector(v, F);
+}
+
+// The lanes of a comparison that hold, as bits.
+std::uint32_t lanes_of(I mask) {
+#if defined(__AVX512F__)
+  __m512i m;
+  std::memcpy(&m, &mask, sizeof m);
+  return _mm512_test_epi32_mask(m, m);
+#elif defined(__AVX2__)
+  __m256 m[2];
+  std::memcpy(m, &mask, sizeof m);
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(m[0])) | static_cast<std::uint32_t>(_mm256_movemask_ps(m[1])) << 8;
+#else
+  std::uint32_t lanes = 0;
+  for (std::size_t l = 0; l < W; l++) lanes |= static_cast<std::uint32_t>(mask[l] & 1) << l;
+  return lanes;
+#endif
+}
+
+F most(F x, F y) { return x > y ? x : y; }
+F fewest(F x, F y) { return x < y ? x : y; }
 
 // log2 with an error below 2e-5, without branches so that lanes go together; 0 becomes about -127.
-template <int L>
-typename Lanes<float, L>::V quick_log2(typename Lanes<float, L>::V x) {
-  typename Lanes<std::int32_t, L>::V bits;
+template <class X, class Bits>
+X quick_log2(X x, Bits bits) {
   std::memcpy(&bits, &x, sizeof bits);
-  const auto exponent = to_float<L>((bits >> 23) - 127);
+  X exponent;
+  if constexpr (sizeof x == sizeof(float)) exponent = static_cast<float>((bits >> 23) - 127);
+  else exponent = __builtin_convertvector((bits >> 23) - 127, X);
   bits = (bits & 0x007fffff) | 0x3f800000;
-  typename Lanes<float, L>::V m;
+  X m;
   std::memcpy(&m, &bits, sizeof m);
   return exponent + ((((0.0439286278f * m - 0.409475586f) * m + 1.61017755f) * m - 3.52021884f) * m + 5.06975632f) * m - 2.79415368f;
 }
+F quick_log2(F x) { return quick_log2(x, I{}); }
+float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
 
-// Sums of a set of rows: their weight, and that of each class (or of the target).
-template <class T, int L, bool any>
+// Which lanes' rules might be worth keeping that cover n, p of it of a class; of lanes or of one. For entropy p / n bounds
+// it: no class is more certain than the most frequent one.
+template <Kind kind, class X>
+auto reaches(X p, X n, X a, X b, X least) {
+  if constexpr (kind == Kind::ratio) return p + a >= least * (n + b);
+  else if constexpr (kind == Kind::linear) return p - n * a >= least;
+  else if constexpr (kind == Kind::foil) return p * (quick_log2(p) - quick_log2(n) - a) >= least;
+  else return quick_log2(p) - quick_log2(n) >= least;
+}
+
+// The sums of a group of lanes, a vector per column; C is the number of columns, 0 if it is not known here.
+template <class T, int C>
 struct Sums {
-  using V = typename Lanes<T, L>::V;
-  V n, p;      // p: of the target
-  V* classes;  // of every class, if any
+  using V = typename Lanes<T>::V;
+  V of[C ? C : 256];
+  V n(const Scan& s) const {
+    V sum = of[0];
+    for (int c = 1; c < columns(s); c++) sum += of[c];
+    return sum;
+  }
+  static int columns(const Scan& s) { return C ? C : s.n_columns; }
 };
 
-template <class T, int L, Kind kind, bool any>
-void look(const Scan& s, const Sums<T, L, any>& sums, std::int32_t op, std::uint32_t rank, typename Lanes<T, L>::V below) {
-  using F = typename Lanes<float, L>::V;
-  const auto constant = [](const float* p) { return from_float<float, L>(p); };
-  const F n = to_float<L>(sums.n);
-  F score;
-  if constexpr (!any) {
-    const F p = to_float<L>(sums.p), a = constant(s.a);
-    if constexpr (kind == Kind::ratio) score = (p + a) / (n + constant(s.b));
-    else if constexpr (kind == Kind::linear) score = p - n * a;
-    else score = p * (quick_log2<L>(p) - quick_log2<L>(n) - a);
-  } else if constexpr (kind == Kind::entropy) {
-    score = n - n;
-    for (int c = 0; c < s.n_columns; c++) {
-      const F p = to_float<L>(sums.classes[c]);
-      score += p * quick_log2<L>(p);
+template <class T, int C>
+Sums<T, C> sums_at(const Scan& s, const T* line, std::size_t group) {
+  Sums<T, C> sums;
+  for (int c = 0; c < sums.columns(s); c++) sums.of[c] = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
+  return sums;
+}
+
+template <class T, int C>
+Sums<T, C> minus(const Scan& s, const Sums<T, C>& x, const Sums<T, C>& y) {
+  Sums<T, C> sums;
+  for (int c = 0; c < sums.columns(s); c++) sums.of[c] = x.of[c] - y.of[c];
+  return sums;
+}
+
+// The approximate quality of what lanes' rules cover.
+template <class T, int C, Kind kind, bool any>
+F score(const Scan& s, std::size_t group, const Sums<T, C>& sums, F n) {
+  const auto constant = [&](const float* p) { return load<float>(p + group * W); };
+  if constexpr (kind == Kind::entropy) {
+    F sum = n - n;
+    for (int c = 0; c < sums.columns(s); c++) {
+      const F p = to_float<T>(sums.of[c]);
+      sum += p * quick_log2(p);
     }
-    score = score / n - quick_log2<L>(n);
+    return sum / n - quick_log2(n);
   } else {
-    for (int c = 0; c < s.n_columns; c++) {
-      const F p = to_float<L>(sums.classes[c]), a = constant(s.a + c * L);
-      const F value = kind == Kind::ratio ? p + a : p - n * a;
-      score = c == 0 ? value : (value > score ? value : score);
+    F best{};
+    for (int c = 0; c < (any ? sums.columns(s) : 1); c++) {
+      const F p = to_float<T>(sums.of[c]), a = constant(s.a + static_cast<std::size_t>(c) * s.lanes());
+      F value;
+      if constexpr (kind == Kind::ratio) value = p + a;
+      else if constexpr (kind == Kind::linear) value = p - n * a;
+      else value = p * (quick_log2(p) - quick_log2(n) - a);
+      best = c == 0 ? value : most(best, value);
     }
-    if constexpr (kind == Kind::ratio) score = score / (n + constant(s.b));
+    if constexpr (kind == Kind::ratio) best /= n + constant(s.b);
+    return best;
   }
-  if (!any_of<L>((score >= constant(s.least)) & (n >= constant(s.least_weight)))) return;
-  float scores[L], weights[L];
-  T exact_n[L], exact_below[L], exact_p[L];
-  std::memcpy(scores, &score, sizeof scores);
-  std::memcpy(weights, &n, sizeof weights);
-  std::memcpy(exact_n, &sums.n, sizeof exact_n);
-  std::memcpy(exact_below, &below, sizeof exact_below);
-  if constexpr (!any) std::memcpy(exact_p, &sums.p, sizeof exact_p);
+}
+
+// Offers a condition to those of some lanes that it might be among the best of.
+template <class T, int C, Kind kind, bool any>
+void look(const Scan& s, std::size_t group, const Sums<T, C>& sums, I some, std::int32_t op, std::uint32_t rank) {
+  const auto constant = [&](const float* p) { return load<float>(p + group * W); };
+  const auto exact_n = sums.n(s);
+  const F n = to_float<T>(exact_n), least = constant(s.least);
+  I hit = {};
+  if constexpr (kind == Kind::entropy) {
+    hit = score<T, C, kind, any>(s, group, sums, n) >= least;
+  } else {
+    for (int c = 0; c < (any ? sums.columns(s) : 1); c++)
+      hit |= reaches<kind>(to_float<T>(sums.of[c]), n, constant(s.a + static_cast<std::size_t>(c) * s.lanes()), constant(s.b), least);
+  }
+  hit &= some & (n >= constant(s.least_weight));
+  std::uint32_t lanes = lanes_of(hit);
+  if (!lanes) return;
   double counts[256];
-  for (int l = 0; l < L; l++)
-    if (scores[l] >= s.least[l] && weights[l] >= s.least_weight[l] && exact_below[l] > 0) {
-      if constexpr (any)
-        for (int c = 0; c < s.n_columns; c++) counts[c] = static_cast<double>(reinterpret_cast<const T*>(sums.classes + c)[l]);
-      else
-        counts[0] = static_cast<double>(exact_p[l]);
-      rules::offer(*s.bundle, l, s.feature, op, rank, static_cast<double>(exact_n[l]), counts);
+  for (; lanes; lanes &= lanes - 1) {
+    const auto l = static_cast<std::size_t>(__builtin_ctz(lanes));
+    for (int c = 0; c < (any ? sums.columns(s) : 1); c++) counts[c] = static_cast<double>(sums.of[c][l]);
+    rules::offer(*s.bundle, group * W + l, s.feature, op, rank, static_cast<double>(exact_n[l]), counts);
+  }
+}
+
+// The lanes for which a cut in a block, after rows that sum up to `below`, might be worth keeping. A lane without rows in
+// it has no cut of its own there, unless the rows before the block have the same value as its first (`continued`).
+template <class T, int C, Kind kind, bool any>
+std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T, C>& all, const Sums<T, C>& below, const Sums<T, C>& block,
+                        bool continued) {
+  const auto constant = [&](const float* p) { return load<float>(p + group * W); };
+  const F b = constant(s.b), least = constant(s.least), least_weight = constant(s.least_weight);
+  const F n = to_float<T>(below.n(s)), in = to_float<T>(block.n(s)), rest = to_float<T>(all.n(s)) - n;
+  I low = {}, high = {};
+  for (int c = 0; c < (any ? all.columns(s) : 1); c++) {
+    const F a = constant(s.a + static_cast<std::size_t>(c) * s.lanes());
+    const F p = to_float<T>(below.of[c]), gain = to_float<T>(block.of[c]);
+    low |= reaches<kind>(p + gain, most(n + gain, least_weight), a, b, least);
+    high |= reaches<kind>(to_float<T>(all.of[c]) - p, most(rest - in + gain, least_weight), a, b, least);
+  }
+  const I some = (low & (n + in >= least_weight)) | (high & (rest >= least_weight));
+  return lanes_of(continued ? some : some & (in > 0.0f));
+}
+
+// Cuts in a block, for all lanes of a group; a cut is a lane's own if it has rows between the one before and it ("at most
+// the last value" asks whether a value is present).
+template <class T, int C, Kind kind, bool any>
+void look_closely(const Scan& s, std::size_t group, const Sums<T, C>& all, Sums<T, C> below, std::size_t from, std::size_t to,
+                  bool continued) {
+  F last = continued ? F{} : to_float<T>(below.n(s));
+  for (std::size_t i = from; i < to; i++) {
+    const std::uint8_t* line = s.line(i);
+    for (int c = 0; c < all.columns(s); c++) {
+      const auto in = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
+      below.of[c] += s.weights ? in * static_cast<T>(s.weights[s.rows[i]]) : in;
     }
-}
-
-template <class T, int L, bool any>
-inline void add(const Scan& s, std::int32_t set, T weight, Sums<T, L, any>& sums) {
-  const std::size_t line = static_cast<std::size_t>(set) * L;
-  const auto in = from_float<T, L>(s.members + line) * weight;
-  sums.n += in;
-  if constexpr (any) sums.classes[s.set_class[set]] += in;
-  else sums.p += from_float<T, L>(s.targets + line) * weight;
-}
-
-template <class T, int L, bool any>
-void clear(const Scan& s, Sums<T, L, any>& sums, void* room) {
-  sums.n = sums.p = typename Sums<T, L, any>::V{};
-  sums.classes = static_cast<typename Sums<T, L, any>::V*>(room);
-  if constexpr (any) std::memset(room, 0, sizeof(typename Sums<T, L, any>::V) * static_cast<std::size_t>(s.n_columns));
-}
-
-template <class T, int L, Kind kind, bool any>
-void cut(const Scan& s, const Sums<T, L, any>& all, const Sums<T, L, any>& below, Sums<T, L, any>& above, std::uint32_t rank) {
-  look<T, L, kind, any>(s, below, rules::at_most, rank, below.n);
-  above.n = all.n - below.n;
-  if constexpr (any)
-    for (int c = 0; c < s.n_columns; c++) above.classes[c] = all.classes[c] - below.classes[c];
-  else
-    above.p = all.p - below.p;
-  look<T, L, kind, any>(s, above, rules::above, rank, below.n);
-}
-
-// A cut is a lane's own if it has rows at or below it; "at most the last value" asks whether the value is present.
-template <class T, int L, Kind kind, bool any>
-void sorted(const Scan& s) {
-  const std::size_t room = sizeof(typename Lanes<T, L>::V) * static_cast<std::size_t>(s.n_columns);
-  auto* at = static_cast<char*>(s.sums);
-  Sums<T, L, any> all, below, above;
-  clear<T, L, any>(s, all, at);
-  clear<T, L, any>(s, below, at + room);
-  clear<T, L, any>(s, above, at + 2 * room);
-  const auto weight = [&](std::int32_t row) { return static_cast<T>(s.weights ? s.weights[row] : 1.0); };
-  for (std::size_t i = 0; i < s.n_rows; i++) add<T, L, any>(s, s.sets[s.rows[i]], weight(s.rows[i]), all);
-  for (std::size_t i = 0; i < s.n_rows; i++) {
-    const std::int32_t row = s.rows[i];
-    add<T, L, any>(s, s.sets[row], weight(row), below);
-    const std::uint32_t rank = s.ranks[row];
+    const std::uint32_t rank = s.ranks[s.rows[i]];
     if (i + 1 < s.n_rows && rank == s.ranks[s.rows[i + 1]]) continue;
-    cut<T, L, kind, any>(s, all, below, above, rank);
+    const F n = to_float<T>(below.n(s));
+    const I moved = n > last;
+    last = n;
+    look<T, C, kind, any>(s, group, below, moved, rules::at_most, rank);
+    look<T, C, kind, any>(s, group, minus(s, all, below), moved, rules::above, rank);
   }
 }
 
-// Few values: rows are counted per value and set, whatever the number of lanes, and lanes are summed from the counts.
-template <class T, int L, Kind kind, bool any>
-void counted(const Scan& s, bool categories) {
-  const std::size_t room = sizeof(typename Lanes<T, L>::V) * static_cast<std::size_t>(s.n_columns);
-  auto* at = static_cast<char*>(s.sums);
-  Sums<T, L, any> all, below, above;
-  clear<T, L, any>(s, all, at);
-  clear<T, L, any>(s, below, at + room);
-  clear<T, L, any>(s, above, at + 2 * room);
-  T* cells = reinterpret_cast<T*>(at + 3 * room);
-  const std::size_t n_sets = static_cast<std::size_t>(s.n_sets);
-  std::memset(cells, 0, sizeof(T) * n_sets * (s.n_values + 1));  // the last line is for missing values
-  if (s.weights) {
-    for (std::size_t i = 0; i < s.n_rows; i++) {
-      const std::int32_t row = s.rows[i];
-      cells[n_sets * s.ranks[row] + static_cast<std::size_t>(s.sets[row])] += static_cast<T>(s.weights[row]);
-    }
-  } else {
-    for (std::size_t i = 0; i < s.n_rows; i++) {
-      const std::int32_t row = s.rows[i];
-      cells[n_sets * s.ranks[row] + static_cast<std::size_t>(s.sets[row])] += 1;
-    }
+// The same for one lane.
+template <class T, int C, Kind kind, bool any>
+void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T, C>& all, const Sums<T, C>& before, std::size_t from,
+                  std::size_t to, bool continued) {
+  const int columns = any ? all.columns(s) : 1;
+  const std::size_t own = group * W + lane;
+  double counts[256], rest[256];
+  double n = 0, total = 0;
+  for (int c = 0; c < all.columns(s); c++) {
+    counts[c] = static_cast<double>(before.of[c][lane]);
+    rest[c] = static_cast<double>(all.of[c][lane]);
+    n += counts[c];
+    total += rest[c];
   }
-  if (!categories)
-    for (std::uint32_t v = 0; v < s.n_values; v++)
-      for (std::size_t k = 0; k < n_sets; k++)
-        if (cells[n_sets * v + k] > 0) add<T, L, any>(s, static_cast<std::int32_t>(k), cells[n_sets * v + k], all);
-  for (std::uint32_t v = 0; v < s.n_values; v++) {
-    if (categories) clear<T, L, any>(s, below, at + room);
-    bool seen = false;
-    for (std::size_t k = 0; k < n_sets; k++)
-      if (cells[n_sets * v + k] > 0) {
-        add<T, L, any>(s, static_cast<std::int32_t>(k), cells[n_sets * v + k], below);
-        seen = true;
+  const float least_weight = s.least_weight[own], b = s.b[own];
+  const auto reached = [&](const double* of, double covered) {
+    if (static_cast<float>(covered) < least_weight) return false;
+    for (int c = 0; c < columns; c++) {
+      const float a = s.a[static_cast<std::size_t>(c) * s.lanes() + own];
+      if (reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered), a, b, s.least[own])) return true;
+    }
+    return false;
+  };
+  bool moved = continued;
+  for (std::size_t i = from; i < to; i++) {
+    const std::uint8_t* line = s.line(i) + own;
+    for (int c = 0; c < all.columns(s); c++)
+      if (line[static_cast<std::size_t>(c) * s.lanes()]) {
+        const double weight = s.weights ? s.weights[s.rows[i]] : 1.0;
+        counts[c] += weight;
+        n += weight;
+        moved = true;
       }
-    if (!seen) continue;
-    if (categories) look<T, L, kind, any>(s, below, rules::equal, v, below.n);
-    else cut<T, L, kind, any>(s, all, below, above, v);
+    if (!moved || (i + 1 < s.n_rows && s.ranks[s.rows[i]] == s.ranks[s.rows[i + 1]])) continue;
+    moved = false;
+    if (!(n > 0)) continue;
+    const std::uint32_t rank = s.ranks[s.rows[i]];
+    if (reached(counts, n)) rules::offer(*s.bundle, own, s.feature, rules::at_most, rank, n, counts);
+    double above[256];
+    for (int c = 0; c < columns; c++) above[c] = rest[c] - counts[c];
+    if (reached(above, total - n)) rules::offer(*s.bundle, own, s.feature, rules::above, rank, total - n, above);
   }
 }
 
-template <class T, int L, Kind kind, bool any>
-void feature(const Scan& s, bool count, bool categories) {
-  count ? counted<T, L, kind, any>(s, categories) : sorted<T, L, kind, any>(s);
+template <int N>
+void add_octets(const Scan& s, std::size_t from, std::size_t to, std::size_t offset, std::uint8_t* sums) {
+  Octets total[N] = {};
+  for (std::size_t i = from; i < to; i++) {
+    const std::uint8_t* line = s.line(i) + offset;
+    for (int k = 0; k < N; k++) total[k] += *reinterpret_cast<const Octets*>(line + 32 * k);
+  }
+  std::memcpy(sums + offset, total, sizeof total);
 }
 
-template <class T, int L>
-void of_kind(const Scan& s, bool count, bool categories) {
-  if (s.kind == Kind::ratio)
-    s.any ? feature<T, L, Kind::ratio, true>(s, count, categories) : feature<T, L, Kind::ratio, false>(s, count, categories);
-  if (s.kind == Kind::linear)
-    s.any ? feature<T, L, Kind::linear, true>(s, count, categories) : feature<T, L, Kind::linear, false>(s, count, categories);
-  if (s.kind == Kind::foil) feature<T, L, Kind::foil, false>(s, count, categories);
-  if (s.kind == Kind::entropy) feature<T, L, Kind::entropy, true>(s, count, categories);
+// Sums of the lines of at most 255 rows; those of weighted rows are kept in double.
+void add_rows(const Scan& s, std::size_t from, std::size_t to, std::uint8_t* sums) {
+  std::size_t offset = 0;
+  for (; offset + 128 <= s.stride(); offset += 128) add_octets<4>(s, from, to, offset, sums);
+  if (s.stride() - offset == 32) add_octets<1>(s, from, to, offset, sums);
+  if (s.stride() - offset == 64) add_octets<2>(s, from, to, offset, sums);
+  if (s.stride() - offset == 96) add_octets<3>(s, from, to, offset, sums);
 }
 
-template <class T>
-void of_lanes(const Scan& s, bool count, bool categories) {
-  if (s.n_lanes == 1) of_kind<T, 1>(s, count, categories);
-  else if (s.n_lanes == 8) of_kind<T, 8>(s, count, categories);
-  else of_kind<T, 16>(s, count, categories);
+void add_rows(const Scan& s, std::size_t from, std::size_t to, double* sums) {
+  std::memset(sums, 0, sizeof(double) * s.stride());
+  for (std::size_t i = from; i < to; i++) {
+    const std::uint8_t* line = s.line(i);
+    const double weight = s.weights[s.rows[i]];
+    for (std::size_t k = 0; k < s.stride(); k++) sums[k] += weight * line[k];
+  }
+}
+
+template <class T, class Part>
+void add(const Scan& s, const Part* part, T* total) {
+  for (std::size_t k = 0; k < s.stride(); k += W) *reinterpret_cast<typename Lanes<T>::V*>(total + k) += load<T>(part + k);
+}
+
+// Looks at some cuts of a feature in advance, for what the best conditions of each lane reach at least: the higher that
+// is from the start, the less has to be looked at closely.
+template <class T, class Part, int C, Kind kind, bool any>
+void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
+  constexpr std::size_t most_cuts = 24;
+  const std::size_t step = (n_blocks + most_cuts - 1) / most_cuts;
+  F last[rules::max_groups] = {};
+  for (std::size_t k = 0; k + 1 < n_blocks; k++) {
+    add(s, parts + k * s.stride(), below);
+    const std::size_t end = (k + 1) * block_rows;
+    if (k % step || s.ranks[s.rows[end - 1]] == s.ranks[s.rows[end]]) continue;
+    for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
+      const auto before = sums_at<T, C>(s, below, group), after = minus(s, sums_at<T, C>(s, all, group), before);
+      const F n = to_float<T>(before.n(s)), least_weight = load<float>(s.least_weight + group * W);
+      const I moved = n > last[group];
+      last[group] = n;
+      for (const auto* side : {&before, &after}) {
+        const F covered = to_float<T>(side->n(s));
+        I valid = moved & (covered >= least_weight) & (covered < load<float>(s.whole + group * W));
+        if constexpr (!any) valid &= to_float<T>(side->of[0]) > 0.0f;
+        F value = valid ? score<T, C, kind, any>(s, group, *side, covered) : load<float>(s.reached + group * W);
+        for (std::size_t w = s.width; w-- > 0;) {  // the best so far, from the worst to the best
+          F& kept = *reinterpret_cast<F*>(s.reached + w * s.lanes() + group * W);
+          const F higher = most(kept, value);
+          value = fewest(kept, value);
+          kept = higher;
+        }
+      }
+    }
+  }
+  std::memset(below, 0, sizeof(T) * s.stride());
+  for (std::size_t k = 0; k < s.lanes(); k += W)
+    *reinterpret_cast<F*>(s.least + k) = most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k));
+}
+
+template <class T, class Part, int C, Kind kind, bool any>
+void numeric(const Scan& s) {
+  T* all = static_cast<T*>(s.room);
+  T* below = all + s.stride();
+  Part* parts = reinterpret_cast<Part*>(below + s.stride());
+  std::memset(all, 0, 2 * sizeof(T) * s.stride());
+  const std::size_t n_blocks = (s.n_rows + block_rows - 1) / block_rows;
+  const auto end = [&](std::size_t k) { return k + 1 == n_blocks ? s.n_rows : (k + 1) * block_rows; };
+  for (std::size_t k = 0; k < n_blocks; k++) {
+    add_rows(s, k * block_rows, end(k), parts + k * s.stride());
+    add(s, parts + k * s.stride(), all);
+  }
+  if (s.reached) survey<T, Part, C, kind, any>(s, all, parts, n_blocks, below);
+  for (std::size_t k = 0; k < n_blocks; k++) {
+    const std::size_t from = k * block_rows, to = end(k);
+    const Part* part = parts + k * s.stride();
+    const bool continued = from > 0 && s.ranks[s.rows[from - 1]] == s.ranks[s.rows[from]];
+    if (to == s.n_rows || s.ranks[s.rows[from]] != s.ranks[s.rows[to]])
+      for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
+        const auto totals = sums_at<T, C>(s, all, group), before = sums_at<T, C>(s, below, group);
+        Sums<T, C> block{};
+        for (int c = 0; c < block.columns(s); c++) block.of[c] = load<T>(part + static_cast<std::size_t>(c) * s.lanes() + group * W);
+        std::uint32_t lanes = promising<T, C, kind, any>(s, group, totals, before, block, continued);
+        if (__builtin_popcount(lanes) > most_single) look_closely<T, C, kind, any>(s, group, totals, before, from, to, continued);
+        else
+          for (; lanes; lanes &= lanes - 1)
+            look_at_lane<T, C, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)), totals, before, from, to, continued);
+      }
+    add(s, part, below);
+  }
+}
+
+template <class T, class Part, int C, Kind kind, bool any>
+void nominal(const Scan& s) {
+  constexpr std::size_t most = 255;
+  T* all = static_cast<T*>(s.room);
+  Part* part = reinterpret_cast<Part*>(all + s.stride());
+  T* sums = reinterpret_cast<T*>(part + s.stride());
+  std::memset(all, 0, sizeof(T) * s.stride());
+  std::size_t present = 0;
+  for (std::uint32_t v = 0; v < s.n_values; v++) {
+    if (s.ends[v + 1] == s.ends[v]) continue;
+    T* own = sums + present++ * s.stride();
+    std::memset(own, 0, sizeof(T) * s.stride());
+    for (std::size_t from = s.ends[v]; from < s.ends[v + 1]; from += most) {
+      add_rows(s, from, from + most < s.ends[v + 1] ? from + most : s.ends[v + 1], part);
+      add(s, part, own);
+    }
+    add(s, own, all);
+  }
+  // all that are equal before any that is not: see rules::offer
+  for (int op = rules::equal; op <= (s.unequal ? rules::unequal : rules::equal); op++) {
+    present = 0;
+    for (std::uint32_t v = 0; v < s.n_values; v++) {
+      if (s.ends[v + 1] == s.ends[v]) continue;
+      const T* line = sums + present++ * s.stride();
+      for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
+        const auto own = sums_at<T, C>(s, line, group);
+        const auto covered = op == rules::equal ? own : minus(s, sums_at<T, C>(s, all, group), own);
+        look<T, C, kind, any>(s, group, covered, to_float<T>(own.n(s)) > 0.0f, op, v);
+      }
+    }
+  }
+}
+
+template <class T, class Part, int C, Kind kind, bool any>
+void feature(const Scan& s) {
+  s.ends ? nominal<T, Part, C, kind, any>(s) : numeric<T, Part, C, kind, any>(s);
+}
+
+template <class T, class Part, int C>
+void of_kind(const Scan& s) {
+  if (s.kind == Kind::ratio) s.any ? feature<T, Part, C, Kind::ratio, true>(s) : feature<T, Part, C, Kind::ratio, false>(s);
+  if (s.kind == Kind::linear) s.any ? feature<T, Part, C, Kind::linear, true>(s) : feature<T, Part, C, Kind::linear, false>(s);
+  if (s.kind == Kind::foil) feature<T, Part, C, Kind::foil, false>(s);
+  if (s.kind == Kind::entropy) feature<T, Part, C, Kind::entropy, true>(s);
 }
 
 }  // namespace
 
-void scan_feature(const Scan& s, bool count, bool categories, bool exact_in_float) {
-  exact_in_float ? of_lanes<float>(s, count, categories) : of_lanes<double>(s, count, categories);
+void scan_feature(const Scan& s) {
+  if (s.weights) of_kind<double, double, 0>(s);
+  else if (s.n_columns == 2) of_kind<float, std::uint8_t, 2>(s);
+  else of_kind<float, std::uint8_t, 0>(s);
+}
+
+// The rows of an order that have a set, and these sets; `kept` and `sets` need room for 16 more. Returns how many.
+std::size_t keep_members(const std::int32_t* order, std::size_t n, const std::int32_t* set_of_row, std::int32_t* kept, std::int32_t* sets) {
+  std::size_t k = 0, i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= n; i += 16) {
+    const __m512i rows = _mm512_loadu_si512(order + i), of = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, rows, set_of_row, 4);
+    const __mmask16 in = _mm512_cmpge_epi32_mask(of, _mm512_setzero_si512());
+    _mm512_storeu_si512(kept + k, _mm512_maskz_compress_epi32(in, rows));
+    _mm512_storeu_si512(sets + k, _mm512_maskz_compress_epi32(in, of));
+    k += static_cast<std::size_t>(__builtin_popcount(in));
+  }
+#endif
+  for (; i < n; i++) {
+    kept[k] = order[i];
+    sets[k] = set_of_row[order[i]];
+    k += sets[k] >= 0;
+  }
+  return k;
+}
+
+// Those of some rows that meet a condition, word by word.
+void narrow(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::uint32_t rank, std::uint32_t n_values,
+            const std::uint64_t* rows, std::uint64_t* met) {
+  // every condition asks for an interval, or for what is present and not in one
+  const std::uint32_t low = op == rules::at_most ? 0 : op == rules::above ? rank + 1 : rank;
+  const std::uint32_t high = op == rules::above ? n_values : rank + 1, outside = op == rules::unequal;
+  for (std::size_t w = 0; w * 64 < n_rows; w++) {
+    met[w] = 0;
+    if (!rows[w]) continue;
+    const std::size_t n = n_rows - w * 64 < 64 ? n_rows - w * 64 : 64;
+    std::uint8_t holds[64] = {};
+    for (std::size_t j = 0; j < n; j++) {
+      const std::uint32_t value = ranks[w * 64 + j];
+      holds[j] = ((value >= low && value < high) != outside) & (value < n_values);
+    }
+    for (std::size_t k = 0; k < 8; k++) {  // eight octets of 0 or 1 to eight bits
+      std::uint64_t eight;
+      std::memcpy(&eight, holds + 8 * k, 8);
+      met[w] |= (eight * 0x0102040810204080ULL >> 56) << (8 * k);
+    }
+    met[w] &= rows[w];
+  }
+}
+
+std::size_t count_bits(const std::uint64_t* x, std::size_t words) {
+  std::size_t n = 0;
+  for (std::size_t w = 0; w < words; w++) n += static_cast<std::size_t>(__builtin_popcountll(x[w]));
+  return n;
+}
+
+std::size_t count_common_bits(const std::uint64_t* x, const std::uint64_t* y, std::size_t words) {
+  std::size_t n = 0;
+  for (std::size_t w = 0; w < words; w++) n += static_cast<std::size_t>(__builtin_popcountll(x[w] & y[w]));
+  return n;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

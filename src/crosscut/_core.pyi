@@ -274,6 +274,7 @@ class RuleTable:
         max_length: int,
         least_weight: float,
         significance: float,
+        unequal: bool,
     ) -> list[list[tuple[int, int, int, int]]]: ...
     def n_conditions(self, rows: NDArray[np.uint64]) -> int: ...
     @property

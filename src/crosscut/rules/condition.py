@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
     from crosscut.schema import Schema
 
-Operator = Literal["<=", ">", "="]
+Operator = Literal["<=", ">", "=", "!="]
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A column at most, above or equal to a constant; a missing value meets no condition.
+    """A column at most, above, equal or not equal to a constant; a missing value meets no condition.
 
     Attributes
     ----------
     feature : int
         The column.
-    operator : {"<=", ">", "="}
-        Equality is for nominal columns.
+    operator : {"<=", ">", "=", "!="}
+        Equality and its opposite are for nominal columns.
     value : float
         A threshold, or the code of a category. At most infinity: any value that is present.
 
@@ -45,13 +45,15 @@ class Condition:
         column = x[:, self.feature].astype(np.float64)
         if self.operator == "=":
             return np.asarray(column == self.value)
+        if self.operator == "!=":
+            return np.asarray((column != self.value) & ~np.isnan(column))
         return np.asarray(column <= self.value if self.operator == "<=" else column > self.value)
 
     def text(self, schema: Schema, digits: int = 6) -> str:
         """Return the condition as a formula."""
         name = schema.names[self.feature]
-        if self.operator == "=":
-            return f"{name} = {schema.categories[self.feature][int(self.value)]}"
+        if self.operator in {"=", "!="}:
+            return f"{name} {self.operator} {schema.categories[self.feature][int(self.value)]}"
         if np.isinf(self.value):
             return f"{name} is present"
         return f"{name} {self.operator} {self.value:.{digits}g}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crosscut.rules.search import Request, Settings
     from crosscut.table import Table
 
-OPERATORS: tuple[Operator, ...] = ("<=", ">", "=")
+OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
 
 
 def bits_of(truth: NDArray[np.bool_]) -> int:
@@ -119,6 +119,8 @@ class Examples(Rows):
         ranks = self.table.ranks[f]
         if condition.operator == "=":
             return bits_of(ranks == condition.value)
+        if condition.operator == "!=":
+            return bits_of((ranks != condition.value) & (ranks < self.table.n_values[f]))
         # thresholds of different tasks that tell the same rows apart have the same truth
         cut = int(np.searchsorted(self.table.values[f], condition.value, side="right"))
         key = (f, condition.operator, cut)
@@ -144,12 +146,13 @@ class Examples(Rows):
             settings.max_length or 0,
             settings.least_weight,
             settings.significance,
+            settings.unequal,
         )
         return [tuple(self._condition(*each) for each in rule) for rule in found]
 
     def _condition(self, feature: int, operator: int, low: int, high: int) -> Condition:
-        if OPERATORS[operator] == "=":
-            return Condition(feature, "=", float(low))
+        if OPERATORS[operator] in {"=", "!="}:
+            return Condition(feature, OPERATORS[operator], float(low))
         values = self.table.values[feature]
         if high == self.table.n_values[feature]:
             return Condition(feature, "<=", np.inf)

@@ -78,8 +78,9 @@ def _sql_conditions(rule: Rule, schema: Schema) -> str:
 
 def _sql_condition(condition: Condition, schema: Schema) -> str:
     name = '"' + schema.names[condition.feature].replace('"', '""') + '"'
-    if condition.operator == "=":
-        return f"{name} = {_literal(schema.categories[condition.feature][int(condition.value)])}"
+    if condition.operator in {"=", "!="}:
+        sign = "=" if condition.operator == "=" else "<>"
+        return f"{name} {sign} {_literal(schema.categories[condition.feature][int(condition.value)])}"
     if np.isinf(condition.value):
         return f"{name} IS NOT NULL"
     if schema.kinds[condition.feature] == "boolean":

@@ -65,7 +65,7 @@ class Learning:
         if self.strategy == "ripper":
             return Settings("foil", True, 1, self.max_length, self.least_weight)
         kind = KINDS[self.quality.measure]
-        return Settings(kind, False, self.width, self.max_length, self.least_weight, self.significance)
+        return Settings(kind, False, self.width, self.max_length, self.least_weight, self.significance, True)
 
     def rule_sets(
         self, examples: Searcher, tasks: Sequence[int], n_rows: int, *, serial: bool = False

@@ -33,6 +33,8 @@ class Settings:
         Least weight of the rows a rule covers.
     significance : float
         Least likelihood ratio statistic of a rule; 0 for none.
+    unequal : bool
+        Also ask which category a nominal value is not.
     """
 
     kind: Kind = "ratio"
@@ -41,6 +43,7 @@ class Settings:
     max_length: int | None = None
     least_weight: float = 1.0
     significance: float = 0.0
+    unequal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,83 @@
+// States of a search, and how those of all tasks are refined together.
+#pragma once
+#include <vector>
+
+#include "rules.hpp"
+
+namespace crosscut::rules {
+
+using Bits = std::vector<std::uint64_t>;
+
+// A condition that might extend a state, with what it covers.
+struct Candidate {
+  std::int32_t feature, op;
+  std::uint32_t rank;
+  double quality, n;
+};
+
+bool better(const Candidate& x, const Candidate& y);
+
+// A rule on its way: the rows it covers, and how it came about.
+struct State {
+  std::size_t search;
+  std::int32_t target;  // -1: any class
+  std::int32_t node;    // last condition of the path, -1 at the start
+  std::int32_t length;
+  Bits rows;
+  std::size_t n_rows = 0;
+  double n = 0;
+  std::vector<double> counts;  // per class, or of the target alone
+  std::vector<double> a;
+  double b = 0;
+};
+
+// States that are refined in one pass over their rows, each a lane, and the best candidates of each so far.
+struct Bundle {
+  Bundle(const std::vector<const State*>& states, const Settings& settings);
+  Kind kind;
+  bool any;
+  std::size_t width, n_lanes;
+  double least_weight, least_quality;
+  std::vector<const State*> states;
+  std::vector<std::vector<Candidate>> best;
+  std::vector<float> least, tolerance;  // per lane
+};
+
+// Refines states: finds the best conditions of each.
+class Refinement {
+ public:
+  Refinement(const Table& table, const Settings& settings, const Orders& orders, bool any, Work& work);
+  std::vector<std::vector<Candidate>> refine(const std::vector<State>& states);
+
+ private:
+  std::vector<std::vector<const State*>> bundles(const std::vector<State>& states) const;
+  void scan(Bundle& bundle);
+  void gather(const Bundle& bundle);
+  std::int32_t line_of(std::uint64_t lanes, std::size_t code);
+  void sort_rows(std::size_t f);
+
+  const Table& table_;
+  const Settings& settings_;
+  const Orders& orders_;
+  Work& work_;
+  bool any_;
+  std::size_t n_columns_, most_lanes_;
+  // of the bundle being scanned:
+  std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
+  std::vector<std::uint64_t> target_lanes_;         // per class
+  std::vector<std::size_t> group_;                  // per class: those that are no lane's target are alike
+  std::vector<std::int32_t> rows_, set_of_row_;     // its rows; and of every row its line, -1 if it is not among them
+  std::vector<std::uint8_t> lines_;
+  struct Slot {
+    std::uint64_t lanes;
+    std::size_t group;
+    std::int32_t set = -1;
+  };
+  std::vector<Slot> slots_;                         // hash table: lanes and class of a row to its line
+  std::vector<std::int32_t> sorted_, sorted_sets_;  // rows of the feature being scanned, in its order
+  std::vector<std::size_t> ends_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<double> room_;
+};
+
+}  // namespace crosscut::rules

@@ -1,0 +1,64 @@
+// The best conditions of each lane, in an order that does not depend on the other lanes.
+#include <algorithm>
+#include <limits>
+
+#include "rules_bundle.hpp"
+
+namespace crosscut::rules {
+
+namespace {
+
+// What the quick look of a kernel may be wrong by.
+float tolerance_of(Kind kind, double n) {
+  if (kind == Kind::ratio) return 1e-5f;
+  if (kind == Kind::entropy) return 4e-3f;
+  return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
+}
+
+// Conditions on the same feature that the same weight meets are about the same rows if they are cuts of the same side,
+// or "it is this category" and "it is not that one", where those two are all there are.
+bool same_rows(const Candidate& x, const Candidate& y) {
+  if (x.feature != y.feature || x.n != y.n) return false;
+  if (x.op == at_most || x.op == above) return x.op == y.op;
+  return x.op != y.op && x.rank != y.rank;
+}
+
+}  // namespace
+
+bool better(const Candidate& x, const Candidate& y) {
+  if (x.quality != y.quality) return x.quality > y.quality;
+  if (x.n != y.n) return x.n > y.n;
+  if (x.feature != y.feature) return x.feature < y.feature;
+  if (x.op != y.op) return x.op < y.op;
+  return x.rank < y.rank;
+}
+
+Bundle::Bundle(const std::vector<const State*>& members, const Settings& settings)
+    : kind(settings.kind), any(members.front()->target < 0), width(static_cast<std::size_t>(settings.width)),
+      n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes), least_weight(settings.least_weight),
+      least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(members.size()),
+      least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f) {
+  for (std::size_t l = 0; l < members.size(); l++) {
+    tolerance[l] = tolerance_of(kind, members[l]->n);
+    least[l] = settings.greedy ? -tolerance[l] : -std::numeric_limits<float>::infinity();
+  }
+}
+
+void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts) {
+  if (lane >= bundle.states.size()) return;
+  const State& state = *bundle.states[lane];
+  if (!(n > 0) || n >= state.n || n < bundle.least_weight) return;
+  if (!bundle.any && !(counts[0] > 0)) return;
+  const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n};
+  if (!(found.quality > bundle.least_quality)) return;
+  auto& best = bundle.best[lane];
+  // the first of several is kept: a later cut lies between values of other lanes' rows
+  if (std::any_of(best.begin(), best.end(), [&](const Candidate& each) { return same_rows(each, found); })) return;
+  if (best.size() == bundle.width && !better(found, best.back())) return;
+  if (best.size() == bundle.width) best.pop_back();
+  best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
+  if (best.size() == bundle.width)
+    bundle.least[lane] = std::max(bundle.least[lane], static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
+}
+
+}  // namespace crosscut::rules

@@ -1,0 +1,64 @@
+// What a kernel is told about a bundle, and where it reports to.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "dispatch.hpp"
+
+namespace crosscut::rules {
+
+// ratio: (p + a) / (n + b), which is Laplace's and the m-estimate; linear: p - n * a, weighted relative accuracy times a
+// constant; foil: p * (log2(p / n) - a), a = log2(P / N) of the rule so far; entropy: minus that of the covered classes.
+enum class Kind : std::int32_t { ratio, linear, foil, entropy };
+
+enum Operator : std::int32_t { at_most, above, equal, unequal };
+
+constexpr std::size_t group_lanes = 16;  // lanes of a vector
+constexpr std::size_t max_groups = 4;
+constexpr std::size_t block_rows = 16;   // rows that are looked at closely or not at all
+constexpr std::size_t max_lanes = group_lanes * max_groups;
+
+struct Bundle;  // see rules_bundle.hpp
+
+// A feature of a bundle of states, each a lane. Sums are exact: counts below 2^24 in float, weights on a grid in double.
+struct Scan {
+  Kind kind;
+  bool any;                    // quality is that of the best class, and columns are classes; else target and others
+  bool unequal;                // nominal: also ask whether a category is not the value
+  std::int32_t n_groups, n_columns;
+  const std::int32_t* rows;    // in the order of the feature, those with a missing value left out
+  const std::int32_t* sets;    // of each of them: its line
+  std::size_t n_rows;
+  const std::uint32_t* ranks;  // by row
+  std::uint32_t n_values;
+  const std::size_t* ends;     // nominal: where each category begins among the rows, and the end; else null
+  const double* weights;       // by row, or null
+  const std::uint8_t* lines;   // (sets, columns, lanes) 0/1, each set from a multiple of 32 octets
+  const float* a;              // (columns, lanes)
+  const float* b;              // (lanes)
+  float* least;                // (lanes): approximate quality below which nothing is worth a closer look; offers raise it
+  const float* least_weight;   // (lanes): weight a rule has to cover
+  std::size_t width;           // conditions that are kept per lane
+  float* reached;              // (width, lanes): approximate qualities of some conditions, the best last; null if width is large
+  const float* tolerance;      // (lanes): what they may be wrong by
+  const float* whole;          // (lanes): weight of the lane's rows
+  void* room;                  // (3 + blocks or categories present, stride) doubles
+  Bundle* bundle;
+  std::int32_t feature;
+
+  // always inlined, so that no copy compiled for one instruction set serves another
+  [[gnu::always_inline]] std::size_t lanes() const { return static_cast<std::size_t>(n_groups) * group_lanes; }
+  [[gnu::always_inline]] std::size_t stride() const { return (lanes() * static_cast<std::size_t>(n_columns) + 31) / 32 * 32; }
+  [[gnu::always_inline]] const std::uint8_t* line(std::size_t i) const { return lines + static_cast<std::size_t>(sets[i]) * stride(); }
+};
+
+// Called by kernels; `counts` are class sums (or that of the target) and `n` the total, of the rows that meet the condition.
+void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts);
+
+}  // namespace crosscut::rules
+
+CROSSCUT_DECLARE(void scan_feature(const rules::Scan&))
+CROSSCUT_DECLARE(std::size_t keep_members(const std::int32_t*, std::size_t, const std::int32_t*, std::int32_t*, std::int32_t*))
+CROSSCUT_DECLARE(void narrow(const std::uint32_t*, std::size_t, std::int32_t, std::uint32_t, std::uint32_t, const std::uint64_t*, std::uint64_t*))
+CROSSCUT_DECLARE(std::size_t count_bits(const std::uint64_t*, std::size_t))
+CROSSCUT_DECLARE(std::size_t count_common_bits(const std::uint64_t*, const std::uint64_t*, std::size_t))
