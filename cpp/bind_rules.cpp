@@ -63,6 +63,7 @@ class RuleTable {
       for (double w : table_.weights) require(std::isfinite(w) && w >= 0, "weights must be finite and not negative");
     }
     table_.prepare();
+    memory_.emplace(table_);
   }
 
   std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> search(
@@ -91,7 +92,7 @@ class RuleTable {
     std::vector<std::vector<Condition>> found;
     {
       nb::gil_scoped_release release;
-      found = rules::search(table_, searches, settings, truth_, orders_, work_);
+      found = rules::search(table_, searches, settings, *memory_);
     }
     std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> result;
     for (const auto& rule : found) {
@@ -108,15 +109,21 @@ class RuleTable {
     return table_.n_conditions(rows.data());
   }
 
+  nb::bytes truth(std::int32_t feature, std::int32_t op, std::uint32_t rank) {
+    require(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "feature names no column");
+    require(op >= at_most && op <= unequal, "op has to be from 0 to 3");
+    const auto& bits = memory_->truth.of(feature, op, rank);
+    return nb::bytes(reinterpret_cast<const char*>(bits.data()), bits.size() * sizeof bits[0]);
+  }
+
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> work() const {
-    return {work_.states, work_.bundles, work_.visits, work_.alone};
+    const Work& work = memory_->work;
+    return {work.states, work.bundles, work.visits, work.alone};
   }
 
  private:
   Table table_;
-  Truth truth_{table_};
-  Orders orders_{table_};
-  Work work_;
+  std::optional<Memory> memory_;
 };
 
 }  // namespace
@@ -131,6 +138,7 @@ void bind_rules(nb::module_& m) {
            "ranks"_a, "n_values"_a, "nominal"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
       .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "kind"_a, "greedy"_a, "width"_a, "max_length"_a,
            "least_weight"_a, "significance"_a, "unequal"_a)
+      .def("truth", &RuleTable::truth, "feature"_a, "op"_a, "rank"_a)
       .def("n_conditions", &RuleTable::n_conditions, "rows"_a)
       .def_prop_ro("work", &RuleTable::work);
 }

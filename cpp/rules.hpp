@@ -35,7 +35,9 @@ struct Table {
 class Truth {
  public:
   explicit Truth(const Table& table) : table_(table) {}
-  // The given rows that meet a condition.
+  // The rows that meet a condition.
+  const std::vector<std::uint64_t>& of(std::int32_t feature, std::int32_t op, std::uint32_t rank);
+  // Those of the given rows that do.
   std::vector<std::uint64_t> narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank);
 
  private:
@@ -49,6 +51,8 @@ class Orders {
   explicit Orders(const Table& table) : table_(table) {}
   // Makes the orders those of a set of rows, or of a little more.
   void narrow(const std::vector<std::uint64_t>& rows);
+  // The smallest rank above another that some of its rows have; the number of values if none has.
+  std::uint32_t next_rank(const std::vector<std::uint64_t>& rows, std::size_t f, std::uint32_t rank) const;
   const std::vector<std::int32_t>& of(std::size_t f) const { return whole_ ? table_.order[f] : order_[f]; }
 
  private:
@@ -80,7 +84,16 @@ struct Work {
   std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state went alone
 };
 
-std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Truth& truth,
-                                          Orders& orders, Work& work);
+// What is kept from one search to the next.
+struct Memory {
+  explicit Memory(const Table& table) : truth(table), orders(table), set_of_row(table.n_rows, -1) {}
+  Truth truth;
+  Orders orders;
+  Work work;
+  std::vector<std::int32_t> set_of_row;  // see rules_bundle.hpp
+  std::vector<std::byte> room;
+};
+
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory);
 
 }  // namespace crosscut::rules

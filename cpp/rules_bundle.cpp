@@ -42,7 +42,7 @@ void spread(std::uint64_t lanes, std::size_t n, std::uint8_t* line) {
 
 // What a pass costs per row, where one group of lanes costs 1.
 double cost(std::size_t lanes) {
-  constexpr double further_group = 0.25;
+  constexpr double further_group = 0.4;
   return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);
 }
 
@@ -50,10 +50,10 @@ constexpr std::size_t most_line = 512;  // octets of a line: more would not stay
 
 }  // namespace
 
-Refinement::Refinement(const Table& table, const Settings& settings, const Orders& orders, bool any, Work& work)
-    : table_(table), settings_(settings), orders_(orders), work_(work), any_(any), n_columns_(any ? table.n_classes : 2),
+Refinement::Refinement(const Table& table, const Settings& settings, bool any, Memory& memory)
+    : table_(table), settings_(settings), memory_(memory), any_(any), n_columns_(any ? table.n_classes : 2),
       most_lanes_(std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) * group_lanes),
-      group_(table.n_classes), set_of_row_(table.n_rows, -1) {}
+      group_(table.n_classes) {}
 
 std::vector<std::vector<Candidate>> Refinement::refine(const std::vector<State>& states) {
   std::vector<std::vector<Candidate>> result(states.size());
@@ -150,9 +150,6 @@ void Refinement::scan(Bundle& bundle) {
   for (std::size_t f = 0; f < table_.n_features; f++) {
     sort_rows(f);
     if (sorted_.empty()) continue;
-    const std::size_t parts = std::max(sorted_.size() / block_rows + 1, std::min<std::size_t>(sorted_.size(), table_.n_values[f]));
-    room_.resize(std::max(room_.size(), (3 + parts) * stride_));
-    pass.room = room_.data();
     pass.rows = sorted_.data();
     pass.sets = sorted_sets_.data();
     pass.n_rows = sorted_.size();
@@ -160,13 +157,15 @@ void Refinement::scan(Bundle& bundle) {
     pass.n_values = table_.n_values[f];
     pass.ends = table_.nominal[f] ? ends_.data() : nullptr;
     pass.feature = static_cast<std::int32_t>(f);
+    if (memory_.room.size() < room_for(pass)) memory_.room.resize(2 * room_for(pass));
+    pass.room = memory_.room.data();
     CROSSCUT_DISPATCH(scan_feature, pass);
   }
-  for (std::int32_t row : rows_) set_of_row_[static_cast<std::size_t>(row)] = -1;
-  work_.bundles++;
-  work_.states += static_cast<std::int64_t>(bundle.states.size());
-  work_.visits += static_cast<std::int64_t>(rows_.size());
-  for (const State* state : bundle.states) work_.alone += static_cast<std::int64_t>(state->n_rows);
+  for (std::int32_t row : rows_) memory_.set_of_row[static_cast<std::size_t>(row)] = -1;
+  memory_.work.bundles++;
+  memory_.work.states += static_cast<std::int64_t>(bundle.states.size());
+  memory_.work.visits += static_cast<std::int64_t>(rows_.size());
+  for (const State* state : bundle.states) memory_.work.alone += static_cast<std::int64_t>(state->n_rows);
 }
 
 // Lists the rows of a bundle, and the line of each: rows of the same lanes and of the same class (where lanes have
@@ -195,7 +194,7 @@ void Refinement::gather(const Bundle& bundle) {
     for (; all; all &= all - 1) {
       const auto j = static_cast<std::size_t>(std::countr_zero(all)), row = w * 64 + j;
       rows_.push_back(static_cast<std::int32_t>(row));
-      set_of_row_[row] = line_of(lanes[j], static_cast<std::size_t>(table_.codes[row]));
+      memory_.set_of_row[row] = line_of(lanes[j], static_cast<std::size_t>(table_.codes[row]));
     }
   }
 }
@@ -232,7 +231,7 @@ std::int32_t Refinement::line_of(std::uint64_t lanes, std::size_t code) {
 void Refinement::sort_rows(std::size_t f) {
   constexpr std::size_t few = 24;  // sorting a row costs as much as looking whether that many are in the bundle
   const std::uint32_t* ranks = table_.column(f);
-  const auto& order = orders_.of(f);
+  const auto& order = memory_.orders.of(f);
   sorted_.resize(rows_.size() + 16);
   sorted_sets_.resize(rows_.size() + 16);
   std::size_t n = 0;
@@ -243,11 +242,11 @@ void Refinement::sort_rows(std::size_t f) {
     std::sort(keys_.begin(), keys_.end());
     for (std::uint64_t key : keys_) {
       sorted_[n] = static_cast<std::int32_t>(key & 0xffffffff);
-      sorted_sets_[n] = set_of_row_[static_cast<std::size_t>(sorted_[n])];
+      sorted_sets_[n] = memory_.set_of_row[static_cast<std::size_t>(sorted_[n])];
       n++;
     }
   } else {
-    n = CROSSCUT_DISPATCH(keep_members, order.data(), order.size(), set_of_row_.data(), sorted_.data(), sorted_sets_.data());
+    n = CROSSCUT_DISPATCH(keep_members, order.data(), order.size(), memory_.set_of_row.data(), sorted_.data(), sorted_sets_.data());
   }
   sorted_.resize(n);
   sorted_sets_.resize(n);

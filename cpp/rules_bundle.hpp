@@ -46,7 +46,7 @@ struct Bundle {
 // Refines states: finds the best conditions of each.
 class Refinement {
  public:
-  Refinement(const Table& table, const Settings& settings, const Orders& orders, bool any, Work& work);
+  Refinement(const Table& table, const Settings& settings, bool any, Memory& memory);
   std::vector<std::vector<Candidate>> refine(const std::vector<State>& states);
 
  private:
@@ -58,15 +58,14 @@ class Refinement {
 
   const Table& table_;
   const Settings& settings_;
-  const Orders& orders_;
-  Work& work_;
+  Memory& memory_;  // has of every row its line, -1 if it is not among those of the bundle being scanned
   bool any_;
   std::size_t n_columns_, most_lanes_;
   // of the bundle being scanned:
   std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
   std::vector<std::uint64_t> target_lanes_;         // per class
   std::vector<std::size_t> group_;                  // per class: those that are no lane's target are alike
-  std::vector<std::int32_t> rows_, set_of_row_;     // its rows; and of every row its line, -1 if it is not among them
+  std::vector<std::int32_t> rows_;
   std::vector<std::uint8_t> lines_;
   struct Slot {
     std::uint64_t lanes;
@@ -77,7 +76,6 @@ class Refinement {
   std::vector<std::int32_t> sorted_, sorted_sets_;  // rows of the feature being scanned, in its order
   std::vector<std::size_t> ends_;
   std::vector<std::uint64_t> keys_;
-  std::vector<double> room_;
 };
 
 }  // namespace crosscut::rules

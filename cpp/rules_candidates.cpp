@@ -52,9 +52,9 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n};
   if (!(found.quality > bundle.least_quality)) return;
   auto& best = bundle.best[lane];
+  if (best.size() == bundle.width && !better(found, best.back())) return;
   // the first of several is kept: a later cut lies between values of other lanes' rows
   if (std::any_of(best.begin(), best.end(), [&](const Candidate& each) { return same_rows(each, found); })) return;
-  if (best.size() == bundle.width && !better(found, best.back())) return;
   if (best.size() == bundle.width) best.pop_back();
   best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
   if (best.size() == bundle.width)

@@ -42,7 +42,7 @@ struct Scan {
   float* reached;              // (width, lanes): approximate qualities of some conditions, the best last; null if width is large
   const float* tolerance;      // (lanes): what they may be wrong by
   const float* whole;          // (lanes): weight of the lane's rows
-  void* room;                  // (3 + blocks or categories present, stride) doubles
+  void* room;                  // for sums, see room_for
   Bundle* bundle;
   std::int32_t feature;
 
@@ -52,6 +52,13 @@ struct Scan {
   [[gnu::always_inline]] const std::uint8_t* line(std::size_t i) const { return lines + static_cast<std::size_t>(sets[i]) * stride(); }
 };
 
+// Octets of `room`: numeric features need two lines of sums and one per block, nominal ones two and one per category.
+inline std::size_t room_for(const Scan& s) {
+  const std::size_t sum = s.weights ? sizeof(double) : sizeof(float), part = s.weights ? sizeof(double) : 1;
+  const std::size_t parts = s.ends ? (s.n_values < s.n_rows ? s.n_values : s.n_rows) * sum : (s.n_rows / block_rows + 1) * part;
+  return s.stride() * (2 * sum + parts);
+}
+
 // Called by kernels; `counts` are class sums (or that of the target) and `n` the total, of the rows that meet the condition.
 void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts);
 
@@ -59,6 +66,6 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
 
 CROSSCUT_DECLARE(void scan_feature(const rules::Scan&))
 CROSSCUT_DECLARE(std::size_t keep_members(const std::int32_t*, std::size_t, const std::int32_t*, std::int32_t*, std::int32_t*))
-CROSSCUT_DECLARE(void narrow(const std::uint32_t*, std::size_t, std::int32_t, std::uint32_t, std::uint32_t, const std::uint64_t*, std::uint64_t*))
+CROSSCUT_DECLARE(void meet(const std::uint32_t*, std::size_t, std::int32_t, std::uint32_t, std::uint32_t, std::uint64_t*))
 CROSSCUT_DECLARE(std::size_t count_bits(const std::uint64_t*, std::size_t))
 CROSSCUT_DECLARE(std::size_t count_common_bits(const std::uint64_t*, const std::uint64_t*, std::size_t))

@@ -16,10 +16,9 @@ struct Node {
 
 class Run {
  public:
-  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings, Truth& truth, const Orders& orders,
-      Work& work)
-      : table_(table), searches_(searches), settings_(settings), truth_(truth), any_(searches.front().target < 0),
-        refinement_(table, settings, orders, any_, work) {}
+  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory)
+      : table_(table), searches_(searches), settings_(settings), memory_(memory), any_(searches.front().target < 0),
+        refinement_(table, settings, any_, memory) {}
 
   std::vector<std::vector<Condition>> rules() {
     std::vector<State> states;
@@ -117,7 +116,7 @@ class Run {
     for (const auto& [from, candidate] : all) {
       if (kept.size() == static_cast<std::size_t>(settings_.width)) break;
       const State& parent = states[from];
-      Bits rows = truth_.narrowed(parent.rows, candidate->feature, candidate->op, candidate->rank);
+      Bits rows = memory_.truth.narrowed(parent.rows, candidate->feature, candidate->op, candidate->rank);
       bool known = false;
       for (std::size_t k = 0; k < kept.size(); k++) known = known || (kept[k].n == candidate->n && kept[k].rows == rows);
       if (known) continue;
@@ -139,17 +138,8 @@ class Run {
     std::reverse(result.begin(), result.end());
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
     for (Condition& each : result) {
-      const auto f = static_cast<std::size_t>(each.feature);
-      const std::uint32_t* ranks = table_.column(f);
-      if (each.op == at_most || each.op == above) {
-        each.high = table_.n_values[f];
-        for (std::size_t w = 0; w < rows.size(); w++)
-          for (std::uint64_t set = rows[w]; set; set &= set - 1) {
-            const std::uint32_t rank = ranks[w * 64 + static_cast<std::size_t>(std::countr_zero(set))];
-            if (rank > each.low && rank < each.high) each.high = rank;
-          }
-      }
-      rows = truth_.narrowed(rows, each.feature, each.op, each.low);
+      if (each.op == at_most || each.op == above) each.high = memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.low);
+      rows = memory_.truth.narrowed(rows, each.feature, each.op, each.low);
     }
     return result;
   }
@@ -157,7 +147,7 @@ class Run {
   const Table& table_;
   const std::vector<Search>& searches_;
   const Settings& settings_;
-  Truth& truth_;
+  Memory& memory_;
   bool any_;
   Refinement refinement_;
   std::vector<Node> nodes_;
@@ -165,14 +155,13 @@ class Run {
 
 }  // namespace
 
-std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Truth& truth,
-                                          Orders& orders, Work& work) {
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory) {
   if (searches.empty()) return {};
   Bits all(table.words, 0);
   for (const Search& each : searches)
     for (std::size_t w = 0; w < table.words; w++) all[w] |= each.rows[w];
-  orders.narrow(all);
-  return Run(table, searches, settings, truth, orders, work).rules();
+  memory.orders.narrow(all);
+  return Run(table, searches, settings, memory).rules();
 }
 
 }  // namespace crosscut::rules

@@ -38,19 +38,24 @@ std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   return total;
 }
 
-std::vector<std::uint64_t> Truth::narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op,
-                                           std::uint32_t rank) {
+const std::vector<std::uint64_t>& Truth::of(std::int32_t feature, std::int32_t op, std::uint32_t rank) {
   constexpr std::size_t most_kept = 1 << 24;  // words, that is 128 MiB
   const auto f = static_cast<std::size_t>(feature);
-  auto& known = known_[(f * 4 + static_cast<std::size_t>(op)) << 32 | rank];
-  if (known.empty()) {
-    known.resize(table_.words);
-    const std::vector<std::uint64_t> all(table_.words, ~std::uint64_t{0});
-    CROSSCUT_DISPATCH(narrow, table_.column(f), table_.n_rows, op, rank, table_.n_values[f], all.data(), known.data());
-  }
-  std::vector<std::uint64_t> result(rows.size());
-  for (std::size_t w = 0; w < rows.size(); w++) result[w] = rows[w] & known[w];
+  const std::uint64_t key = (f * 4 + static_cast<std::size_t>(op)) << 32 | rank;
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
   if (known_.size() * table_.words > most_kept) known_.clear();
+  auto& truth = known_[key];
+  truth.resize(table_.words);
+  CROSSCUT_DISPATCH(meet, table_.column(f), table_.n_rows, op, rank, table_.n_values[f], truth.data());
+  return truth;
+}
+
+std::vector<std::uint64_t> Truth::narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op,
+                                           std::uint32_t rank) {
+  const auto& truth = of(feature, op, rank);
+  std::vector<std::uint64_t> result(rows.size());
+  for (std::size_t w = 0; w < rows.size(); w++) result[w] = rows[w] & truth[w];
   return result;
 }
 
@@ -71,6 +76,15 @@ void Orders::narrow(const std::vector<std::uint64_t>& rows) {
   rows_ = rows;
   n_rows_ = n;
   whole_ = false;
+}
+
+std::uint32_t Orders::next_rank(const std::vector<std::uint64_t>& rows, std::size_t f, std::uint32_t rank) const {
+  const std::uint32_t* ranks = table_.column(f);
+  const auto& order = of(f);
+  auto next = std::partition_point(order.begin(), order.end(), [&](std::int32_t row) { return ranks[row] <= rank; });
+  for (; next != order.end(); ++next)
+    if (rows[static_cast<std::size_t>(*next) / 64] >> (*next % 64) & 1) return ranks[*next];
+  return table_.n_values[f];
 }
 
 }  // namespace crosscut::rules

@@ -224,43 +224,44 @@ void look_closely(const Scan& s, std::size_t group, const Sums<T, C>& all, Sums<
 template <class T, int C, Kind kind, bool any>
 void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T, C>& all, const Sums<T, C>& before, std::size_t from,
                   std::size_t to, bool continued) {
+  constexpr int room = C ? C : 256;
   const int columns = any ? all.columns(s) : 1;
-  const std::size_t own = group * W + lane;
-  double counts[256], rest[256];
-  double n = 0, total = 0;
+  const std::size_t own = group * W + lane, lanes = s.lanes();
+  T below[room], whole[room], n = 0, total = 0;
   for (int c = 0; c < all.columns(s); c++) {
-    counts[c] = static_cast<double>(before.of[c][lane]);
-    rest[c] = static_cast<double>(all.of[c][lane]);
-    n += counts[c];
-    total += rest[c];
+    n += below[c] = before.of[c][lane];
+    total += whole[c] = all.of[c][lane];
   }
   const float least_weight = s.least_weight[own], b = s.b[own];
-  const auto reached = [&](const double* of, double covered) {
-    if (static_cast<float>(covered) < least_weight) return false;
-    for (int c = 0; c < columns; c++) {
-      const float a = s.a[static_cast<std::size_t>(c) * s.lanes() + own];
-      if (reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered), a, b, s.least[own])) return true;
-    }
-    return false;
+  const auto consider = [&](std::int32_t op, std::uint32_t rank, const T* of, T covered) {
+    if (static_cast<float>(covered) < least_weight) return;
+    bool reached = false;
+    for (int c = 0; c < columns; c++)
+      reached |= reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered), s.a[static_cast<std::size_t>(c) * lanes + own], b, s.least[own]);
+    if (!reached) return;
+    double counts[room];
+    for (int c = 0; c < columns; c++) counts[c] = static_cast<double>(of[c]);
+    rules::offer(*s.bundle, own, s.feature, op, rank, static_cast<double>(covered), counts);
   };
   bool moved = continued;
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i) + own;
-    for (int c = 0; c < all.columns(s); c++)
-      if (line[static_cast<std::size_t>(c) * s.lanes()]) {
-        const double weight = s.weights ? s.weights[s.rows[i]] : 1.0;
-        counts[c] += weight;
-        n += weight;
-        moved = true;
-      }
-    if (!moved || (i + 1 < s.n_rows && s.ranks[s.rows[i]] == s.ranks[s.rows[i + 1]])) continue;
+    for (int c = 0; c < all.columns(s); c++) {
+      const std::uint8_t in = line[static_cast<std::size_t>(c) * lanes];
+      const T weight = s.weights ? in * static_cast<T>(s.weights[s.rows[i]]) : static_cast<T>(in);
+      below[c] += weight;
+      n += weight;
+      moved |= in != 0;
+    }
+    if (!moved) continue;
+    const std::uint32_t rank = s.ranks[s.rows[i]];
+    if (i + 1 < s.n_rows && rank == s.ranks[s.rows[i + 1]]) continue;
     moved = false;
     if (!(n > 0)) continue;
-    const std::uint32_t rank = s.ranks[s.rows[i]];
-    if (reached(counts, n)) rules::offer(*s.bundle, own, s.feature, rules::at_most, rank, n, counts);
-    double above[256];
-    for (int c = 0; c < columns; c++) above[c] = rest[c] - counts[c];
-    if (reached(above, total - n)) rules::offer(*s.bundle, own, s.feature, rules::above, rank, total - n, above);
+    consider(rules::at_most, rank, below, n);
+    T above[room];
+    for (int c = 0; c < columns; c++) above[c] = whole[c] - below[c];
+    consider(rules::above, rank, above, total - n);
   }
 }
 
@@ -301,7 +302,7 @@ void add(const Scan& s, const Part* part, T* total) {
 // is from the start, the less has to be looked at closely.
 template <class T, class Part, int C, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
-  constexpr std::size_t most_cuts = 24;
+  constexpr std::size_t most_cuts = 16;
   const std::size_t step = (n_blocks + most_cuts - 1) / most_cuts;
   F last[rules::max_groups] = {};
   for (std::size_t k = 0; k + 1 < n_blocks; k++) {
@@ -416,62 +417,6 @@ void scan_feature(const Scan& s) {
   if (s.weights) of_kind<double, double, 0>(s);
   else if (s.n_columns == 2) of_kind<float, std::uint8_t, 2>(s);
   else of_kind<float, std::uint8_t, 0>(s);
-}
-
-// The rows of an order that have a set, and these sets; `kept` and `sets` need room for 16 more. Returns how many.
-std::size_t keep_members(const std::int32_t* order, std::size_t n, const std::int32_t* set_of_row, std::int32_t* kept, std::int32_t* sets) {
-  std::size_t k = 0, i = 0;
-#if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16) {
-    const __m512i rows = _mm512_loadu_si512(order + i), of = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, rows, set_of_row, 4);
-    const __mmask16 in = _mm512_cmpge_epi32_mask(of, _mm512_setzero_si512());
-    _mm512_storeu_si512(kept + k, _mm512_maskz_compress_epi32(in, rows));
-    _mm512_storeu_si512(sets + k, _mm512_maskz_compress_epi32(in, of));
-    k += static_cast<std::size_t>(__builtin_popcount(in));
-  }
-#endif
-  for (; i < n; i++) {
-    kept[k] = order[i];
-    sets[k] = set_of_row[order[i]];
-    k += sets[k] >= 0;
-  }
-  return k;
-}
-
-// Those of some rows that meet a condition, word by word.
-void narrow(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::uint32_t rank, std::uint32_t n_values,
-            const std::uint64_t* rows, std::uint64_t* met) {
-  // every condition asks for an interval, or for what is present and not in one
-  const std::uint32_t low = op == rules::at_most ? 0 : op == rules::above ? rank + 1 : rank;
-  const std::uint32_t high = op == rules::above ? n_values : rank + 1, outside = op == rules::unequal;
-  for (std::size_t w = 0; w * 64 < n_rows; w++) {
-    met[w] = 0;
-    if (!rows[w]) continue;
-    const std::size_t n = n_rows - w * 64 < 64 ? n_rows - w * 64 : 64;
-    std::uint8_t holds[64] = {};
-    for (std::size_t j = 0; j < n; j++) {
-      const std::uint32_t value = ranks[w * 64 + j];
-      holds[j] = ((value >= low && value < high) != outside) & (value < n_values);
-    }
-    for (std::size_t k = 0; k < 8; k++) {  // eight octets of 0 or 1 to eight bits
-      std::uint64_t eight;
-      std::memcpy(&eight, holds + 8 * k, 8);
-      met[w] |= (eight * 0x0102040810204080ULL >> 56) << (8 * k);
-    }
-    met[w] &= rows[w];
-  }
-}
-
-std::size_t count_bits(const std::uint64_t* x, std::size_t words) {
-  std::size_t n = 0;
-  for (std::size_t w = 0; w < words; w++) n += static_cast<std::size_t>(__builtin_popcountll(x[w]));
-  return n;
-}
-
-std::size_t count_common_bits(const std::uint64_t* x, const std::uint64_t* y, std::size_t words) {
-  std::size_t n = 0;
-  for (std::size_t w = 0; w < words; w++) n += static_cast<std::size_t>(__builtin_popcountll(x[w] & y[w]));
-  return n;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

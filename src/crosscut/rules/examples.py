@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,8 +90,11 @@ class Examples(Rows):
         weights = None if target.weights is None else on_grid(target.weights)
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
         self.table = table
-        self._truth: dict[tuple[int, str, int], int] = {}  # per cut, that is per set of rows
-        self._known: dict[tuple[int, str, float], int] = {}  # per condition
+        self._made: dict[
+            tuple[int, int, int, int], Condition
+        ] = {}  # by feature, operator and ranks beside it
+        self._ranks: dict[Condition, int] = {}
+        self._truth: dict[Condition, int] = {}
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,
@@ -108,26 +112,12 @@ class Examples(Rows):
         return rows
 
     def _truth_of(self, condition: Condition) -> int:
-        own = (condition.feature, condition.operator, condition.value)
-        known = self._known.get(own)
+        known = self._truth.get(condition)
         if known is None:
-            known = self._known[own] = self._evaluate(condition)
+            code = OPERATORS.index(condition.operator)
+            truth = self._core.truth(condition.feature, code, self._ranks[condition])
+            known = self._truth[condition] = int.from_bytes(truth, "little")
         return known
-
-    def _evaluate(self, condition: Condition) -> int:
-        f = condition.feature
-        ranks = self.table.ranks[f]
-        if condition.operator == "=":
-            return bits_of(ranks == condition.value)
-        if condition.operator == "!=":
-            return bits_of((ranks != condition.value) & (ranks < self.table.n_values[f]))
-        # thresholds of different tasks that tell the same rows apart have the same truth
-        cut = int(np.searchsorted(self.table.values[f], condition.value, side="right"))
-        key = (f, condition.operator, cut)
-        if key not in self._truth:
-            above = (ranks >= cut) & (ranks < self.table.n_values[f])
-            self._truth[key] = bits_of(ranks < cut if condition.operator == "<=" else above)
-        return self._truth[key]
 
     def n_conditions(self, rows: int) -> int:
         """Return how many conditions could be written about some rows."""
@@ -148,17 +138,28 @@ class Examples(Rows):
             settings.significance,
             settings.unequal,
         )
-        return [tuple(self._condition(*each) for each in rule) for rule in found]
+        return [tuple(self._condition(each) for each in rule) for rule in found]
 
-    def _condition(self, feature: int, operator: int, low: int, high: int) -> Condition:
-        if OPERATORS[operator] in {"=", "!="}:
-            return Condition(feature, OPERATORS[operator], float(low))
-        values = self.table.values[feature]
-        if high == self.table.n_values[feature]:
-            return Condition(feature, "<=", np.inf)
-        below, beyond = float(values[low]), float(values[high])
-        middle = below / 2 + beyond / 2
-        return Condition(feature, OPERATORS[operator], below if middle == beyond else middle)
+    def _condition(self, found: tuple[int, int, int, int]) -> Condition:
+        if found not in self._made:
+            self._made[found] = self._make(*found)
+        return self._made[found]
+
+    def _make(self, feature: int, code: int, low: int, high: int) -> Condition:
+        operator = OPERATORS[code]
+        if operator in {"=", "!="}:
+            condition, rank = Condition(feature, operator, float(low)), low
+        elif high == self.table.n_values[feature]:
+            condition, rank = Condition(feature, "<=", np.inf), high - 1
+        else:
+            values = self.table.values[feature]
+            below, beyond = float(values[low]), float(values[high])
+            middle = below / 2 + beyond / 2
+            condition = Condition(feature, operator, below if middle == beyond else middle)
+            # other tasks' rows may have values between the two
+            rank = bisect_right(values, condition.value, low, high) - 1
+        self._ranks[condition] = rank
+        return condition
 
     @property
     def work(self) -> dict[str, int]:
