@@ -367,6 +367,7 @@ class QueryStore {
         CROSSCUT_REQUIRE(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared), "an argument has an unknown mark");
         const Argument argument{static_cast<Mark>(mark), slot, type, value};
         CROSSCUT_REQUIRE(slot < 1 << 16, "a slot is too large");
+        CROSSCUT_REQUIRE(type > first_type_variable - (1 << 16), "a type variable is too large");
         if (argument.mark == Mark::given) store_.check_term(value, 0, true);
         pattern.args.push_back(argument);
       }

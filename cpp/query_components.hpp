@@ -15,6 +15,7 @@ using Code = std::vector<Term>;
 
 constexpr std::int32_t any_type = -1;    // fits every other type
 constexpr std::int32_t hidden = -2;      // a variable of a negated literal: not visible outside it
+constexpr std::int32_t first_type_variable = -3;  // this and below: a type that is bound by its first use on a path
 
 // A component, or a conjunction of components, as views into the arrays that hold all of them.
 struct Component {

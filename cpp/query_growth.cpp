@@ -23,6 +23,7 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   path.components = root.parts;
   path.variables = root.places;
   path.uses.assign(settings_.max_uses.size(), 0);
+  path.bound.assign(refinement_.language().n_type_variables, any_type);
   path.set_ages(components_);
   std::vector<std::int32_t> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
@@ -72,7 +73,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
       barred.resize(path.uses.size(), 0);
       barred[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred, path.ages};
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred, path.bound, path.ages};
   const auto best = statistics_.best(*candidates, truth_, own.data(), segments_, totals_, demand, scratch_);
 
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
@@ -147,6 +148,9 @@ Growth::Path Growth::extend(const Path& path, std::int32_t number, Test& test) {
   }
   longer.uses = path.uses;
   longer.uses[static_cast<std::size_t>(refinement_.language().modes[static_cast<std::size_t>(chosen.mode())].source)]++;
+  longer.bound = path.bound;
+  const auto bindings = chosen.bindings();
+  for (std::size_t b = 0; b < bindings.size(); b += 2) longer.bound[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
   longer.set_ages(components_);
 
   test.literals.assign(chosen.code().begin(), chosen.code().end());

@@ -63,6 +63,7 @@ class Growth {
     std::vector<std::int32_t> components;
     std::vector<Place> variables;
     std::vector<std::int32_t> uses, ages;
+    std::vector<std::int32_t> bound;  // per type variable: the type it is bound to, or any_type
     std::shared_ptr<const Candidates> candidates;
     void set_ages(const Components& all);
   };

@@ -9,7 +9,12 @@ namespace crosscut::query {
 
 namespace {
 
-bool fits(std::int32_t a, std::int32_t b) { return a != hidden && b != hidden && (a == b || a == any_type || b == any_type); }
+bool fits(std::int32_t a, std::int32_t b) {
+  const auto open = [](std::int32_t type) { return type == any_type || type <= first_type_variable; };
+  return a != hidden && b != hidden && (a == b || open(a) || open(b));
+}
+
+std::size_t variable_of(std::int32_t type) { return static_cast<std::size_t>(first_type_variable - type); }
 
 // A trail's entry for the number of a mode or rule; entries for variables are their terms.
 Term entry(std::size_t number) { return term(constant, static_cast<std::int32_t>(number)); }
@@ -38,6 +43,7 @@ class Generator {
       for (std::int32_t type : components_[block.components[b]].types)
         scope_.push_back({term(variable, local++), type, std::uint64_t{1} << b});
     n_old_ = local;
+    bound_.assign(language_.n_type_variables, any_type);
     all_ = (std::uint64_t{1} << block.components.size()) - 1;
     touched_ = 0;
     for (std::size_t m = 0; m < language_.modes.size(); m++) {
@@ -111,7 +117,7 @@ class Generator {
       if (wanted.slot >= 0) slots_[slot] = -1;
     };
     const auto fresh = [&] {
-      const auto type = pattern.negated ? hidden : wanted.type;
+      const auto type = pattern.negated ? hidden : type_of(wanted);
       new_types_.push_back(type);
       const Term t = term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size()) - 1);
       scope_.push_back({t, type, 0});
@@ -131,13 +137,16 @@ class Generator {
         const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
         for (std::size_t v = 0; v < visible; v++) {
           const Visible seen = scope_[v];
-          if (!fits(seen.type, wanted.type)) continue;
+          if (!fits(seen.type, type_of(wanted))) continue;
+          const bool binds = wanted.type <= first_type_variable && bound_[variable_of(wanted.type)] == any_type && seen.type >= 0;
+          if (binds) bind_type(wanted.type, seen.type);
           trail_.push_back(seen.term);
           const std::uint64_t before = touched_;
           touched_ |= seen.base;
           if (can_reach(frame.inputs, frame.depth, frame.exhaustive)) bind(seen.term);
           touched_ = before;
           trail_.pop_back();
+          if (binds) unbind_type(wanted.type);
         }
         if (wanted.mark == Mark::either) {
           trail_.push_back(new_variable);
@@ -148,6 +157,22 @@ class Generator {
         break;
       }
     }
+  }
+
+  // The type that an argument asks for, as far as it is bound.
+  std::int32_t type_of(const Argument& wanted) const {
+    return wanted.type <= first_type_variable ? bound_[variable_of(wanted.type)] : wanted.type;
+  }
+
+  void bind_type(std::int32_t type_variable, std::int32_t type) {
+    bound_[variable_of(type_variable)] = type;
+    bindings_.push_back(static_cast<std::int32_t>(variable_of(type_variable)));
+    bindings_.push_back(type);
+  }
+
+  void unbind_type(std::int32_t type_variable) {
+    bound_[variable_of(type_variable)] = any_type;
+    bindings_.resize(bindings_.size() - 2);
   }
 
   void place(Frame& frame, std::size_t l, std::size_t a, Term t) {
@@ -237,10 +262,12 @@ class Generator {
     block_->added.insert(block_->added.end(), code_.begin(), code_.end());
     block_->new_types.insert(block_->new_types.end(), new_types_.begin(), new_types_.end());
     block_->trail.insert(block_->trail.end(), trail_.begin(), trail_.end());
+    block_->bindings.insert(block_->bindings.end(), bindings_.begin(), bindings_.end());
     block_->queries.push_back(extension_.query);
     block_->entries.push_back({extension_.query, mode_, n, static_cast<std::uint32_t>(block_->added.size()),
                                static_cast<std::uint32_t>(block_->new_types.size()),
-                               static_cast<std::uint32_t>(block_->trail.size())});
+                               static_cast<std::uint32_t>(block_->trail.size()),
+                               static_cast<std::uint32_t>(block_->bindings.size())});
   }
 
   Components& components_;
@@ -255,20 +282,27 @@ class Generator {
   };
   std::deque<Matched> matched_;  // per depth; what is further down stays where it is
   std::vector<std::int32_t> new_types_, trail_;
+  std::vector<std::int32_t> bound_, bindings_;  // types of the type variables; those bound, each with its type
   Extension extension_;
 };
 
 Refinement::Refinement(Components& components, Language language) : components_(components), language_(std::move(language)) {
   // Inputs whose type some literal can produce may come from a component each; the others are fixed variables.
   std::vector<std::int32_t> produced = language_.root_types;
+  const auto count_variables = [&](const std::vector<Pattern>& literals) {
+    for (const Pattern& literal : literals)
+      for (const Argument& argument : literal.args)
+        if (argument.type <= first_type_variable)
+          language_.n_type_variables = std::max(language_.n_type_variables, variable_of(argument.type) + 1);
+  };
   const auto collect = [&](const std::vector<Pattern>& literals) {
     for (const Pattern& literal : literals)
       for (const Argument& argument : literal.args)
         if (argument.mark == Mark::output || argument.mark == Mark::either || argument.mark == Mark::shared)
           produced.push_back(argument.type);
   };
-  for (const Mode& mode : language_.modes) collect(mode.literals);
-  for (const Lookahead& rule : language_.lookaheads) collect(rule.then);
+  for (const Mode& mode : language_.modes) collect(mode.literals), count_variables(mode.literals);
+  for (const Lookahead& rule : language_.lookaheads) collect(rule.then), count_variables(rule.then);
   // Arguments with the type of a fixed variable only are not counted: the bounds are on variables of components.
   const auto inputs = [&](std::vector<Pattern>& literals) {
     std::int32_t n = 0;

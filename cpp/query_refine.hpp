@@ -61,21 +61,24 @@ struct Language {
   std::vector<Lookahead> lookaheads;
   std::vector<AutoLookahead> auto_lookaheads;
   std::int32_t max_lookahead = 1, exhaustive_lookahead = 0;
+  std::size_t n_type_variables = 0;
   std::int32_t most_inputs = 0, most_then_inputs = 0;  // of a mode; of what may follow a literal
 };
 
-// Candidates of one set of components. Each has a stretch of three arrays: its literals over the local variables of
+// Candidates of one set of components. Each has a stretch of four arrays: its literals over the local variables of
 // `components`, then new ones; the new ones' types; and the trail of choices that led to it (mode, then one entry per open
 // argument), which together with the age of the path's variables says which candidate comes first.
 struct Block {
   struct Entry {
     std::int32_t query, mode, n_literals;
-    std::uint32_t term_end, type_end, choice_end;  // its stretches end here; they begin where those of the last entry end
+    // its stretches end here; they begin where those of the last entry end
+    std::uint32_t term_end, type_end, choice_end, binding_end;
   };
   std::vector<std::int32_t> components;
   std::vector<Entry> entries;
   Code added;
   std::vector<std::int32_t> new_types, trail;
+  std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
   std::vector<std::int32_t> queries;  // of the entries
   mutable TruthTable table;           // of the queries: a cache
   std::size_t size() const { return entries.size(); }
@@ -136,6 +139,7 @@ struct Chosen {
   std::span<const Term> code() const { return stretch(block->added, &Block::Entry::term_end); }
   std::span<const std::int32_t> new_types() const { return stretch(block->new_types, &Block::Entry::type_end); }
   std::span<const std::int32_t> trail() const { return stretch(block->trail, &Block::Entry::choice_end); }
+  std::span<const std::int32_t> bindings() const { return stretch(block->bindings, &Block::Entry::binding_end); }
   std::int32_t mode() const { return entry().mode; }
   std::int32_t n_literals() const { return entry().n_literals; }
   std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, std::uint32_t Block::Entry::*end) const {

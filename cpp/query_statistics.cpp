@@ -206,6 +206,27 @@ void Statistics::count_classes(const Candidates& candidates, Truth& truth, const
   }
 }
 
+// Candidates whose mode may not be used any more, or that bind a type variable otherwise than the path does.
+std::vector<std::size_t> Statistics::barred_among(const Candidates& candidates, const Demand& demand) const {
+  std::vector<std::size_t> result;
+  for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+    const Block& block = *candidates.parts[p].block;
+    if (demand.barred.empty() && (block.bindings.empty() || demand.bound.empty())) continue;
+    std::size_t at = 0;
+    for (std::size_t e = 0; e < block.size(); e++) {
+      const Block::Entry& each = block.entries[e];
+      const std::int32_t source = language_.modes[static_cast<std::size_t>(each.mode)].source;
+      bool out = !demand.barred.empty() && demand.barred[static_cast<std::size_t>(source)];
+      for (; at < each.binding_end; at += 2) {
+        const std::int32_t bound = demand.bound[static_cast<std::size_t>(block.bindings[at])];
+        out = out || (bound != any_type && bound != block.bindings[at + 1]);
+      }
+      if (out) result.push_back(candidates.first[p] + e);
+    }
+  }
+  return result;
+}
+
 std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
                                    std::span<const double> totals, const Demand& demand, Scratch& scratch) const {
   const std::size_t t = demand.tasks.size(), n = candidates.queries.size(), w = width();
@@ -221,6 +242,7 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
   const std::vector<double>& sums_of = scratch.sums;
   std::vector<double>& qualities = scratch.qualities;
   qualities.resize(n);
+  const std::vector<std::size_t> barred = barred_among(candidates, demand);
   // of tests of equal quality the shortest, then the first generated
   const auto preferred = [&](std::size_t a, std::size_t b) {
     const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
@@ -233,15 +255,7 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
       rate_classes(candidates, segments.groups[i], all, demand, scratch);
     else
       for (std::size_t q = 0; q < n; q++) qualities[q] = reduction(sums_of.data() + (q * t + i) * w, all, demand);
-    if (!demand.barred.empty()) {
-      std::size_t q = 0;
-      for (const auto& part : candidates.parts)
-        for (const Block::Entry& each : part.block->entries) {
-          const std::int32_t source = language_.modes[static_cast<std::size_t>(each.mode)].source;
-          if (demand.barred[static_cast<std::size_t>(source)]) qualities[q] = -1.0;
-          q++;
-        }
-    }
+    for (std::size_t q : barred) qualities[q] = -1.0;
     double top = -1.0;
     for (double quality : qualities) top = std::max(top, quality);
     if (top <= tolerance) continue;

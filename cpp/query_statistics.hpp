@@ -30,6 +30,7 @@ struct Demand {
   std::int32_t minimal_cases;
   std::span<const std::int32_t> tasks;      // fold that each task leaves out, -1 for none
   std::span<const std::uint8_t> barred;     // per source of modes: whether it may not be used any more; empty for none
+  std::span<const std::int32_t> bound;      // per type variable: the type it is bound to on the path, or any_type
   std::span<const std::int32_t> ages;       // per variable of the path, component after component: 0 for the newest
 };
 
@@ -72,6 +73,7 @@ class Statistics {
   void count_classes(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
                      Scratch& scratch) const;
   void rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand, Scratch& scratch) const;
+  std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
   double reduction(const double* yes, const double* all, const Demand& demand) const;
   const Components& components_;
   const Language& language_;

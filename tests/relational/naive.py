@@ -85,6 +85,7 @@ class Path:
     goals: tuple[Goal, ...]
     types: tuple[Any, ...]
     uses: tuple[int, ...] = ()
+    bound: tuple[tuple[Any, str], ...] = ()  # type variables with their types
 
 
 def refinements(language: Language, path: Path) -> Iterator[Path]:
@@ -92,8 +93,8 @@ def refinements(language: Language, path: Path) -> Iterator[Path]:
     for mode in language.modes:
         if mode.max_uses is not None and path.uses.count(mode.source) >= mode.max_uses:
             continue
-        for goals, types in _instances(language, mode.literals, path.types, {}):
-            yield Path(path.goals + goals, types, (*path.uses, mode.source))
+        for goals, types, bound in _instances(language, mode.literals, path.types, {}, path.bound):
+            yield Path(path.goals + goals, types, (*path.uses, mode.source), bound)
             last = goals[-1]
             if language.settings.max_lookahead < 1 or last.negated:
                 continue
@@ -105,51 +106,65 @@ def refinements(language: Language, path: Path) -> Iterator[Path]:
                     for a, value in zip(each.first.args, last.args, strict=True)
                     if isinstance(a, Shared)
                 }
-                for more, more_types in _instances(language, each.then, types, names):
-                    yield Path(path.goals + goals + more, more_types, (*path.uses, mode.source))
+                for more, more_types, more_bound in _instances(language, each.then, types, names, bound):
+                    yield Path(path.goals + goals + more, more_types, (*path.uses, mode.source), more_bound)
 
 
 def _instances(
-    language: Language, literals: tuple[Literal, ...], types: tuple[Any, ...], names: dict[str, int]
-) -> Iterator[tuple[tuple[Goal, ...], tuple[Any, ...]]]:
+    language: Language,
+    literals: tuple[Literal, ...],
+    types: tuple[Any, ...],
+    names: dict[str, int],
+    bound: tuple[tuple[Any, str], ...],
+) -> Iterator[tuple[tuple[Goal, ...], tuple[Any, ...], tuple[tuple[Any, str], ...]]]:
     """The literals with variables in place of their moded arguments."""
     if not literals:
-        yield (), types
+        yield (), types, bound
         return
     literal, rest = literals[0], literals[1:]
-    for args, new_types, new_names in _arguments(language, literal, types, names):
+    for args, new_types, new_names, new_bound in _arguments(language, literal, types, names, bound):
         goal = Goal(literal.name, args, literal.negated)
-        for goals, all_types in _instances(language, rest, new_types, new_names):
-            yield (goal, *goals), all_types
+        for goals, all_types, all_bound in _instances(language, rest, new_types, new_names, new_bound):
+            yield (goal, *goals), all_types, all_bound
 
 
 def _arguments(
-    language: Language, literal: Literal, types: tuple[Any, ...], names: dict[str, int]
-) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...], dict[str, int]]]:
-    states: list[tuple[tuple[int, ...], tuple[Any, ...], dict[str, int]]] = [((), types, names)]
+    language: Language,
+    literal: Literal,
+    types: tuple[Any, ...],
+    names: dict[str, int],
+    bound: tuple[tuple[Any, str], ...],
+) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...], dict[str, int], tuple[tuple[Any, str], ...]]]:
+    states: list[tuple[tuple[int, ...], tuple[Any, ...], dict[str, int], tuple[tuple[Any, str], ...]]]
+    states = [((), types, names, bound)]
     for argument, declared in zip(literal.args, language.types_of(literal.name, literal.arity), strict=True):
-        wanted = None if isinstance(declared, TypeVariable) else declared
+        key = (literal.name, literal.arity, declared) if isinstance(declared, TypeVariable) else None
         following = []
-        for args, known, named in states:
+        for args, known, named, held in states:
+            wanted = declared if key is None else dict(held).get(key)
             if isinstance(argument, Key):
-                following.append(((*args, argument.index), known, named))
+                following.append(((*args, argument.index), known, named, held))
             elif isinstance(argument, Const):
-                following.append(((*args, ~argument.id), known, named))
+                following.append(((*args, ~argument.id), known, named, held))
             elif argument.name in named:
-                following.append(((*args, named[argument.name]), known, named))
+                following.append(((*args, named[argument.name]), known, named, held))
             else:
                 if isinstance(argument, (In, InOut)):
-                    following += [
-                        ((*args, variable), known, {**named, argument.name: variable})
-                        for variable in reversed(range(len(types)))  # newest first
-                        if known[variable] is not UNUSED
-                        and (not language.typed or wanted is None or known[variable] in {None, wanted})
-                    ]
+                    for variable in reversed(range(len(types))):  # newest first
+                        own = known[variable]
+                        if own is UNUSED or (
+                            language.typed and wanted is not None and own not in {None, wanted}
+                        ):
+                            continue
+                        # a type variable is bound by its first use
+                        binds = key is not None and wanted is None and own is not None
+                        now = (*held, (key, own)) if binds else held
+                        following.append(((*args, variable), known, {**named, argument.name: variable}, now))
                 if isinstance(argument, (Out, InOut, Shared, Free)):
                     new = len(known)
                     # what a negated literal binds is not known after it
                     own = UNUSED if literal.negated or isinstance(argument, Free) else wanted
-                    following.append(((*args, new), (*known, own), {**named, argument.name: new}))
+                    following.append(((*args, new), (*known, own), {**named, argument.name: new}, held))
         states = following
     yield from states
 

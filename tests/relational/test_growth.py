@@ -1,6 +1,7 @@
 """All trees in one run are those grown one by one, and TILDE's where its output is known."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -240,3 +241,37 @@ def test_what_growing_did_is_counted():
 def test_growing_asks_for_a_known_way_of_sharing():
     with pytest.raises(ValueError, match="parallel, paper, serial, uncached"):
         grower(*datasets.machines()).grow("both")
+
+
+@pytest.mark.parametrize(("declared", "both"), [("same(X,X)", False), ("same(_,_)", True)])
+def test_a_type_variable_is_bound_by_its_first_use_on_a_path(declared, both):
+    facts = {"t": [], "p": [], "q": []}
+    for key, (p, p_same, q, q_same) in enumerate(product([0, 1], repeat=4)):
+        for copy in (2 * key, 2 * key + 1):
+            facts["t"].append((copy, "a" if p and p_same and q and q_same else "b"))
+            facts["p"] += [(copy, "red", "red" if p_same else "blue")] * p
+            facts["q"] += [(copy, 1, 1 if q_same else 2)] * q
+    types = ["p(k,col,col)", "q(k,num,num)", declared]
+    database = Database.from_facts(facts, predict="t(+k,-c)", types=types, background="same(X,X).")
+    bias = Bias.of(
+        ["p(+K,-A,-B)", "q(+K,-A,-B)", "same(+A,+B)"], types=types, pruning="none", heuristic="gain"
+    )
+    tree = RelationalTreeClassifier(bias, cv=None).fit(database).tree_
+    clauses = [line for line in tree.to_prolog().splitlines() if ":-" in line]
+    assert any(clause.count("same(") == 2 for clause in clauses) == both
+    assert any(clause.count("same(") == 1 for clause in clauses)
+
+
+def test_arguments_of_one_type_variable_are_of_one_type():
+    facts = {
+        "t": [(key, "ab"[key % 2]) for key in range(8)],
+        "p": [(key, "x") for key in range(8)],
+        "q": [(key, "x" if key % 2 else "y") for key in range(8)],
+    }
+    for second, expected in (("left", 1), ("right", 0)):
+        types = ["p(k,left)", f"q(k,{second})", "same(X,X)"]
+        database = Database.from_facts(facts, predict="t(+k,-c)", types=types, background="same(X,X).")
+        bias = Bias.of(
+            ["p(+K,-A)", "(p(+K,-A), q(+K,-B))", "same(+A,+B)"], types=types, exhaustive_lookahead=1
+        )
+        assert RelationalTreeClassifier(bias, cv=None).fit(database).tree_.n_nodes == expected

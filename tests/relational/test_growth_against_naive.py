@@ -28,6 +28,7 @@ MODES = [
     "2: colour(+K,+O,-C)",
     "warm(+C)",
     "same(+C,#[red,blue])",
+    "same(+C,+D)",
     "size(+K,+O,-S)",
     "+S < #[1,2,3]",
     "(size(+K,-O,S), S >= #[2])",

@@ -8,6 +8,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.relational.bias import Const, Free, In, InOut, Key, Out, Shared
+from crosscut.relational.relation import TypeVariable
 from crosscut.relational.rule import COMPARISONS, Goal
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 # a term of the core: its kind in the low two bits, a number above them
 CONSTANT, FIXED, VARIABLE = 0, 1, 2
 ANY_TYPE = -1
+FIRST_TYPE_VARIABLE = -3  # this and below: types that are bound by their first use on a path
 UNUSED = "$unused"  # the type of variables that no input takes
 GIVEN, INPUT, OUTPUT, EITHER, SHARED = range(5)
 STEP_LIMIT = 1_000_000
@@ -180,6 +182,7 @@ class Queries:
     ) -> None:
         self.facts = facts
         self.types: dict[str, int] = {}
+        self._type_variables: dict[tuple[str, int, str], int] = {}
         self.language = language
         self.step_limit = step_limit
         self.order = np.arange(facts.database.n_examples) if order is None else order
@@ -254,12 +257,13 @@ class Queries:
         numbers = sorted(number for number in back if number >= self.facts.n_fixed)
         return [self._type(self.language.root_types[back[number]], self.language) for number in numbers]
 
-    def _type(self, name: object, language: Language) -> int:
-        return (
-            self.types.setdefault(name, len(self.types))
-            if language.typed and isinstance(name, str)
-            else ANY_TYPE
-        )
+    def _type(self, name: object, language: Language, predicate: tuple[str, int] = ("", 0)) -> int:
+        if not language.typed:
+            return ANY_TYPE
+        if isinstance(name, TypeVariable):
+            variable = (*predicate, name.name)
+            return FIRST_TYPE_VARIABLE - self._type_variables.setdefault(variable, len(self._type_variables))
+        return self.types.setdefault(name, len(self.types)) if isinstance(name, str) else ANY_TYPE
 
     def _patterns(
         self, literals: Iterable[Literal], language: Language, slots: dict[str, int]
@@ -269,7 +273,13 @@ class Queries:
             types = language.types_of(literal.name, literal.arity)
             args = [
                 self._argument(
-                    argument, self._type(UNUSED if isinstance(argument, Free) else name, language), slots
+                    argument,
+                    self._type(
+                        UNUSED if isinstance(argument, Free) else name,
+                        language,
+                        (literal.name, literal.arity),
+                    ),
+                    slots,
                 )
                 for argument, name in zip(literal.args, types, strict=True)
             ]
