@@ -41,6 +41,7 @@ SETS = {
     "bongard complex": (lambda _: datasets.bongard("complex"), None, (6, 8)),
     "machines": (lambda _: datasets.machines(), None, (2.5, 3)),
     "asm (unstable)": (lambda _: datasets.asm(), None, (4, 8)),
+    "asm linked": (lambda _: datasets.asm(linked=True), None, None),
     "molecules": (lambda _: datasets.molecules(), None, None),
     "bongard 392": (lambda f: published(f, "bongard/keys/bongard"), "bongard/keys/bongard.kb", None),
     "mutagenesis 230": (

@@ -92,6 +92,8 @@ class Growth {
 // errors than a leaf.
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence);
 double additional_errors(double n, double errors, double confidence);
+// A regression tree after replacing subtrees from which M5 expects no smaller squared deviations than from a leaf.
+Tree prune_means(const Tree& tree, std::size_t width);
 
 // Adds each example of `reached` to the leaf it falls in: predictions[e] is that leaf's prediction, leaves[e] its number.
 void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const std::vector<std::uint64_t>& reached,

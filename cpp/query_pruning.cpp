@@ -1,4 +1,5 @@
 // What happens to a grown tree: pruning as TILDE does it, and routing examples that the task left out.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -49,6 +50,18 @@ class Pruner {
     return as_leaf;
   }
 
+  // Squared deviations that M5 expects of as many new examples: those seen, times (n + 1) / (n - 1) in every leaf.
+  double replace_means(std::size_t node) {
+    const double* own = tree_.statistics.data() + node * width_;
+    const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
+    const double as_leaf = squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);
+    if (leaf[node]) return as_leaf;
+    const double below = replace_means(node + 1) + replace_means(static_cast<std::size_t>(tree_.no[node]));
+    if (as_leaf > below) return below;
+    leaf[node] = true;
+    return as_leaf;
+  }
+
   void copy(std::size_t node, Tree& result) const {
     const std::size_t at = result.size();
     result.test.push_back(leaf[node] ? -1 : tree_.test[node]);
@@ -89,6 +102,14 @@ Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confide
   Pruner pruner(tree, width, confidence);
   pruner.merge(0);
   if (pessimistic) pruner.replace(0);
+  Tree result;
+  pruner.copy(0, result);
+  return result;
+}
+
+Tree prune_means(const Tree& tree, std::size_t width) {
+  Pruner pruner(tree, width, 0.0);
+  pruner.replace_means(0);
   Tree result;
   pruner.copy(0, result);
   return result;

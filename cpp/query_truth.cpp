@@ -38,9 +38,10 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, sum});
   }
   // queries of one pack that are to be known on the same examples are searched for together
-  std::sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) {
+  const auto before = [](const Need& a, const Need& b) {
     return std::tuple(a.parent, a.sum, a.query) < std::tuple(b.parent, b.sum, b.query);
-  });
+  };
+  if (!std::is_sorted(needs.begin(), needs.end(), before)) std::sort(needs.begin(), needs.end(), before);
   const auto together = [&](const Need& a, const Need& b) {
     if (a.parent != b.parent || a.sum != b.sum) return false;
     const std::uint64_t* one = known_.data() + static_cast<std::size_t>(a.query) * words_;
@@ -121,6 +122,7 @@ Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> nee
     std::int32_t& number = numbers_[static_cast<std::size_t>(need.query)];
     if (number >= 0) continue;
     number = static_cast<std::int32_t>(slot->queries.size());
+    slot->chosen.clear();
     slot->queries.push_back(need.query);
     const Component component = components_[need.query];
     slot->pack.reserve_variables(component.types.size());
@@ -137,6 +139,18 @@ Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> nee
     slot->pack.end(number, step);
   }
   return *slot;
+}
+
+// Saves a choice of queries in the pack; most often it is that of the last time.
+void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std::int32_t> numbers) {
+  const auto same = [](std::int32_t query, const Need& need) { return query == need.query; };
+  if (std::equal(chosen.begin(), chosen.end(), needs.begin(), needs.end(), same)) return;
+  chosen.clear();
+  for (const Need& need : needs) {
+    chosen.push_back(need.query);
+    pack.open(numbers[static_cast<std::size_t>(need.query)]);
+  }
+  pack.save();
 }
 
 // Queries that extend the same component, all on the examples of the mask that are not known yet.
@@ -158,10 +172,7 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask
     }
     if (wanted && extensions == nullptr) {
       extensions = &pack_of(parent, needs);
-      if (!few) {
-        each([&](std::int32_t number) { extensions->pack.open(number); });
-        extensions->pack.save();
-      }
+      if (!few) extensions->choose(needs, numbers_);
     }
     for (; wanted; wanted &= wanted - 1) {
       if (few)

@@ -54,7 +54,9 @@ class Truth {
   // The components that extend one, or that extend none, as a pack.
   struct Extensions {
     Extensions(Facts& facts, const Components& components, Tails& tails) : pack(facts, components, &tails) {}
+    void choose(std::span<const Need> needs, std::span<const std::int32_t> numbers);
     Pack pack;
+    std::vector<std::int32_t> chosen;   // queries of the choice that the pack has saved
     std::int32_t trunk = 0;             // the step that ends what they extend
     std::vector<char> bound;            // variables that are bound there
     std::vector<std::int32_t> queries;  // by their number in the pack

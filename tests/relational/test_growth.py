@@ -125,6 +125,7 @@ def test_published_data_give_the_same_trees_in_one_run_and_one_by_one(ace_data, 
         ("bongard", {"theory": "complex", "n": 200, "noise": 0.1}),
         ("molecules", {"n": 60}),
         ("asm", {"n": 150}),
+        ("asm", {"n": 150, "linked": True}),
     ],
 )
 def test_generated_data_give_the_same_trees_in_one_run_and_one_by_one(make, arguments):

@@ -265,7 +265,7 @@ def _add_molecule(key: int, facts: Facts, random: np.random.Generator) -> bool:
     )
 
 
-def asm(n: int = 999, seed: int = 0) -> tuple[Database, Bias]:
+def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database, Bias]:
     """Windows of a computer system's log, to be judged good or bad: weak tests, much noise.
 
     Made in the likeness of the paper's "Adaptive Systems Management" data: each window has levels of many
@@ -278,6 +278,9 @@ def asm(n: int = 999, seed: int = 0) -> tuple[Database, Bias]:
         Number of windows.
     seed : int
         Of the random numbers.
+    linked : bool
+        Whether metrics belong to hosts, and tests may follow a host from test to test and on to smaller
+        leaves. Paths are then long joins that few trees share, the worst case for growing them together.
 
     Examples
     --------
@@ -288,21 +291,25 @@ def asm(n: int = 999, seed: int = 0) -> tuple[Database, Bias]:
     random = np.random.default_rng(seed)
     roles = ["database", "web", "batch", "mail", "proxy"]
     hosts = [(f"h{number}", roles[number % len(roles)]) for number in range(15)]
-    metrics = [f"metric{number}" for number in range(40)]
+    metrics = [f"metric{number}" for number in range(14 if linked else 40)]
     events = [f"event{number}" for number in range(18)]
     levels = ["low", "normal", "high", "peak"]
     severities = ["info", "warning", "error"]
-    metric_weight = random.normal(0.0, 0.22, (len(metrics), len(levels)))
+    metric_weight = random.normal(0.0, 0.22, (len(metrics), len(levels), len(roles) if linked else 1))
     event_weight = random.normal(0.0, 0.22, (len(events), len(severities), len(roles)))
     facts: Facts = defaultdict(list)
     facts["host"] = list(hosts)
     scores = np.zeros(n)
     for key in range(1, n + 1):
-        for metric in random.choice(len(metrics), 20, replace=False).tolist():
-            level = int(random.choice(len(levels), p=[0.2, 0.45, 0.25, 0.1]))
-            facts["metric"].append((key, metrics[metric], levels[level]))
-            scores[key - 1] += metric_weight[metric, level]
-        for host in random.choice(len(hosts), 5, replace=False).tolist():
+        present = random.choice(len(hosts), 5, replace=False).tolist() if linked else []
+        # (host, its role) that each metric is of: three for every host, or twenty of the window itself
+        for owner in [(hosts[host][0], host % len(roles)) for host in present] if linked else [(None, 0)]:
+            for metric in random.choice(len(metrics), 3 if linked else 20, replace=False).tolist():
+                level = int(random.choice(len(levels), p=[0.2, 0.45, 0.25, 0.1]))
+                of = (owner[0],) if linked else ()
+                facts["metric"].append((key, *of, metrics[metric], levels[level]))
+                scores[key - 1] += metric_weight[metric, level, owner[1]]
+        for host in present or random.choice(len(hosts), 5, replace=False).tolist():
             name, role = hosts[host][0], host % len(roles)
             for _ in range(int(random.poisson(1.2))):
                 event, severity = int(random.integers(len(events))), int(random.choice(3, p=[0.6, 0.3, 0.1]))
@@ -311,8 +318,14 @@ def asm(n: int = 999, seed: int = 0) -> tuple[Database, Bias]:
     odds = 1.0 / (1.0 + np.exp(-1.5 * (scores - np.median(scores))))
     bad = random.random(n) < odds
     facts["window"] = [(key, "bad" if each else "good") for key, each in enumerate(bad.tolist(), 1)]
-    types = ["metric(win,metric,level)", "event(win,host,kind,severity)", "host(host,role)"]
-    modes = ["metric(+W,#,#)", "event(+W,-H,#,#)", "event(+W,+H,-K,#)", "host(+H,#)"]
+    types = ["event(win,host,kind,severity)", "host(host,role)"]
+    if linked:
+        types.append("metric(win,host,metric,level)")
+        modes = ["metric(+W,+-H,#,#)", "event(+W,+-H,#,-S)", "event(+W,+-H,-K,#)", "event(+W,+H,#,#)"]
+        modes += ["host(+H,#)", "metric(+W,+-H,-M,#)"]
+    else:
+        types.append("metric(win,metric,level)")
+        modes = ["metric(+W,#,#)", "event(+W,-H,#,#)", "event(+W,+H,-K,#)", "host(+H,#)"]
     listed: list[Constant] = ["good", "bad"]
     database = Database.from_facts(facts, predict="window(+win,-state)", types=types, classes=listed)
-    return database, Bias.of(modes, types=types, heuristic="gainratio", minimal_cases=10)
+    return database, Bias.of(modes, types=types, heuristic="gainratio", minimal_cases=5 if linked else 10)

@@ -173,6 +173,10 @@ class Grower:
         self.order = np.argsort(folds, kind="stable")
         self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
         self.settings: Settings = language.settings
+        if self.settings.pruning == "m5" and not self.settings.regression:
+            raise ValueError(
+                "pruning is 'm5', which is for numbers; classes are pruned by 'c45', 'safe' or 'none'"
+            )
         self.signature = signature_of(facts, language)
         self.folds = np.ascontiguousarray(folds[self.order], np.int32)
         self.n_folds = int(self.folds.max(initial=-1)) + 1
@@ -221,7 +225,9 @@ class Grower:
                 sharing in {"parallel", "serial"},
             )
             pruned = grown
-            if settings.pruning != "none" and not settings.regression:
+            if settings.regression:
+                pruned = grown.prune_means() if settings.pruning == "m5" else grown
+            elif settings.pruning != "none":
                 pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
             result._add(grown, pruned, self.queries)  # noqa: SLF001, the forest is made here
             if bundle != [-1]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Heuristic = Literal["gain", "gainratio", "gini", "variance"]
 HEURISTICS = ("gain", "gainratio", "gini", "variance")
-PRUNINGS = ("c45", "safe", "none")
+PRUNINGS = ("c45", "safe", "m5", "none")
 DISCRETIZATIONS = ("equal_freq", "entropy", "equal_width")
 
 
@@ -30,8 +30,12 @@ class Settings:
         A node whose majority class has at least this share becomes a leaf.
     ftest : float
         Significance level a regression split has to reach.
-    pruning : "c45", "safe" or "none"
-        "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic error.
+    pruning : "c45", "safe", "m5" or "none"
+        Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
+        error.
+        Numbers: the F-test stops growth, as in TILDE, and nothing is pruned afterwards unless this is "m5":
+        then a subtree becomes a leaf if M5 expects no larger squared deviations from it, those seen times
+        ``(n + 1) / (n - 1)``.
     confidence_level : float
         C4.5's confidence factor.
     m_estimate : float or None
@@ -59,7 +63,7 @@ class Settings:
     minimal_cases: int = 2
     accuracy: float = 1.0
     ftest: float = 0.05
-    pruning: Literal["c45", "safe", "none"] = "c45"
+    pruning: Literal["c45", "safe", "m5", "none"] = "c45"
     confidence_level: float = 0.25
     m_estimate: float | None = None
     max_depth: int | None = None
