@@ -1,5 +1,9 @@
 import json
 
+from sklearn.datasets import load_iris
+
+from crosscut import RuleClassifier
+
 from .calls import call, refused
 from .test_cv import CHURN
 
@@ -27,3 +31,25 @@ def test_what_cannot_be_is_refused():
     assert "ordered must be True" in refused(
         call("rules", CHURN, "-t", "churned", "--unordered", "--measure", "entropy"), 4
     )
+
+
+def test_rules_are_saved_shown_and_used(tmp_path):
+    saved, page = tmp_path / "rules.crosscut", tmp_path / "rules.html"
+    options = ("--strategy", "ripper", "--folds", 3)
+    learnt = call("rules", CHURN, "-t", "churned", *options, "--save", saved, "--report", page)
+    assert learnt.exit_code == 0, learnt.output
+    assert "Rules, and where the folds agree" in page.read_text()
+    shown = call("show", saved, "--report", tmp_path / "again.html")
+    assert shown.stdout in learnt.stdout  # which has notes on the columns as well
+    assert (tmp_path / "again.html").read_text() == page.read_text()
+    assert json.loads(call("show", saved, "--json").stdout)["target"] == "churned"
+    predicted = call("predict", saved, CHURN, "--probabilities").stdout.splitlines()
+    assert predicted[0].startswith("churned,churned = ")
+    assert len({line.split(",")[0] for line in predicted[1:]}) == 2
+
+
+def test_without_held_out_rows_there_is_no_report(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    RuleClassifier().fit(X, y).save(tmp_path / "m", held_out=False)
+    assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)
+    assert "accuracy" not in call("show", tmp_path / "m").stdout

@@ -94,6 +94,17 @@ def test_nominal_columns_of_a_frame():
     assert model.predict(new).tolist() == ["yes", "no"]
 
 
+def test_a_rule_may_ask_what_a_value_is_not():
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", None] * 10})
+    y = np.where(frame["colour"].isin(["blue", "green"]), "yes", "no")
+    model = RuleClassifier(cv=None).fit(frame, y)
+    assert model.to_text().startswith("if colour != red then yes  [covers 20, precision 1.000]")
+    assert "WHEN \"colour\" <> 'red' THEN 'yes'" in model.to_sql()
+    new = pd.DataFrame({"colour": ["red", "blue", "pink", None]})
+    assert model.predict(new).tolist() == ["no", "yes", "no", "no"]
+    assert "!=" not in RuleClassifier(cv=None, strategy="ripper").fit(frame, y).to_text()
+
+
 def test_without_cross_validation_there_is_no_score():
     model = RuleClassifier(cv=None).fit(*load_iris(return_X_y=True))
     with pytest.raises(AttributeError, match="cv=None"):

@@ -67,6 +67,33 @@ def test_predictions_follow_the_rules(shop):
     assert "out of fold" in model.to_text()
 
 
+def test_rules_that_vote(shop):
+    model = RelationalRuleClassifier(
+        Bias.from_schema(shop, max_thresholds=4),
+        strategy="cn2",
+        ordered=False,
+        measure="wracc",
+        max_length=2,
+        significance=0.01,
+        cv=4,
+    ).fit(shop)
+    assert {rule.code for rule in model.rules_.rules} == {0, 1}
+    whole = np.array(shop.classes, object)[np.asarray(shop.target)]
+    assert model.score(shop) == np.mean(model.predict(shop) == whole) > 0.7
+    # the covered examples of each rule add their classes up
+    facts = Facts(shop, model.bias.resolve(shop).root)
+    examples = RelationalExamples(facts, model.bias.resolve(shop))
+    expected = model.rules_.values(
+        shop.n_examples, lambda conditions: examples.flags(examples.truth(conditions))
+    )
+    assert model.predict_proba(shop) == pytest.approx(expected)
+    program = model.to_prolog().splitlines()
+    assert sum(line.startswith("customer(") for line in program) == len(model.rules_) + 1
+    assert not any("!" in line for line in program)
+    with pytest.raises(AttributeError, match="no tree"):
+        _ = model.tree_
+
+
 def test_a_rule_shares_variables_between_conditions():
     facts = "".join(
         f"{'class'}({i},{'pos' if i % 4 == 3 else 'neg'}). part({i},a{i}). part({i},b{i}). "

@@ -20,6 +20,7 @@ def all_conditions(examples, rows):
         for rank in present:
             if examples.table.kinds[f] == "nominal":
                 yield (f, 2, int(rank)), [i for i in member if ranks[i] == rank]
+                yield (f, 3, int(rank)), [i for i in member if ranks[i] not in {rank, n_values}]
                 continue
             yield (f, 0, int(rank)), [i for i in member if ranks[i] <= rank]
             yield (f, 1, int(rank)), [i for i in member if rank < ranks[i] < n_values]
@@ -60,7 +61,7 @@ def test_the_first_condition_is_the_best_of_all(problem, kind, one_class, least)
     k = examples.n_classes
     a, b = ((1.0,) * k, float(k)) if kind == "ratio" else ((0.25,) * k, 0.0)
     requests = [Request(task, target, a, b) for task in tasks]
-    answers = examples.search(requests, Settings(kind, False, 3, 1, least))
+    answers = examples.search(requests, Settings(kind, False, 3, 1, least, unequal=True))
     for request, answer in zip(requests, answers, strict=True):
         chosen = best_condition(examples, request, kind, least)
         if chosen is None:
@@ -70,7 +71,7 @@ def test_the_first_condition_is_the_best_of_all(problem, kind, one_class, least)
         expected = {tuple(rows) for key, rows in all_conditions(examples, request.rows) if key == chosen}
         found = tuple(examples.members(examples.truth([condition]) & request.rows))
         assert expected == {found}
-        assert (condition.feature, ["<=", ">", "="].index(condition.operator)) == chosen[:2]
+        assert (condition.feature, ["<=", ">", "=", "!="].index(condition.operator)) == chosen[:2]
 
 
 @given(problems(40), st.integers(1, 6))

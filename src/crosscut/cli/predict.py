@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
 def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
-    """Predict the rows of FILE with MODEL, a file saved by `crosscut cv --save`; prints CSV.
+    """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
     For a model saved by `crosscut relational --save`, FILE is an ACE settings file such as app.s.
     """

@@ -57,6 +57,8 @@ from crosscut.cli.terminal import stdout
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Shuffles the rows into folds.")
 @click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
+@click.option("--save", type=click.Path(path_type=Path), help="Write a model file, for predict and show.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
 def rules(
     *,
@@ -67,6 +69,8 @@ def rules(
     drop: tuple[str, ...],
     nominal: tuple[str, ...],
     sql: Path | None,
+    save: Path | None,
+    report: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -103,43 +107,51 @@ def rules(
     notes = [*source.notes, *dict.fromkeys(str(warning.message) for warning in said)]
     if not hasattr(model, "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
-    if sql is not None:
-        with failing_with(UNWRITABLE):
+    with failing_with(UNWRITABLE):
+        if sql is not None:
             sql.write_text(model.to_sql() + "\n", encoding="utf-8")
+        if save is not None:
+            model.save(save, target=target)
+        if report is not None:
+            model.report(report, target=target)
     if as_json:
-        click.echo(json.dumps(_summary(model, file, target, notes), ensure_ascii=False))
+        summary = {"file": Path(file).name, "target": target, "notes": notes, **rule_data(model)}
+        click.echo(json.dumps(summary, ensure_ascii=False))
         return
-    out = stdout()
     for note in notes:
-        out.print(f"note: {note}", markup=False, highlight=False)
-    out.print(
-        f"{len(model.rules_)} rules, {model.rules_.n_conditions} conditions; accuracy "
-        f"{model.cv_score_:.3f} ± {model.cv_standard_error_:.3f} ({len(model.cv_rules_)} folds)",
-        markup=False,
-        highlight=False,
-    )
-    out.print(model.to_text(), markup=False, highlight=False, soft_wrap=True)
+        stdout().print(f"note: {note}", markup=False, highlight=False)
+    print_rules(model)
 
 
-def _summary(model: Any, file: str, target: str, notes: list[str]) -> dict[str, Any]:
+def print_rules(model: Any) -> None:
+    """Print fitted rules, and how they do on held-out rows if that is known."""
+    text = f"{len(model.rules_)} rules, {model.rules_.n_conditions} conditions"
+    if hasattr(model, "cv_score_"):
+        text += (
+            f"; accuracy {model.cv_score_:.3f} ± {model.cv_standard_error_:.3f} "
+            f"({len(model.cv_rules_)} folds)"
+        )
+    stdout().print(text, markup=False, highlight=False)
+    stdout().print(model.to_text(), markup=False, highlight=False, soft_wrap=True)
+
+
+def rule_data(model: Any) -> dict[str, Any]:
+    """Return fitted rules, and how they do on held-out rows if that is known, as plain data."""
     texts = model.to_text().splitlines()
-    return {
-        "file": Path(file).name,
-        "target": target,
-        "notes": notes,
-        "score": model.cv_score_,
-        "standard_error": model.cv_standard_error_,
-        "scores": model.cv_scores_.tolist(),
+    rules = (*model.rules_.rules, model.rules_.default)
+    validated = hasattr(model, "cv_score_")
+    data: dict[str, Any] = {
         "rules": [
-            {
-                "text": text.split("  [", 1)[0],
-                "covers": rule.coverage,
-                "precision": rule.precision,
-                "held_out": held_out[0],
-                "out_of_fold_precision": held_out[1] if held_out[0] else None,
-            }
-            for text, rule, held_out in zip(
-                texts, (*model.rules_.rules, model.rules_.default), model.rule_precision_, strict=True
-            )
-        ],
+            {"text": text.split("  [", 1)[0], "covers": rule.coverage, "precision": rule.precision}
+            for text, rule in zip(texts, rules, strict=True)
+        ]
     }
+    if validated:
+        for rule, (weight, share) in zip(data["rules"], model.rule_precision_, strict=True):
+            rule |= {"held_out": weight, "out_of_fold_precision": share if weight else None}
+        data |= {
+            "score": model.cv_score_,
+            "standard_error": model.cv_standard_error_,
+            "scores": model.cv_scores_.tolist(),
+        }
+    return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
 from crosscut.cli.relational import is_relational, show_relational
 from crosscut.cli.result import print_evidence, print_tree
+from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import stdout
 
 
@@ -22,7 +24,10 @@ from crosscut.cli.terminal import stdout
 )
 @click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report.")
 def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
-    """Show the tree in MODEL, a file saved by `crosscut cv --save`, and its cross-validation."""
+    """Show the tree or the rules in MODEL, and their cross-validation.
+
+    MODEL is a file saved by `crosscut cv --save` or `crosscut rules --save`.
+    """
     fitted, target = read_model_file(model)
     if is_relational(fitted):
         show_relational(fitted, as_json=as_json, as_rules=rules, report=report)
@@ -32,6 +37,12 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
             raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
         with failing_with(UNWRITABLE):
             fitted.report(report, target=target)
+    if hasattr(fitted, "rules_"):
+        if as_json:
+            click.echo(json.dumps({"target": target, **rule_data(fitted)}, ensure_ascii=False))
+        else:
+            print_rules(fitted)
+        return
     if as_json:
         click.echo(fitted.to_json())
         return

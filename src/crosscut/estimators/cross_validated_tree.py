@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.cost import cost_report
 from crosscut.engines.stream import Stream
 from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree, Leaves
+from crosscut.estimators.fold_scores import FoldScores, final_task
 from crosscut.estimators.problem import Problem, is_integer, prune_each
 from crosscut.estimators.views import Views
 from crosscut.forest import Forest
 from crosscut.pruning import pruning_paths
-from crosscut.splits import folds_of
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -29,13 +27,12 @@ if TYPE_CHECKING:
 
     from crosscut.cost import CostReport
     from crosscut.estimators.cross_validation import CrossValidation
-    from crosscut.growth import Limits
     from crosscut.pruning_table import PruningTable
     from crosscut.tree import Tree
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(FoldScores, FittedTree, Views, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     criterion: str = "squared_error"
@@ -123,7 +120,7 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
         """Make the final tree's task, and one per split of ``cv``."""
         limits = problem.limits()
         if self.cv is None:
-            return _final_task(problem.n_rows, limits)
+            return final_task(problem.n_rows, limits)
         if is_integer(self.cv, 2):
             tasks = self._tasks_of_folds(problem.target.values, groups, limits)
         else:
@@ -132,40 +129,6 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
             sizes = [len(tasks.train_rows(t)) for t in range(tasks.n_tasks)]
             tasks = replace(tasks, limits=tuple(problem.limits(size) for size in sizes))
         return tasks
-
-    def _tasks_of_folds(self, target: NDArray[Any], groups: Any, limits: Limits) -> Tasks:
-        """Folds of an integer ``cv``; as many as the rows allow, since a final tree needs none at all."""
-        if groups is not None:
-            warnings.warn(
-                f"groups is ignored by cv={self.cv}; use cv=GroupKFold({self.cv}) to keep groups together",
-                UserWarning,
-                stacklevel=4,
-            )
-        classifier = target.dtype.kind == "i"
-        most = int(np.bincount(target).max()) if classifier else len(target)
-        n_folds = min(int(self.cv), most)
-        if n_folds < self.cv:
-            warnings.warn(
-                f"cv={self.cv} folds are more than "
-                f"{'the largest class has rows' if classifier else 'there are rows'} ({most}); "
-                + (f"{n_folds} folds are used" if n_folds > 1 else "there is no cross-validation"),
-                UserWarning,
-                stacklevel=4,
-            )
-        if n_folds < 2:
-            return _final_task(len(target), limits)
-        if self.random_state is not None:
-            from sklearn.model_selection import KFold, StratifiedKFold
-
-            splitter = StratifiedKFold if classifier else KFold
-            cv = splitter(n_folds, shuffle=True, random_state=self.random_state)
-            return Tasks.from_cv(cv, target, X=np.empty((len(target), 1)), limits=limits)
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a class with fewer rows than folds is no news for the final tree
-            folds = folds_of(n_folds, len(target), target if classifier else None)
-        return Tasks.from_folds(folds, limits=limits)
 
     def _prune(self) -> None:
         """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
@@ -181,17 +144,6 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
         self.forest_ = Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels)
         self._pruned_by = table
         self.ccp_alpha_ = max(self.ccp_alpha_, alpha)
-
-    def _score_folds(self, X: Any, labels: NDArray[Any], tasks: Tasks) -> NDArray[np.float64]:
-        from sklearn.metrics import check_scoring
-
-        scorer = check_scoring(self, self.scoring)
-        scores = []
-        for task in range(1, tasks.n_tasks):
-            rows = tasks.test_rows(task)
-            model = self._fold_estimator(task)
-            scores.append(scorer(model, _safe_indexing(X, rows), labels[rows]))
-        return np.array(scores, dtype=np.float64)
 
     def _score_leaves(self) -> NDArray[np.float64]:
         """Score the folds of a stream, of whose rows no more is kept than the leaves they reach."""
@@ -242,23 +194,6 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
         return self._cross_validation("cv_predictions_").predictions
 
     @property
-    def cv_scores_(self) -> NDArray[np.float64]:
-        """Score of each fold's tree on the rows it holds out."""
-        cv = self._cross_validation("cv_scores_")
-        return cv.scores if self._held_out_scores is None else self._held_out_scores
-
-    @property
-    def cv_score_(self) -> float:
-        """Mean of ``cv_scores_``."""
-        return float(np.mean(self.cv_scores_))
-
-    @property
-    def cv_standard_error_(self) -> float:
-        """Standard error of ``cv_score_`` over the folds."""
-        scores = self.cv_scores_
-        return float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
-
-    @property
     def pruning_table_(self) -> PruningTable:
         """Every pruning of the final tree, with its cross-validated error (rpart's cp table)."""
         cv = self._cross_validation("pruning_table_")
@@ -284,12 +219,6 @@ class CrossValidatedTree(FittedTree, Views, BaseEstimator):  # type: ignore[misc
             measured = _processor_time(problem, [tasks.take([t]) for t in range(len(tasks))])
             measured /= _processor_time(problem, [tasks])
         return cost_report(self._grown, self.n_features_in_, measured)
-
-
-def _final_task(n_rows: int, limits: Limits) -> Tasks:
-    """Make the task that trains on everything, and no other."""
-    masks = np.ones((1, n_rows), np.uint16)
-    return Tasks(n_rows, 1, masks, np.empty(0, np.int64), np.zeros(2, np.int64), limits=(limits,))
 
 
 def _processor_time(problem: Problem, lists: list[Tasks]) -> float:

@@ -30,7 +30,7 @@ def save_model(
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or RuleClassifier
         Fitted.
     path : path
         The file to write.
@@ -59,27 +59,17 @@ def save_model(
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
+    if hasattr(model, "rules_"):
+        from crosscut.model_file import rules
+
+        rules.save(model, path, target=target, held_out=held_out)
+        return
     cv = model._cv if held_out else None  # noqa: SLF001, one package
-    classes = model._classes()  # noqa: SLF001
-    schema = model._schema  # noqa: SLF001
-    header = {
-        "crosscut": crosscut.__version__,
-        "model": type(model).__name__,
-        "target": target,
-        "parameters": {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)},
-        "ccp_alpha": model.ccp_alpha_,
-        "columns": {
-            "names": list(schema.names),
-            "kinds": list(schema.kinds),
-            "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
-            "named": schema.named,
-            "missing": None if model._n_missing is None else model._n_missing.tolist(),  # noqa: SLF001
-        },
-        "classes": None if classes is None else _written(classes),
-        "levels": {
-            name: np.asarray(counts).tolist() for name, counts in (model.forest_.levels or {}).items()
-        },
-    }
+    header = described(model, target)
+    header["columns"]["missing"] = None if model._n_missing is None else model._n_missing.tolist()  # noqa: SLF001
+    header["ccp_alpha"] = model.ccp_alpha_
+    levels = model.forest_.levels or {}
+    header["levels"] = {name: np.asarray(counts).tolist() for name, counts in levels.items()}
     packed = model.forest_.packed
     arrays = {name: getattr(packed, name) for name in TYPES}
     if cv is not None:
@@ -97,6 +87,41 @@ def save_model(
         if table is not None:
             arrays |= {f"pruning_{name}": getattr(table, name) for name in table.__dataclass_fields__}
     write_container(path, header, arrays)
+
+
+def described(model: Any, target: str) -> dict[str, Any]:
+    """Return what every header says: the kind of the model, its parameters, columns and classes."""
+    schema, classes = model._schema, getattr(model, "classes_", None)  # noqa: SLF001, one package
+    return {
+        "crosscut": crosscut.__version__,
+        "model": type(model).__name__,
+        "target": target,
+        "parameters": {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)},
+        "columns": {
+            "names": list(schema.names),
+            "kinds": list(schema.kinds),
+            "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
+            "named": schema.named,
+        },
+        "classes": None if classes is None else _written(classes),
+    }
+
+
+def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
+    """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
+    given = header["parameters"]
+    unknown = set(given) - set(model.get_params(deep=False))
+    if unknown or not all(_is_plain(value) for value in given.values()):
+        raise ModelFileError(f"the parameters {sorted(unknown) or given} are unknown")
+    model.set_params(**given)
+    schema = model._schema = _schema(header["columns"])  # noqa: SLF001, one package
+    model.n_features_in_ = len(schema)
+    if schema.named:
+        model.feature_names_in_ = np.array(schema.names, dtype=object)
+    classes = None if header["classes"] is None else _read_values(header["classes"])
+    if classes is not None:
+        model.classes_ = classes
+    return schema, classes
 
 
 def load_model(path: str | PathLike[str]) -> Any:
@@ -144,17 +169,16 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
                 f"the model is a {header['model']!r}; this crosscut knows {list(relational.MODELS)}"
             )
         return relational.read(header, arrays)
+    if header.get("model") == "RuleClassifier":
+        from crosscut.model_file import rules
+
+        return rules.read(header, arrays)
     if header.get("model") not in makers:
-        raise ModelFileError(f"the model is a {header.get('model')!r}; this crosscut knows {list(makers)}")
+        known = [*makers, "RuleClassifier"]
+        raise ModelFileError(f"the model is a {header.get('model')!r}; this crosscut knows {known}")
     model = makers[header["model"]]()
-    given = header["parameters"]
-    unknown = set(given) - set(model.get_params(deep=False))
-    if unknown or not all(_is_plain(value) for value in given.values()):
-        raise ModelFileError(f"the parameters {sorted(unknown) or given} are unknown")
-    model.set_params(**given)
+    schema, classes = read_described(header, model)
     check_parameters(model)
-    schema = _schema(header["columns"])
-    classes = None if header["classes"] is None else _read_values(header["classes"])
     classifies = isinstance(model, TreeClassifier)
     if classifies != (classes is not None) or (classes is not None and len(classes) < 1):
         raise ModelFileError("the classes do not fit the model")
@@ -167,13 +191,7 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     # what growing cost belongs to the trees before they were pruned, which are not in the file
     pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
     model._grown = Forest(packed) if pruned else model.forest_  # noqa: SLF001, one package
-    model._schema = schema  # noqa: SLF001
     model._n_missing = _counts(header["columns"].get("missing"), len(schema))  # noqa: SLF001
-    model.n_features_in_ = len(schema)
-    if schema.named:
-        model.feature_names_in_ = np.array(schema.names, dtype=object)
-    if classes is not None:
-        model.classes_ = classes
     model.ccp_alpha_ = float(header["ccp_alpha"])
     model._cv = _cross_validation(arrays, model.forest_, classes)  # noqa: SLF001
     model._held_out_scores = _scores(arrays, packed.n_trees - 1)  # noqa: SLF001

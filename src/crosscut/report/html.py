@@ -15,7 +15,12 @@ from crosscut.report.summary import summarize
 if TYPE_CHECKING:
     from os import PathLike
 
+    from jinja2 import Template
+
     from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+
+
+_NAMES = {"classification": "TreeClassifier", "regression": "TreeRegressor"}
 
 
 def write_report(model: CrossValidatedTree, path: str | PathLike[str], *, target: str = "target") -> None:
@@ -37,26 +42,21 @@ def write_report(model: CrossValidatedTree, path: str | PathLike[str], *, target
 
 def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> str:
     """Fill the page's template from plain data."""
-    from jinja2 import Environment
-
-    folder = files("crosscut.report")
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "percent": _percent}
-    template = environment.from_string(folder.joinpath("page.html").read_text(encoding="utf-8"))
+    template = page_template("page.html")
     lines = text.splitlines()
     classify = summary["task"] == "classification"
     cv, stability = summary["cv"], summary["stability"]
     folds = [str(k + 1) for k in range(cv["folds"])]
     return template.render(
         **summary,
-        style=folder.joinpath("page.css").read_text(encoding="utf-8"),
-        script=folder.joinpath("page.js").read_text(encoding="utf-8"),
+        style=page_part("page.css"),
+        script=page_part("page.js"),
         # no "<" can end the script element that holds the data
         forest=json.dumps(forest, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         n_forest=len(forest["nodes"]),
         left_out=forest["left_out"],
         tree_text="\n".join(lines[:80]) + (f"\n… {len(lines) - 80} more lines" if len(lines) > 80 else ""),
-        code=_code(summary),
+        code=fitting_code(_NAMES[summary["task"]], summary["settings"]),
         counted=any(column["missing"] is not None for column in summary["data"]["columns"]),
         most_important=max(column["importance"] for column in summary["data"]["columns"]) or 1.0,
         charts={
@@ -91,12 +91,25 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def _code(summary: dict[str, Any]) -> str:
+def page_part(name: str) -> str:
+    """Return a file that pages are made of."""
+    return files("crosscut.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def page_template(name: str) -> Template:
+    """Return the template of a page; what is filled in is escaped."""
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": number, "percent": _percent}
+    return environment.from_string(page_part(name))
+
+
+def fitting_code(name: str, settings: dict[str, Any]) -> str:
     """Return the lines of Python that fit the same model."""
-    name = "TreeClassifier" if summary["task"] == "classification" else "TreeRegressor"
     given = ",\n".join(
         f"    {key}={value if '(' in str(value) else repr(value)}"
-        for key, value in summary["settings"].items()
+        for key, value in settings.items()
         if value is not None
     )
     return f"from crosscut import {name}\n\nmodel = {name}(\n{given},\n).fit(X, y)"

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.estimators.cross_validated_tree import CrossValidatedTree
 from crosscut.estimators.data import read_classes, read_table, read_weights, whole
+from crosscut.estimators.fold_scores import final_task
 from crosscut.estimators.problem import is_integer
 from crosscut.growth import Limits, Target
-from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.export import rule_set_text, sql_case
-from crosscut.rules.learning import KINDS, Learning
+from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.out_of_fold import OutOfFold, RuleScores
 from crosscut.table import Table
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from numpy.typing import NDArray
 
 
@@ -137,7 +138,7 @@ class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignor
         groups : array (rows,), optional
             Given to the splitter ``cv``.
         """
-        self._check_parameters()
+        check_parameters(self)
         X = whole(X)
         data = read_table(self, X, reset=True)
         table = Table.from_data(data)
@@ -150,7 +151,9 @@ class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignor
         self._schema = table.schema
         examples = Examples(table, target)
         trained = [bits_of(tasks.trains(task)) & examples.weighted for task in range(tasks.n_tasks)]
-        sets = self._learning(len(self.classes_)).rule_sets(examples, trained, table.n_rows)
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        learning = Learning.of(self, len(self.classes_), seed=seed)
+        sets = learning.rule_sets(examples, trained, table.n_rows)
         self.rules_ = sets[0]
         self._cv = None
         self._held_out_scores = None
@@ -162,67 +165,19 @@ class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignor
             self._held_out_scores = self._score_folds(X, labels, tasks)
         return self
 
-    def _check_parameters(self) -> None:
-        for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, but {getattr(self, name)!r} was given")
-        if self.measure == "entropy" and not self.ordered and self.strategy == "cn2":
-            raise ValueError(
-                "measure='entropy' does not say which class a rule is for, so ordered must be True; "
-                "use 'laplace', 'm_estimate' or 'wracc' for unordered rules"
-            )
-        for name, least in (("beam_width", 1), ("optimization_passes", 0), ("max_length", 1)):
-            value = getattr(self, name)
-            if not is_integer(value, least) and not (name == "max_length" and value is None):
-                raise ValueError(f"{name} must be an integer from {least}, but {value!r} was given")
-        for name in ("m", "min_coverage"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not value > 0:
-                raise ValueError(f"{name} must be a positive number, but {value!r} was given")
-        if self.significance is not None and not 0 < self.significance < 1:
-            raise ValueError(
-                f"significance must be a level between 0 and 1, or None, but {self.significance!r} was given"
-            )
-
-    def _learning(self, n_classes: int) -> Learning:
-        least = 0.0
-        if self.significance is not None:
-            from scipy.stats import chi2
-
-            freedom = max(1, n_classes - 1) if self.ordered else 1
-            least = float(chi2.isf(self.significance, freedom))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-        return Learning(
-            self.strategy,  # type: ignore[arg-type]  # checked
-            bool(self.ordered),
-            Quality(self.measure, float(self.m)),  # type: ignore[arg-type]  # checked
-            int(self.beam_width),
-            None if self.max_length is None else int(self.max_length),
-            float(self.min_coverage),
-            least,
-            int(self.optimization_passes),
-            seed,
-        )
-
     def _tasks(self, X: Any, codes: NDArray[np.int32], labels: NDArray[Any], groups: Any) -> Tasks:
         if self.cv is None:
-            return _final_task(len(codes))
+            return final_task(len(codes), Limits())
         if is_integer(self.cv, 2):
-            return CrossValidatedTree._tasks_of_folds(self, codes, groups, Limits())  # noqa: SLF001, the same folds
+            return self._tasks_of_folds(codes, groups, Limits())
         return Tasks.from_cv(self.cv, labels, groups, X=X)
 
-    def _score_folds(self, X: Any, labels: NDArray[Any], tasks: Tasks) -> NDArray[np.float64]:
-        from sklearn.metrics import check_scoring
-
-        scorer = check_scoring(self, self.scoring)
-        scores = []
-        for task in range(1, tasks.n_tasks):
-            rows = tasks.test_rows(task)
-            model = object.__new__(type(self))
-            model.__dict__.update(self.__dict__)
-            model.rules_ = self.cv_rules_[task - 1]
-            scores.append(scorer(model, _safe_indexing(X, rows), labels[rows]))
-        return np.array(scores, dtype=np.float64)
+    def _fold_estimator(self, task: int) -> Self:
+        model = object.__new__(type(self))
+        model.__dict__.update(self.__dict__)
+        model._cv = model._held_out_scores = None
+        model.rules_ = self.cv_rules_[task - 1]
+        return model
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: class shares of the rules that hold.
@@ -253,6 +208,36 @@ class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignor
         held_out = None if self._cv is None else self.rule_precision_
         return rule_set_text(self.rules_, self._schema, self.classes_.tolist(), held_out)
 
+    def save(self, path: str | PathLike[str], *, target: str = "target", held_out: bool = True) -> None:
+        """Write a model file, which :func:`crosscut.load_model` reads; see :func:`crosscut.save_model`.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        target : str
+            Name of what is predicted.
+        held_out : bool
+            Also store what the folds' rule sets said of every row, from which ``cv_…`` results come.
+        """
+        from crosscut.model_file import save_model
+
+        save_model(self, path, target=target, held_out=held_out)
+
+    def report(self, path: str | PathLike[str], *, target: str = "target") -> None:
+        """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; it needs no other file and no network.
+        target : str
+            Name of what is predicted.
+        """
+        from crosscut.report.rules import write_rule_report
+
+        write_rule_report(self, path, target=target)
+
     def to_sql(self) -> str:
         """Return the final rules as an SQL ``CASE`` expression over the columns."""
         check_is_fitted(self)
@@ -271,11 +256,6 @@ def _holds(x: NDArray[np.float32], conditions: tuple[Any, ...]) -> NDArray[np.bo
     for condition in conditions:
         held &= condition.holds(x)
     return held
-
-
-def _final_task(n_rows: int) -> Tasks:
-    masks = np.ones((1, n_rows), np.uint16)
-    return Tasks(n_rows, 1, masks, np.empty(0, np.int64), np.zeros(2, np.int64), limits=(Limits(),))
 
 
 __all__ = ["RuleClassifier"]

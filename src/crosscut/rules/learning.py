@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+
+from crosscut.estimators.problem import is_integer
 from crosscut.rules.cn2 import Measure, Quality, ordered, unordered
 from crosscut.rules.ripper import Ripper, grow_part
 from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
@@ -21,6 +24,30 @@ KINDS: dict[Measure, Kind] = {
     "entropy": "entropy",
 }
 LAPLACE = Quality("laplace")
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse parameters of a rule estimator that mean nothing."""
+    for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
+        if getattr(model, name) not in allowed:
+            raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")
+    if model.measure == "entropy" and not model.ordered and model.strategy == "cn2":
+        raise ValueError(
+            "measure='entropy' does not say which class a rule is for, so ordered must be True; "
+            "use 'laplace', 'm_estimate' or 'wracc' for unordered rules"
+        )
+    for name, least in (("beam_width", 1), ("optimization_passes", 0), ("max_length", 1)):
+        value = getattr(model, name)
+        if not is_integer(value, least) and not (name == "max_length" and value is None):
+            raise ValueError(f"{name} must be an integer from {least}, but {value!r} was given")
+    for name in ("m", "min_coverage"):
+        value = getattr(model, name)
+        if not isinstance(value, (int, float, np.number)) or not value > 0:
+            raise ValueError(f"{name} must be a positive number, but {value!r} was given")
+    if model.significance is not None and not 0 < model.significance < 1:
+        raise ValueError(
+            f"significance must be a level between 0 and 1, or None, but {model.significance!r} was given"
+        )
 
 
 @dataclass(frozen=True)
@@ -58,6 +85,26 @@ class Learning:
     significance: float = 0.0
     passes: int = 2
     seed: int = 0
+
+    @classmethod
+    def of(cls, model: Any, n_classes: int, *, seed: int) -> Self:
+        """Return what the parameters of a rule estimator say; see `check_parameters`."""
+        least = 0.0
+        if model.significance is not None:
+            from scipy.stats import chi2
+
+            least = float(chi2.isf(model.significance, max(1, n_classes - 1) if model.ordered else 1))
+        return cls(
+            model.strategy,
+            bool(model.ordered),
+            Quality(model.measure, float(model.m)),
+            int(model.beam_width),
+            None if model.max_length is None else int(model.max_length),
+            float(model.min_coverage),
+            least,
+            int(model.optimization_passes),
+            seed,
+        )
 
     @property
     def settings(self) -> Settings:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from crosscut.estimators.fold_scores import FoldScores
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,6 +38,10 @@ class OutOfFold:
     rule_precision : list of (weight, precision)
         Of each final rule, the default last: the weight of the rows it decides, and its share that the
         folds' rule sets put in the right class.
+    confusion : int64 array (classes, classes)
+        How many held-out rows of each class (lines) were given which class (columns).
+    rows_by_fold : int64 array
+        How many rows each fold holds out.
     """
 
     sets: tuple[RuleSet, ...]
@@ -43,6 +49,8 @@ class OutOfFold:
     times_held_out: NDArray[np.int64]
     scores: NDArray[np.float64]
     rule_precision: list[tuple[float, float]]
+    confusion: NDArray[np.int64]
+    rows_by_fold: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -58,9 +66,12 @@ class OutOfFold:
         right = np.zeros(n)
         times = np.zeros(n, np.int64)
         scores = []
+        confusion = np.zeros((total.shape[1],) * 2, np.int64)
         for rules, rows in zip(sets[1:], test_rows[1:], strict=True):
             values = rules.values(len(rows), partial(_holds, examples, rows))
-            hits = values.argmax(axis=1) == codes[rows]
+            said = values.argmax(axis=1)
+            np.add.at(confusion, (codes[rows], said), 1)
+            hits = said == codes[rows]
             scores.append(float(hits.mean()) if len(rows) else np.nan)
             total[rows] += values
             right[rows] += hits
@@ -68,7 +79,8 @@ class OutOfFold:
         with np.errstate(invalid="ignore", divide="ignore"):  # rows that no task holds out become NaN
             values, right = total / times[:, None], right / times
         precision = _rule_precision(examples, sets[0], right, times)
-        return cls(sets, values, times, np.array(scores), precision)
+        rows_by_fold = np.array([len(rows) for rows in test_rows[1:]], np.int64)
+        return cls(sets, values, times, np.array(scores), precision, confusion, rows_by_fold)
 
 
 def _holds(examples: Searcher, rows: NDArray[np.int64], conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
@@ -91,14 +103,13 @@ def _rule_precision(
     return result
 
 
-class RuleScores:
+class RuleScores(FoldScores):
     """The ``cv_*`` attributes of fitted rule estimators."""
 
     _cv: OutOfFold | None
-    _held_out_scores: NDArray[np.float64] | None
     classes_: NDArray[Any]
 
-    def _out_of_fold(self, name: str) -> OutOfFold:
+    def _cross_validation(self, name: str) -> OutOfFold:
         check_is_fitted(self)
         if self._cv is None:
             raise AttributeError(
@@ -109,17 +120,17 @@ class RuleScores:
     @property
     def cv_rules_(self) -> tuple[RuleSet, ...]:
         """The rule sets of the folds."""
-        return self._out_of_fold("cv_rules_").sets[1:]
+        return self._cross_validation("cv_rules_").sets[1:]
 
     @property
     def cv_probabilities_(self) -> NDArray[np.float64]:
         """Class probabilities of every row from the rule set that has not seen it."""
-        return self._out_of_fold("cv_probabilities_").values
+        return self._cross_validation("cv_probabilities_").values
 
     @property
     def cv_predictions_(self) -> NDArray[Any]:
         """Class of every row by the rule set that has not seen it."""
-        cv = self._out_of_fold("cv_predictions_")
+        cv = self._cross_validation("cv_predictions_")
         never = int(np.count_nonzero(cv.times_held_out == 0))
         if never:
             raise AttributeError(
@@ -129,23 +140,6 @@ class RuleScores:
         return np.asarray(self.classes_[cv.values.argmax(axis=1)])
 
     @property
-    def cv_scores_(self) -> NDArray[np.float64]:
-        """Score of each fold's rule set on the rows it holds out."""
-        cv = self._out_of_fold("cv_scores_")
-        return cv.scores if self._held_out_scores is None else self._held_out_scores
-
-    @property
-    def cv_score_(self) -> float:
-        """Mean of ``cv_scores_``."""
-        return float(np.mean(self.cv_scores_))
-
-    @property
-    def cv_standard_error_(self) -> float:
-        """Standard error of ``cv_score_`` over the folds."""
-        scores = self.cv_scores_
-        return float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
-
-    @property
     def rule_precision_(self) -> list[tuple[float, float]]:
         """Held-out weight and precision of each final rule, the default last."""
-        return self._out_of_fold("rule_precision_").rule_precision
+        return self._cross_validation("rule_precision_").rule_precision

@@ -18,22 +18,22 @@ from crosscut.relational.printing import query_text
 from crosscut.relational.queries import STEP_LIMIT, Facts
 from crosscut.relational.terms import term_text
 from crosscut.relational.tree import Node, RelationalTree
-from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import bits_of
-from crosscut.rules.learning import KINDS, Learning
+from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.out_of_fold import OutOfFold, RuleScores
 from crosscut.rules.relational_examples import RelationalExamples
+from crosscut.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.relational.database import Database
     from crosscut.relational.tree import Signature
-    from crosscut.rules.rule_set import RuleSet
+    from crosscut.rules.rule_set import Rule
 
 
 class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]  # untyped
-    """A decision list of first-order rules (FOIL-style) with its cross-validation.
+    """First-order rules (FOIL-style) with their cross-validation.
 
     Conditions are the tests of relational trees: conjunctions of literals that may share variables with the
     conditions before them. Their truth is computed once for the final rules and those of all folds.
@@ -45,8 +45,11 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
         (`Bias.from_schema`).
     strategy : {"ripper", "cn2"}
         "ripper" grows by FOIL's gain, prunes and stops by description length; "cn2" covers with a beam.
+    ordered : bool
+        CN2: a decision list, whose first rule that holds decides. If false, each class gets its own rules
+        and those that hold vote. RIPPER's are always ordered.
     measure : {"laplace", "m_estimate", "wracc", "entropy"}
-        CN2: what makes a rule good.
+        CN2: what makes a rule good; "entropy" needs ``ordered``.
     m : float
         Weight of the prior in the m-estimate.
     beam_width : int
@@ -55,6 +58,8 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
         Most conditions of a rule.
     min_coverage : int
         Least number of examples that a rule covers.
+    significance : float, optional
+        CN2: level of the likelihood ratio test that a rule has to pass, for example 0.05.
     optimization_passes : int
         RIPPER: how often all rules are optimised.
     cv : int, "marks", array-like or None
@@ -98,11 +103,13 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
         bias: Bias | None = None,
         *,
         strategy: str = "ripper",
+        ordered: bool = True,
         measure: str = "laplace",
         m: float = 2.0,
         beam_width: int = 5,
         max_length: int | None = None,
         min_coverage: int = 2,
+        significance: float | None = None,
         optimization_passes: int = 2,
         cv: int | str | ArrayLike | None = 10,
         step_limit: int = STEP_LIMIT,
@@ -110,11 +117,13 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.bias = bias
         self.strategy = strategy
+        self.ordered = ordered
         self.measure = measure
         self.m = m
         self.beam_width = beam_width
         self.max_length = max_length
         self.min_coverage = min_coverage
+        self.significance = significance
         self.optimization_passes = optimization_passes
         self.cv = cv
         self.step_limit = step_limit
@@ -131,9 +140,7 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
             Ignored; the target is the database's.
         """
         del y
-        for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, but {getattr(self, name)!r} was given")
+        check_parameters(self)
         if database.target is None or not database.classes or database.n_examples == 0:
             raise ValueError("the database has no examples with classes, so there is nothing to learn")
         bias = Bias.from_schema(database) if self.bias is None else self.bias
@@ -145,7 +152,9 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
         examples = RelationalExamples(facts, language, step_limit=self.step_limit)
         n_folds = int(self.folds_.max(initial=-1)) + 1
         tasks = [examples.weighted, *(bits_of(self.folds_ != fold) for fold in range(n_folds))]
-        sets = self._learning().rule_sets(examples, tasks, database.n_examples)
+        sets = Learning.of(self, len(self.classes_), seed=int(self.random_state)).rule_sets(
+            examples, tasks, database.n_examples
+        )
         self.rules_ = sets[0]
         self.n_evaluations_ = examples.queries.store.n_evaluations
         self._held_out_scores = None
@@ -162,22 +171,12 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def _learning(self) -> Learning:
-        return Learning(
-            self.strategy,  # type: ignore[arg-type]  # checked
-            True,
-            Quality(self.measure, float(self.m)),  # type: ignore[arg-type]  # checked
-            int(self.beam_width),
-            self.max_length,
-            float(self.min_coverage),
-            passes=int(self.optimization_passes),
-            seed=int(self.random_state),
-        )
-
     @property
     def tree_(self) -> RelationalTree:
         """The final decision list as a tree."""
         check_is_fitted(self, "rules_")
+        if not self.rules_.ordered:
+            raise AttributeError("rules that vote are no tree; ordered=True learns a decision list, which is")
         return _as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
@@ -188,9 +187,23 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
         database : Database
             Examples with the facts the rules ask for.
         """
-        leaves = [leaf.statistics for leaf in self.tree_.root.leaves()]
-        totals = np.array(leaves)[leaf_numbers(self.tree_, database, step_limit=self.step_limit)]
-        return np.asarray(totals / totals.sum(axis=1, keepdims=True))
+        check_is_fitted(self, "rules_")
+        if self.rules_.ordered:
+            leaves = [leaf.statistics for leaf in self.tree_.root.leaves()]
+            totals = np.array(leaves)[leaf_numbers(self.tree_, database, step_limit=self.step_limit)]
+            return np.asarray(totals / totals.sum(axis=1, keepdims=True))
+        held = {
+            rule.conditions: leaf_numbers(tree, database, step_limit=self.step_limit) == 0
+            for rule, tree in self._single_rules()
+        }
+        return self.rules_.values(database.n_examples, held.__getitem__)
+
+    def _single_rules(self) -> list[tuple[Rule, RelationalTree]]:
+        """Return each rule as a tree of its own, whose first leaf is where it holds."""
+        return [
+            (rule, _as_tree(RuleSet((rule,), self.rules_.default), self._signature, tuple(self.classes_)))
+            for rule in self.rules_.rules
+        ]
 
     def predict(self, database: Database) -> NDArray[Any]:
         """Return the class of each example of a database.
@@ -220,8 +233,19 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
         return float(np.mean(self.predict(database) == given))
 
     def to_prolog(self) -> str:
-        """Write the final rules as Prolog clauses, each with a cut."""
-        return self.tree_.to_prolog()
+        """Write the final rules as Prolog clauses: a decision list with cuts, or clauses that vote.
+
+        Each is followed by the examples of its class among those it covers. The last clause is the default.
+        """
+        check_is_fitted(self, "rules_")
+        if self.rules_.ordered:
+            return self.tree_.to_prolog()
+        default = _as_tree(RuleSet((), self.rules_.default), self._signature, tuple(self.classes_))
+        clauses = [tree.to_prolog().splitlines()[:2] for _, tree in self._single_rules()]
+        voting = [
+            line.removesuffix(", !.") + "." if line.endswith(", !.") else line for c in clauses for line in c
+        ]
+        return "\n".join([*voting, "% if none holds:", default.to_prolog().rstrip("\n")])
 
     def to_text(self) -> str:
         """Return the final rules, one per line, with coverage, precision, and that of held-out examples."""
