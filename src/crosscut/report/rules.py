@@ -141,4 +141,5 @@ def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
         return "No rule was found: the default decides everything."
     if everywhere == n_rules:
         return f"All {n_folds} folds found every rule, up to thresholds."
-    return f"{everywhere} of the {n_rules} rules were found in all {n_folds} folds, up to thresholds."
+    share = f"{everywhere or 'None'} of the {n_rules} rules"
+    return f"{share} were found in all {n_folds} folds, up to thresholds."
