@@ -19,20 +19,28 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   known_.resize(components_.size() * words_, 0);
   asked_.resize(components_.size(), 0);
   complete_.resize(components_.size(), 0);
+  touched_.resize(components_.size(), 0);
   // What is known before this call decides what has to be searched; only then is anything written.
   // (the buffers are kept between calls; a call from within finds none and makes its own)
   std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
   needs.clear();
   conjunctions.clear();
+  std::uint64_t whole = 0;
+  for (std::size_t w = 0; w < words_; w++) whole += mask[w] * (2 * w + 1);
   for (std::int32_t q : queries) {
     if (complete_[static_cast<std::size_t>(q)] || asked_[static_cast<std::size_t>(q)]) continue;
     const std::uint64_t* known = known_.data() + static_cast<std::size_t>(q) * words_;
-    std::uint64_t open = 0, sum = 0;
-    for (std::size_t w = 0; w < words_; w++) {
-      open |= mask[w] & ~known[w];
-      sum += (mask[w] & ~known[w]) * (2 * w + 1);
+    std::uint64_t sum = whole;
+    if (touched_[static_cast<std::size_t>(q)]) {
+      std::uint64_t open = 0;
+      sum = 0;
+      for (std::size_t w = 0; w < words_; w++) {
+        open |= mask[w] & ~known[w];
+        sum += (mask[w] & ~known[w]) * (2 * w + 1);
+      }
+      if (!open) continue;
     }
-    if (!open) continue;
+    touched_[static_cast<std::size_t>(q)] = 1;
     asked_[static_cast<std::size_t>(q)] = 1;
     const Component component = components_[q];
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, sum});

@@ -75,6 +75,7 @@ class Truth {
   std::vector<std::int64_t> order_;
   std::vector<char> asked_;     // queries of the call under way
   std::vector<char> complete_;  // queries whose truth is known on every example
+  std::vector<char> touched_;   // queries of which something may be known
   std::vector<std::uint64_t> everything_;
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;

@@ -89,6 +89,14 @@ void rate(const query::Whole& whole, const std::int32_t* all, const std::int32_t
       of_class(c);
       for (std::size_t i = 0; i < block; i++) n_yes[i] += yes[i];
     }
+    // tests that hold for too few or for nearly all come in runs: constants that are rare, predicates that are not there
+    int admissible = 0;
+    for (std::size_t i = 0; i < m; i++)
+      admissible += (n_yes[i] >= whole.minimal_cases) & (whole.n - n_yes[i] >= whole.minimal_cases);
+    if (admissible == 0) {
+      for (std::size_t i = 0; i < m; i++) qualities[first + i] = -1.0;
+      continue;
+    }
     if (whole.gini) {
       for (std::size_t c = 0; c < k; c++) {
         of_class(c);
@@ -115,8 +123,8 @@ void rate(const query::Whole& whole, const std::int32_t* all, const std::int32_t
         for (std::size_t i = 0; i < block; i++) a[i] /= size;
     }
     for (std::size_t i = 0; i < m; i++) {
-      const bool admissible = n_yes[i] >= whole.minimal_cases && whole.n - n_yes[i] >= whole.minimal_cases;
-      qualities[first + i] = admissible ? a[i] : -1.0;
+      const bool is = n_yes[i] >= whole.minimal_cases && whole.n - n_yes[i] >= whole.minimal_cases;
+      qualities[first + i] = is ? a[i] : -1.0;
     }
   }
 }
