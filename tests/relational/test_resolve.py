@@ -93,7 +93,7 @@ def test_rules_that_cannot_be_written_in_place_are_stored(database):
 
 
 def test_a_rule_whose_domain_is_too_large(database, monkeypatch):
-    monkeypatch.setattr("crosscut.relational.resolve.MAX_DOMAIN", 3)
+    monkeypatch.setattr("crosscut.relational.stored_rules.MAX_DOMAIN", 3)
     with pytest.raises(BiasError, match=r"near/2 .* more than 3"):
         Bias.of(["near(+X,#[4,6])"]).resolve(database)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from crosscut.relational.bias import (
     AnyConst,
@@ -27,26 +24,18 @@ from crosscut.relational.bias import (
     Out,
     Shared,
 )
-from crosscut.relational.bindings import Bindings
 from crosscut.relational.language import Language
-from crosscut.relational.materialize import Derivation
-from crosscut.relational.relation import Relation, distinct_facts
 from crosscut.relational.rule import COMPARISONS, Goal
-from crosscut.relational.terms import Variable
+from crosscut.relational.stored_rules import StoredRules
 from crosscut.relational.thresholds import generated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from crosscut.relational.bias import TypeNames
     from crosscut.relational.database import Database
-    from crosscut.relational.relation import TypeVariable
-    from crosscut.relational.rule import Rule
     from crosscut.relational.terms import Constant
 
-MAX_DOMAIN = 5_000_000
 ALIASES = {"==": "=", "=:=": "=", "\\==": "\\=", "=\\=": "\\="}
 
 
@@ -84,7 +73,7 @@ class _Resolver:
         self.database = database
         self.types: dict[tuple[str, int], TypeNames] = {}
         self.missing: set[tuple[str, int]] = set()
-        self.stored: list[Rule] = []
+        self.rules = StoredRules(bias, database)
 
     def choices(self, mode: Mode) -> Iterator[tuple[Literal, ...]]:
         if mode.generator is None:
@@ -140,11 +129,11 @@ class _Resolver:
             declared = (*self.database.key_types, *declared)
         self.types[name, literal.arity] = declared
         if (name, literal.arity) == ("member", 2):
-            self.store_member()
+            self.rules.store_member()
         self.check_known(literal)
         rule = self.database.rules.get((name, literal.arity))
         if rule is not None and (len(rule.bodies) != 1 or (literal.negated and not rule.is_test)):
-            self.store(rule)
+            self.rules.store(rule)
         return literal
 
     def takes_key(self, name: str, arity: int) -> bool:
@@ -153,79 +142,6 @@ class _Resolver:
         if relation is not None:
             return relation.keyed
         return (name, arity + 1) in self.database.rules and (name, arity) not in self.database.rules
-
-    def store_member(self) -> None:
-        """Make ``member/2`` a relation over the lists among the constants."""
-        derivation = Derivation.of(self.database)
-        derivation.add_member()
-        self.database.relations["member", 2] = Relation("member", derivation.facts["member", 2], (None, None))
-
-    def store(self, rule: Rule) -> None:
-        """Make a rule that cannot be written in place a relation over the constants its inputs can take."""
-        if rule in self.stored:
-            return
-        self.stored.append(rule)
-        inputs = sorted(rule.inputs)
-        domains = [self.domain(rule, position) for position in inputs]
-        size = math.prod(map(len, domains))
-        if size > MAX_DOMAIN:
-            raise BiasError(
-                f"{rule.indicator} ({rule.text}) would have to be evaluated on {size} combinations of "
-                f"constants, more than {MAX_DOMAIN}; declare narrower types or list its constants"
-            )
-        derivation = Derivation.of(self.database)
-        grid = np.meshgrid(*domains, indexing="ij")
-        derived = []
-        for conjunction in rule.definition:
-            bindings = Bindings(self.database.constants)
-            bindings.n_rows = size
-            bindings.columns = {
-                variable: column.ravel()
-                for variable, column in zip((conjunction.head[each] for each in inputs), grid, strict=True)
-                if isinstance(variable, Variable)
-            }
-            derived.append(derivation.evaluate(conjunction, start=bindings))
-        columns = distinct_facts(np.concatenate(derived, axis=1))
-        keyed = (
-            rule.arity > 0 and 0 not in rule.inputs and bool(np.isin(columns[0], self.database.keys[0]).all())
-        )
-        self.database.relations[rule.name, rule.arity] = Relation(
-            rule.name, columns, (None,) * rule.arity, keyed
-        )
-
-    def domain(self, rule: Rule, position: int) -> NDArray[np.int32]:
-        """Return the constants that the bias can put in one argument of a rule."""
-        used = [literal for mode in self.bias.modes for literal in mode.literals]
-        used += [literal for each in self.bias.lookahead for literal in each.then]
-        found: dict[int, None] = {}
-        for literal in used:
-            if (literal.name, literal.arity) == (rule.name, rule.arity):
-                argument = literal.args[position]
-                if isinstance(argument, Const):
-                    found[self.constant(argument.value).id] = None
-                elif isinstance(argument, ListConst):
-                    found |= dict.fromkeys(self.constant(value).id for value in argument.values)
-                else:
-                    wanted = self.bias.types.get((rule.name, rule.arity), (None,) * rule.arity)[position]
-                    found |= dict.fromkeys(self.constants_of(wanted))
-        return np.array(list(found), np.int32)
-
-    def constants_of(self, wanted: str | TypeVariable | None) -> list[int]:
-        """Return the constants in columns of a type; all there are if it is not a named one."""
-        database = self.database
-        if not isinstance(wanted, str):
-            return list(range(len(database.constants)))
-        found: dict[int, None] = {}
-        for predicate, types in self.bias.types.items():
-            offset = 0
-            stored = database.relations.get(predicate)
-            if self.bias.implicit_key and stored is None:
-                stored, offset = database.relations.get((predicate[0], predicate[1] + 1)), 1
-            if stored is not None and predicate not in database.rules:
-                for position, name in enumerate(types):
-                    if name == wanted:
-                        found |= dict.fromkeys(stored.distinct(position + offset).tolist())
-        return list(found)
 
     def check_known(self, literal: Literal) -> None:
         database = self.database
@@ -281,7 +197,7 @@ class _Resolver:
         if relation is not None:
             return [Const(database.constants.terms[each], int(each)) for each in relation.distinct(column)]
         wanted = self.types.get((literal.name, literal.arity), (None,) * literal.arity)[column]
-        found = self.constants_of(wanted) if isinstance(wanted, str) else []
+        found = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
         if not found and (literal.name, literal.arity) not in self.missing:
             raise BiasError(
                 f"# in {literal}: no stored relation has an argument of type {wanted} to take constants "
