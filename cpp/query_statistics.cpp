@@ -9,7 +9,7 @@
 
 CROSSCUT_DECLARE(void count_rows(const std::uint64_t*, std::size_t, const std::int32_t*, const std::uint32_t*, std::size_t,
                                  std::int32_t*))
-CROSSCUT_DECLARE(void rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
+CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
 
 namespace crosscut::query {
 
@@ -149,9 +149,10 @@ void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) 
   for (std::size_t w = 0; w < words_; w++) mask[w] &= ~out[w];
 }
 
-void Statistics::rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand,
-                              Scratch& scratch) const {
+double Statistics::rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand,
+                                Scratch& scratch) const {
   const std::size_t k = target_.n_classes;
+  double top = -1.0;
   std::vector<std::int32_t>& members = scratch.members;
   members.assign(all, all + k);
   const bool gini = demand.criterion == Criterion::gini;
@@ -178,9 +179,11 @@ void Statistics::rate_classes(const Candidates& candidates, std::size_t group, c
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const std::int32_t* own = scratch.counts.data() + scratch.first[p];
     const std::size_t stride = candidates.parts[p].block->table.width * 64;
-    CROSSCUT_DISPATCH(rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride, candidates.parts[p].block->size(),
+    const double best = CROSSCUT_DISPATCH(rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride, candidates.parts[p].block->size(),
                       scratch.qualities.data() + candidates.first[p]);
+    top = std::max(top, best);
   }
+  return top;
 }
 
 // Counts block after block: per group of segments and class the examples where each test is true. Group 0 is made to hold
@@ -251,13 +254,13 @@ std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, c
   };
   for (std::size_t i = 0; i < t; i++) {
     const double* all = totals.data() + i * w;
+    double top = -1.0;
     if (classes)
-      rate_classes(candidates, segments.groups[i], all, demand, scratch);
+      top = rate_classes(candidates, segments.groups[i], all, demand, scratch);
     else
       for (std::size_t q = 0; q < n; q++) qualities[q] = reduction(sums_of.data() + (q * t + i) * w, all, demand);
     for (std::size_t q : barred) qualities[q] = -1.0;
-    double top = -1.0;
-    for (double quality : qualities) top = std::max(top, quality);
+    if (!classes || !barred.empty()) top = *std::max_element(qualities.begin(), qualities.end());
     if (top <= tolerance) continue;
     std::size_t chosen = n;
     for (std::size_t q = 0; q < n; q++)

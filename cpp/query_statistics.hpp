@@ -72,7 +72,7 @@ class Statistics {
             std::span<const std::int32_t> tasks, std::vector<double>& statistics) const;
   void count_classes(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
                      Scratch& scratch) const;
-  void rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand, Scratch& scratch) const;
+  double rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand, Scratch& scratch) const;
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
   double reduction(const double* yes, const double* all, const Demand& demand) const;
   const Components& components_;

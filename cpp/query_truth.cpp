@@ -96,20 +96,23 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
     table.known.resize(words_, 0);
     table.bits.resize(words_ * 64 * table.width, 0);
   }
-  std::vector<std::uint64_t> fresh(words_);
   std::uint64_t any = 0;
-  for (std::size_t w = 0; w < words_; w++) {
-    fresh[w] = mask[w] & ~table.known[w];
-    any |= fresh[w];
-  }
+  for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~table.known[w];
   if (!any) return;
+  std::vector<std::uint64_t> fresh(words_);
+  for (std::size_t w = 0; w < words_; w++) fresh[w] = mask[w] & ~table.known[w];
   evaluate(queries, fresh.data());
-  for (std::size_t q = 0; q < queries.size(); q++)
-    for (std::size_t w = 0; w < words_; w++)
-      for (std::uint64_t set = row(queries[q])[w] & fresh[w]; set; set &= set - 1) {
+  std::vector<std::size_t> some;  // words with new examples
+  for (std::size_t w = 0; w < words_; w++)
+    if (fresh[w]) some.push_back(w);
+  for (std::size_t q = 0; q < queries.size(); q++) {
+    const std::uint64_t* own = row(queries[q]);
+    for (std::size_t w : some)
+      for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
         const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
         table.bits[e * table.width + q / 64] |= std::uint64_t{1} << q % 64;
       }
+  }
   for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];
 }
 
