@@ -30,7 +30,7 @@ def summarize(model: RelationalModel) -> dict[str, Any]:
     >>> database, bias = datasets.bongard("simple", n=100)
     >>> summary = summarize(RelationalTreeClassifier(bias, cv=5).fit(database))
     >>> summary["target"], summary["tree"]["leaves"], summary["cv"]["folds"]
-    ('bongard', 3, 5)
+    ('bongard', 4, 5)
     """
     tree, forest = model.tree_, model.forest_
     classify = bool(tree.classes)
