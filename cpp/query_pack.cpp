@@ -248,15 +248,21 @@ bool Pack::matches(const Step& step, std::uint32_t row) {
   return true;
 }
 
+// Takes a step and the values of what is bound there; false where the limit is passed.
+bool Pack::begin(const Step& step, std::int32_t* key) {
+  if (++effort_->taken > effort_->limit) {
+    effort_->over = true;
+    return false;
+  }
+  for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
+  return true;
+}
+
 std::int32_t Pack::visit(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   Effort& effort = *effort_;
-  if (++effort.taken > effort.limit) {
-    effort.over = true;
-    return 0;
-  }
   std::int32_t key[64];
-  for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
+  if (!begin(step, key)) return 0;
   if (step.relation == nullptr) {
     if (step.predicate == equal && !step.negated && step.n_outputs == 1 && step.n_key == 1) {
       values_[static_cast<std::size_t>(outputs_[step.output].second)] = key[0];
@@ -287,12 +293,8 @@ std::int32_t Pack::visit(std::int32_t number) {
 std::int32_t Pack::visit_switch(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   Effort& effort = *effort_;
-  if (++effort.taken > effort.limit) {
-    effort.over = true;
-    return 0;
-  }
   std::int32_t key[64];
-  for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
+  if (!begin(step, key)) return 0;
   const Index::Range range = step.index->find(key);
   std::int32_t& left = left_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;

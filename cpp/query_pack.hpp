@@ -79,6 +79,7 @@ class Pack {
                            std::uint64_t hash);
   std::int32_t case_of(std::int32_t of, std::uint32_t row) const;
   void grow_table();
+  bool begin(const Step& step, std::int32_t* key);
   std::int32_t visit(std::int32_t step);
   std::int32_t visit_switch(std::int32_t step);
   std::int32_t proceed(std::int32_t step);
