@@ -202,7 +202,9 @@ void Statistics::count_classes(const Candidates& candidates, Truth& truth, const
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const TruthTable& table = candidates.parts[p].block->table;
     std::int32_t* own = scratch.counts.data() + scratch.first[p];
-    CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, segments.examples.data(), segments.ends.data(), n_segments, own);
+    scratch.rows.clear();
+    for (std::int32_t example : segments.examples) scratch.rows.push_back(table.rows[static_cast<std::size_t>(example)]);
+    CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, scratch.rows.data(), segments.ends.data(), n_segments, own);
     const std::size_t group = k * table.width * 64;
     for (std::size_t g = 1; g < n_segments / k; g++)
       for (std::size_t i = 0; i < group; i++) own[i] += own[g * group + i];

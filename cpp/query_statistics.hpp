@@ -46,7 +46,7 @@ struct Segments {
 
 // Buffers that are kept from node to node.
 struct Scratch {
-  std::vector<std::int32_t> counts, members;
+  std::vector<std::int32_t> counts, members, rows;
   std::vector<std::size_t> first;  // per block: where its counts begin
   std::vector<double> qualities, sums, split, kept;
 };

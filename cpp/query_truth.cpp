@@ -94,7 +94,7 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
   if (table.width == 0) {
     table.width = (queries.size() + 63) / 64;
     table.known.resize(words_, 0);
-    table.bits.resize(words_ * 64 * table.width, 0);
+    table.rows.resize(words_ * 64);
   }
   std::uint64_t any = 0;
   for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~table.known[w];
@@ -103,14 +103,19 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (std::size_t w = 0; w < words_; w++) fresh[w] = mask[w] & ~table.known[w];
   evaluate(queries, fresh.data());
   std::vector<std::size_t> some;  // words with new examples
-  for (std::size_t w = 0; w < words_; w++)
+  auto n_rows = static_cast<std::int32_t>(table.bits.size() / table.width);
+  for (std::size_t w = 0; w < words_; w++) {
     if (fresh[w]) some.push_back(w);
+    for (std::uint64_t set = fresh[w]; set; set &= set - 1)
+      table.rows[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = n_rows++;
+  }
+  table.bits.resize(static_cast<std::size_t>(n_rows) * table.width, 0);
   for (std::size_t q = 0; q < queries.size(); q++) {
     const std::uint64_t* own = row(queries[q]);
     for (std::size_t w : some)
       for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
         const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
-        table.bits[e * table.width + q / 64] |= std::uint64_t{1} << q % 64;
+        table.bits[static_cast<std::size_t>(table.rows[e]) * table.width + q / 64] |= std::uint64_t{1} << q % 64;
       }
   }
   for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];

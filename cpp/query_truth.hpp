@@ -18,10 +18,11 @@ struct LimitHit {
   std::int64_t example;
 };
 
-// The truth of some queries, example by example: a row of `width` words, one bit per query, valid for the examples known.
+// The truth of some queries, example by example: a row of `width` words, one bit per query, for the examples known.
 struct TruthTable {
   std::size_t width = 0;
   std::vector<std::uint64_t> known, bits;
+  std::vector<std::int32_t> rows;  // per example: the number of its row
 };
 
 class Truth {

@@ -35,7 +35,7 @@ inline std::uint64_t spread(std::uint64_t byte) {
 }  // namespace
 
 // counts[segment][test]: examples of the segment where the test holds; `width` words of tests per row of the table.
-void count_rows(const std::uint64_t* table, std::size_t width, const std::int32_t* examples, const std::uint32_t* ends,
+void count_rows(const std::uint64_t* table, std::size_t width, const std::int32_t* rows, const std::uint32_t* ends,
                 std::size_t n_segments, std::int32_t* counts) {
   std::size_t begin = 0;
   for (std::size_t s = 0; s < n_segments; s++) {
@@ -49,12 +49,12 @@ void count_rows(const std::uint64_t* table, std::size_t width, const std::int32_
         __m512i sum = _mm512_setzero_si512();
         const __m512i one = _mm512_set1_epi8(1);
         for (std::size_t e = begin; e < end; e++)
-          sum = _mm512_mask_add_epi8(sum, table[static_cast<std::size_t>(examples[e]) * width + w], sum, one);
+          sum = _mm512_mask_add_epi8(sum, table[static_cast<std::size_t>(rows[e]) * width + w], sum, one);
         _mm512_store_si512(sums, sum);
 #else
         std::uint64_t parts[8] = {};
         for (std::size_t e = begin; e < end; e++) {
-          const std::uint64_t bits = table[static_cast<std::size_t>(examples[e]) * width + w];
+          const std::uint64_t bits = table[static_cast<std::size_t>(rows[e]) * width + w];
           for (int p = 0; p < 8; p++) parts[p] += spread(bits >> 8 * p & 255);
         }
         for (int p = 0; p < 8; p++)
