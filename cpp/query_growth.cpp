@@ -92,6 +92,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
     const auto number = static_cast<std::int32_t>(forest_.tests.size());
     const std::int32_t query = test.query;
     forest_.tests.push_back(std::move(test));
+    truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
     std::vector<std::uint64_t> yes(own.size()), no(own.size());
     for (std::size_t w = 0; w < own.size(); w++) {
       yes[w] = own[w] & truth_.row(query)[w];

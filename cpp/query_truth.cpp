@@ -7,11 +7,16 @@
 namespace crosscut::query {
 
 void Truth::forget() {
-  std::fill(known_.begin(), known_.end(), 0);
-  std::fill(complete_.begin(), complete_.end(), char{0});
+  for (std::int32_t query : remembered_) {
+    const auto at = static_cast<std::size_t>(query);
+    std::fill_n(known_.begin() + static_cast<std::ptrdiff_t>(at * words_), words_, 0);
+    std::fill_n(truth_.begin() + static_cast<std::ptrdiff_t>(at * words_), words_, 0);
+    complete_[at] = touched_[at] = 0;
+    if (at < numbers_.size()) numbers_[at] = -1;
+  }
+  remembered_.clear();
   tails_.forget();
   packs_.clear();
-  std::fill(numbers_.begin(), numbers_.end(), -1);
 }
 
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask) {
@@ -40,6 +45,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
       }
       if (!open) continue;
     }
+    if (!touched_[static_cast<std::size_t>(q)]) remembered_.push_back(q);
     touched_[static_cast<std::size_t>(q)] = 1;
     asked_[static_cast<std::size_t>(q)] = 1;
     const Component component = components_[q];

@@ -76,7 +76,8 @@ class Truth {
   std::vector<std::int64_t> order_;
   std::vector<char> asked_;     // queries of the call under way
   std::vector<char> complete_;  // queries whose truth is known on every example
-  std::vector<char> touched_;   // queries of which something may be known
+  std::vector<char> touched_;   // queries of which something may be known,
+  std::vector<std::int32_t> remembered_;  // and a list of them
   std::vector<std::uint64_t> everything_;
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;
