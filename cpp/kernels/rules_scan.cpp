@@ -169,6 +169,7 @@ void look(const Scan& s, std::size_t group, const Sums<T, C>& sums, I some, std:
       hit |= reaches<kind>(to_float<T>(sums.of[c]), n, constant(s.a + static_cast<std::size_t>(c) * s.lanes()), constant(s.b), least);
   }
   hit &= some & (n >= constant(s.least_weight));
+  if constexpr (sizeof(T) == sizeof(float)) hit &= n < constant(s.whole);  // weights may be less without it showing
   std::uint32_t lanes = lanes_of(hit);
   if (!lanes) return;
   double counts[256];
@@ -234,7 +235,7 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   }
   const float least_weight = s.least_weight[own], b = s.b[own];
   const auto consider = [&](std::int32_t op, std::uint32_t rank, const T* of, T covered) {
-    if (static_cast<float>(covered) < least_weight) return;
+    if (static_cast<float>(covered) < least_weight || (!s.weights && static_cast<float>(covered) >= s.whole[own])) return;
     bool reached = false;
     for (int c = 0; c < columns; c++)
       reached |= reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered), s.a[static_cast<std::size_t>(c) * lanes + own], b, s.least[own]);
@@ -318,8 +319,12 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
         const F covered = to_float<T>(side->n(s));
         I valid = moved & (covered >= least_weight) & (covered < load<float>(s.whole + group * W));
         if constexpr (!any) valid &= to_float<T>(side->of[0]) > 0.0f;
-        F value = valid ? score<T, C, kind, any>(s, group, *side, covered) : load<float>(s.reached + group * W);
-        for (std::size_t w = s.width; w-- > 0;) {  // the best so far, from the worst to the best
+        const F worst = load<float>(s.reached + group * W);
+        F value = score<T, C, kind, any>(s, group, *side, covered);
+        valid &= value > worst;
+        if (!lanes_of(valid)) continue;
+        value = valid ? value : worst;
+        for (std::size_t w = s.width; w-- > 0;) {  // the best so far, from the best to the worst
           F& kept = *reinterpret_cast<F*>(s.reached + w * s.lanes() + group * W);
           const F higher = most(kept, value);
           value = fewest(kept, value);
