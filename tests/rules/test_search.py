@@ -6,7 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crosscut.growth import Target
+from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.search import Request, Settings
+from crosscut.table import Table
 
 from .problems import problems
 
@@ -87,3 +90,18 @@ def test_a_wider_beam_finds_rules_at_least_as_good(problem, width):
         return quality("ratio", sum(counts), counts, request)
 
     assert worth(found[1]) >= worth(found[0])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 30))
+@settings(max_examples=100, deadline=None)
+def test_held_out_values_are_compared_with_thresholds_in_double_precision(seed, n_values):
+    """Thresholds lie between values of the training rows; those of other rows may be very close."""
+    draw = np.random.default_rng(seed)
+    values = np.float32(1.6) + np.arange(n_values, dtype=np.float32) * np.float32(2.0**-23)
+    X = draw.choice(values, (40, 2))
+    examples = Examples(Table.from_data(X), Target(draw.integers(0, 2, 40).astype(np.int32), 2))
+    tasks = [bits_of(draw.random(40) < 0.5) | 1 for _ in range(5)]
+    requests = [Request(task, 0, (1.0, 1.0), 2.0) for task in tasks]
+    for conditions in examples.search(requests, Settings("ratio", False, 3, 2)):
+        for condition in conditions:
+            assert (examples.flags(examples.truth([condition])) == condition.holds(X)).all()

@@ -157,7 +157,7 @@ class Examples(Rows):
             middle = below / 2 + beyond / 2
             condition = Condition(feature, operator, below if middle == beyond else middle)
             # other tasks' rows may have values between the two
-            rank = bisect_right(values, condition.value, low, high) - 1
+            rank = bisect_right(values, condition.value, low, high, key=float) - 1  # in double precision
         self._ranks[condition] = rank
         return condition
 
