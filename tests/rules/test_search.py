@@ -1,9 +1,10 @@
 """The core's search against plain Python."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crosscut.growth import Target
@@ -33,6 +34,9 @@ def quality(kind, n, counts, request):
     if kind == "entropy":
         return (sum(c * math.log2(c) for c in counts if c) - n * math.log2(n)) / n
     codes = range(len(counts)) if request.target < 0 else [request.target]
+    if kind == "foil":
+        p, whole = counts[request.target], request.a  # the classes before
+        return p * (math.log2(p / n) - math.log2(whole[request.target] / sum(whole)))
     if kind == "ratio":
         return max((counts[c] + request.a[c]) / (n + request.b) for c in codes)
     return max(counts[c] - n * request.a[c] for c in codes)
@@ -41,7 +45,9 @@ def quality(kind, n, counts, request):
 def best_condition(examples, request, kind, least):
     """The best single condition, if it is better than none."""
     whole = examples.class_totals(request.rows)
-    best = (quality(kind, sum(whole), whole, request), 0, ())
+    if kind == "foil":
+        request = replace(request, a=whole)
+    best = (0.0 if kind == "foil" else quality(kind, sum(whole), whole, request), 0, ())
     chosen = None
     for key, rows in all_conditions(examples, request.rows):
         counts = examples.class_totals(sum(1 << int(i) for i in rows))
@@ -55,16 +61,23 @@ def best_condition(examples, request, kind, least):
 
 
 @given(
-    problems(30), st.sampled_from(["ratio", "linear", "entropy"]), st.booleans(), st.sampled_from([1.0, 3.0])
+    problems(90),
+    st.sampled_from(["ratio", "linear", "entropy", "foil"]),
+    st.booleans(),
+    st.sampled_from([1.0, 3.0]),
 )
 @settings(max_examples=150, deadline=None)
 def test_the_first_condition_is_the_best_of_all(problem, kind, one_class, least):
     examples, tasks = problem
-    target = 0 if one_class and kind != "entropy" else -1
+    target = 0 if (one_class and kind != "entropy") or kind == "foil" else -1
     k = examples.n_classes
     a, b = ((1.0,) * k, float(k)) if kind == "ratio" else ((0.25,) * k, 0.0)
-    requests = [Request(task, target, a, b) for task in tasks]
-    answers = examples.search(requests, Settings(kind, False, 3, 1, least, unequal=True))
+    requests = [
+        Request(task, target, a, b) for task in tasks if kind != "foil" or task & examples.of_class[0]
+    ]
+    assume(requests)
+    greedy, width = (True, 1) if kind == "foil" else (False, 3)
+    answers = examples.search(requests, Settings(kind, greedy, width, 1, least, unequal=True))
     for request, answer in zip(requests, answers, strict=True):
         chosen = best_condition(examples, request, kind, least)
         if chosen is None:
