@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,7 @@ from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.export import rule_set_text, sql_case
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.out_of_fold import OutOfFold, RuleScores
+from crosscut.rules.parameters import RuleParameters
 from crosscut.table import Table
 from crosscut.tasks import Tasks
 
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+@dataclass(kw_only=True, eq=False, repr=False)
+class RuleClassifier(RuleParameters, RuleScores, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Rules that are cross-validated while they are learnt.
 
     ``fit`` learns the final rule set together with those of the folds: what several of them look at is
@@ -92,36 +95,10 @@ class RuleClassifier(RuleScores, ClassifierMixin, BaseEstimator):  # type: ignor
     0.96
     """
 
-    def __init__(
-        self,
-        *,
-        strategy: str = "cn2",
-        ordered: bool = True,
-        measure: str = "laplace",
-        m: float = 2.0,
-        beam_width: int = 5,
-        max_length: int | None = None,
-        min_coverage: float = 2,
-        significance: float | None = None,
-        optimization_passes: int = 2,
-        class_weight: dict[Any, float] | str | None = None,
-        cv: Any = 10,
-        scoring: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.strategy = strategy
-        self.ordered = ordered
-        self.measure = measure
-        self.m = m
-        self.beam_width = beam_width
-        self.max_length = max_length
-        self.min_coverage = min_coverage
-        self.significance = significance
-        self.optimization_passes = optimization_passes
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.random_state = random_state
+    class_weight: dict[Any, float] | str | None = None
+    cv: Any = 10
+    scoring: Any = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn the final rule set and those of the folds.

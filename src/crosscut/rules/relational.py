@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from crosscut.relational.tree import Node, RelationalTree
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.out_of_fold import OutOfFold, RuleScores
+from crosscut.rules.parameters import RuleParameters
 from crosscut.rules.relational_examples import RelationalExamples
 from crosscut.rules.rule_set import RuleSet
 
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from crosscut.rules.rule_set import Rule
 
 
-class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]  # untyped
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelationalRuleClassifier(RuleParameters, RuleScores, BaseEstimator):  # type: ignore[misc]  # untyped
     """First-order rules (FOIL-style) with their cross-validation.
 
     Conditions are the tests of relational trees: conjunctions of literals that may share variables with the
@@ -98,36 +101,11 @@ class RelationalRuleClassifier(RuleScores, BaseEstimator):  # type: ignore[misc]
     % 2.0/2.0=1.0
     """
 
-    def __init__(
-        self,
-        bias: Bias | None = None,
-        *,
-        strategy: str = "ripper",
-        ordered: bool = True,
-        measure: str = "laplace",
-        m: float = 2.0,
-        beam_width: int = 5,
-        max_length: int | None = None,
-        min_coverage: int = 2,
-        significance: float | None = None,
-        optimization_passes: int = 2,
-        cv: int | str | ArrayLike | None = 10,
-        step_limit: int = STEP_LIMIT,
-        random_state: int = 0,
-    ) -> None:
-        self.bias = bias
-        self.strategy = strategy
-        self.ordered = ordered
-        self.measure = measure
-        self.m = m
-        self.beam_width = beam_width
-        self.max_length = max_length
-        self.min_coverage = min_coverage
-        self.significance = significance
-        self.optimization_passes = optimization_passes
-        self.cv = cv
-        self.step_limit = step_limit
-        self.random_state = random_state
+    bias: Bias | None = field(default=None, kw_only=False)
+    strategy: str = "ripper"
+    cv: int | str | ArrayLike | None = 10
+    step_limit: int = STEP_LIMIT
+    random_state: int = 0
 
     def fit(self, database: Database, y: None = None) -> Self:
         """Learn the rules of all examples and those of the folds, in one run.
