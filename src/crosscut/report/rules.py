@@ -66,7 +66,7 @@ def summarize_rules(model: RuleClassifier, *, target: str = "target") -> dict[st
     >>> from crosscut import RuleClassifier
     >>> model = RuleClassifier(strategy="ripper").fit(*load_iris(return_X_y=True))
     >>> [rule["text"] for rule in summarize_rules(model)["rules"]]
-    ['x2 <= 2.45', 'x2 <= 4.75', 'otherwise']
+    ['x2 <= 2.5', 'x2 <= 4.95 and x3 <= 1.65', 'otherwise']
     """
     cv = model._cross_validation("report()")  # noqa: SLF001, one package
     classes = [plain(c) for c in model.classes_]
