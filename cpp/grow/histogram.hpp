@@ -78,9 +78,20 @@ CC_INLINE void subtract_folds(Vec<T, W>& v) {
   }
 }
 
+// Finer intervals than the coarse ones, of about 2^shift ranks: `firsts` are their first ranks, each 0 to 2^shift − 1 above a
+// multiple of 2^shift.
+struct FineCodes {
+  const u32 *ranks, *firsts;
+  u32 shift, n_values, bins;
+  CC_INLINE u32 operator[](u32 id) const {
+    const u32 r = ranks[id], code = r >> shift;
+    return r == n_values ? bins : code - (r < firsts[code]);
+  }
+};
+
 // counts[bin · C + class]: lanes of row counts
-template <int W, class Code>
-void fill_counts(const SortedRows& s, const Code* codes, int C, u32 bins, Vec<u32, W>* counts) {
+template <int W, class Codes>
+void fill_counts(const SortedRows& s, Codes codes, int C, u32 bins, Vec<u32, W>* counts) {
   using V = Vec<u32, W>;
   const u32 step = static_cast<u32>(C) * W;
   for (u32 i = 0; i < bins * static_cast<u32>(C); i++) counts[i] = V{};
@@ -96,8 +107,8 @@ void fill_counts(const SortedRows& s, const Code* codes, int C, u32 bins, Vec<u3
 
 // Weighted classes (C weights and a row count per bin) and moments (P, W, row count); `squares` gets, for moments, the squared
 // deviations of all rows of a bin.
-template <int W, class Code>
-void fill_values(const Run& run, const SortedRows& s, const Code* codes, u32 bins, Vec<double, W>* values, double* squares, double* sums) {
+template <int W, class Codes>
+void fill_values(const Run& run, const SortedRows& s, Codes codes, u32 bins, Vec<double, W>* values, double* squares, double* sums) {
   using V = Vec<double, W>;
   const u32 parts = run.p.n_classes ? static_cast<u32>(run.p.n_classes) + 1 : 3;
   const u32 step = parts * W;

@@ -1,7 +1,7 @@
 // The running statistics of a scan, all tasks at once. Each struct answers one question quickly: in which lanes might the
 // cut reached now beat the best test so far? It may say yes too often (its limit is lowered by a slack that covers rounding),
-// never no too often; whatever passes is judged by the exact formula. With l, r the sides' weights and A, B their Σ of squares,
-// Gini's quality A/l + B/r > limit  ⇔  A·r + B·l > limit·l·r: no division in the loop.
+// never no too often; whatever passes is judged by the exact formula. No division in the loop: with l, r the sides' weights
+// and A, B their Σ of squares, Gini's quality A/l + B/r > limit  ⇔  A·r + B·l > limit·l·r.
 //
 // A local row is described by 32 bits `info`: its mask below, and above it the mask of class 1 (two classes) or the class.
 #pragma once
@@ -15,30 +15,44 @@ struct LocalRows {  // what a scan reads of the rows of a local block
   const u8* multiplicity;  // [row][kLanes] or null
 };
 
-// Two classes, counts, Gini. Counts and squares of up to 4096 rows are exact floats.
-template <int W>
-struct BinaryGini {
-  using T = float;
+// Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality is Q(node) + 2·d²·n/(l·r): the
+// comparison d² > limit·l·r has no large numbers that cancel. Floats serve up to kFloatRows rows, doubles above.
+constexpr u32 kFloatRows = 1 << 16;
+
+template <class Real, int W>
+struct BinaryGiniOf {
+  using T = Real;
   using V = Vec<T, W>;
   static constexpr bool kRuns = true;  // cuts inside a run of one class need no look (Fayyad & Irani 1992)
   static constexpr int kParts = 2;
-  V n, n1, l, l1, limit, least;
+  static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  V n, share, l, l1, limit, least, noise;
+  const Team& team;
 
-  BinaryGini(const Run&, const Team& team, const Best& best, double*) {
-    n = n1 = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
-    for (int k = 0; k < team.n; k++)
-      if (team.lanes >> k & 1) {
-        set_lane<T, W>(n, k, static_cast<T>(team.node[k]->n_rows));
-        set_lane<T, W>(n1, k, static_cast<T>(team.node[k]->stats[1]));
-        set_lane<T, W>(least, k, static_cast<T>(team.min_leaf[k]));
-        lower(best, k);
-      }
+  BinaryGiniOf(const Run&, const Team& t, const Best& best, double*) : team(t) {
+    n = share = noise = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
+    each_bit(team.lanes, [&](int k) {
+      const double rows = static_cast<double>(team.node[k]->n_rows), error = 2 * rows * kUnit;
+      set_lane<T, W>(n, k, static_cast<T>(rows));
+      set_lane<T, W>(share, k, static_cast<T>(team.node[k]->stats[1] / rows));
+      set_lane<T, W>(noise, k, static_cast<T>(error * error));
+      set_lane<T, W>(least, k, static_cast<T>(team.min_leaf[k]));
+      lower(best, k);
+    });
     clear();
+  }
+  // d is known up to 3·n units and `noise` (which keeps d² of an empty side, rounding only, below the limit) takes the root of the
+  // right side up by 2·n units at most; l·r ≥ n − 1 at a real cut. So √limit is taken down by 8·n units over √(n − 1).
+  void lower(const Best& best, int k) {
+    const double* stats = team.node[k]->stats;
+    const double rows = stats[0] + stats[1], node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
+    const double gain = best.q[k] - node - 4e-15 * node;
+    const double root = gain > 0 ? __builtin_sqrt(gain / (2 * rows)) * (1 - 16 * kUnit) - 8 * rows * kUnit / __builtin_sqrt(rows - 1) : 0;
+    set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
   }
   static u32 class_of(u32 info) { return info >> 16 != 0; }
   int parts() const { return kParts; }
   void clear() { l = l1 = V{}; }
-  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - 4e-6))); }
   CC_INLINE void add(const LocalRows& rows, u32 row) {
     const u32 x = rows.info[row];
     l += ones<T, W>(x), l1 += ones<T, W>(x >> 16);
@@ -52,22 +66,22 @@ struct BinaryGini {
     return greater<T, W>(l, least - T(1)) & ~greater<T, W>(l, least) || greater<T, W>(n - l, least - T(1)) & ~greater<T, W>(n - l, least);
   }
   CC_INLINE u32 promising() const {
-    const V r = n - l, l0 = l - l1, r1 = n1 - l1, r0 = r - r1;
-    return greater<T, W>((l0 * l0 + l1 * l1) * r + (r0 * r0 + r1 * r1) * l, limit * (l * r));
+    const V d = l1 - l * share;
+    return greater<T, W>(d * d, limit * (l * (n - l)) + noise);
   }
   // Bound of an interval: Gini is convex in (l0, l1), so over the box of left counts that an interval can give its best value is at
   // a corner. Two corners are the interval's ends: cuts already judged, unless min_samples_leaf forbade them. The others
   // move all of one class first.
   u32 alive(const V* cell, double) const {
     const u32 inside = greater<T, W>(cell[0], all<T, W>(1));
-    BinaryGini end = *this, zero = *this, one = *this;
+    BinaryGiniOf end = *this, zero = *this, one = *this;
     end.add_cell(cell);
     zero.l += cell[0] - cell[1];
     one.l += cell[1], one.l1 += cell[1];
     return inside & (zero.promising() | one.promising() | (promising() & forbidden()) | (end.promising() & end.forbidden()));
   }
   u32 forbidden() const { return greater<T, W>(least, l) | greater<T, W>(least, n - l); }
-  void copy(const BinaryGini& o) { l = o.l, l1 = o.l1, limit = o.limit; }
+  void copy(const BinaryGiniOf& o) { l = o.l, l1 = o.l1, limit = o.limit; }
   static void cell_of(const Vec<u32, W>* counts, int, V* cell) {
     cell[1] = from_counts<T, W>(counts[1]), cell[0] = from_counts<T, W>(counts[0] + counts[1]);
   }
@@ -88,8 +102,8 @@ struct BinaryGini {
   }
   static constexpr u32 kStretch = 16;
   CC_INLINE u32 promising(const Stretch& s) const requires(W == 1) {
-    const Vec<float, 16> r = n - s.l, l0 = s.l - s.l1, r1 = n1 - s.l1, r0 = r - r1;
-    return greater<float, 16>((l0 * l0 + s.l1 * s.l1) * r + (r0 * r0 + r1 * r1) * s.l, limit * (s.l * r));
+    const Vec<float, 16> d = s.l1 - s.l * share;
+    return greater<float, 16>(d * d, limit * (s.l * (n - s.l)) + noise);
   }
   CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { l = s.l[k], l1 = s.l1[k]; }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
@@ -100,18 +114,24 @@ struct BinaryGini {
   }
 };
 
-// Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
 template <int W>
-struct ManyGini {
-  using T = float;
+using BinaryGini = BinaryGiniOf<float, W>;
+template <int W>
+using WideBinaryGini = BinaryGiniOf<double, W>;
+
+// Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
+template <class Real, int W>
+struct ManyGiniOf {
+  using T = Real;
   using V = Vec<T, W>;
   static constexpr bool kRuns = true;
+  static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   const int C;
   V *n_c, *l_c;
   V n, l, a, b, b0, limit, least;
   bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
 
-  ManyGini(const Run& run, const Team& team, const Best& best, double* space) : C(run.K()) {
+  ManyGiniOf(const Run& run, const Team& team, const Best& best, double* space) : C(run.K()) {
     n_c = reinterpret_cast<V*>(space), l_c = n_c + C;
     for (int c = 0; c < C; c++) n_c[c] = V{};
     n = b0 = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
@@ -131,7 +151,7 @@ struct ManyGini {
     l = a = V{}, b = b0;
     for (int c = 0; c < C; c++) l_c[c] = V{};
   }
-  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - 4e-6 - 2e-7 * C))); }
+  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (64 + 4 * C)))); }
   CC_INLINE void add(const LocalRows& rows, u32 row) {
     const u32 x = rows.info[row], c = x >> 16;
     const V one = ones<T, W>(x), before = l_c[c], step = before + before + T(1);
@@ -164,7 +184,7 @@ struct ManyGini {
     if (!inside) return 0;
     sum_squares();
     const V r = n - l, one = all<T, W>(1);
-    const V il = one / (l + all<T, W>(1e-9f)), ir = one / (r + all<T, W>(1e-9f));  // r ≥ h ≥ 2 inside; l may be 0
+    const V il = one / (l + all<T, W>(T(1e-9))), ir = one / (r + all<T, W>(T(1e-9)));  // r ≥ h ≥ 2 inside; l may be 0
     const V uu = a * il * il, vv = b * ir * ir;
     V slope = V{}, bend_l = V{}, bend_r = V{};
     for (int c = 0; c < C; c++) {
@@ -181,7 +201,7 @@ struct ManyGini {
   }
   // a where l > 0, else b
   CC_INLINE static V greater_where(const V& l, const V& a, const V& b) { return l > T(0) ? a : b; }
-  void copy(const ManyGini& o) {
+  void copy(const ManyGiniOf& o) {
     l = o.l, a = o.a, b = o.b, limit = o.limit;
     for (int c = 0; c < C; c++) l_c[c] = o.l_c[c];
   }
@@ -206,6 +226,11 @@ struct ManyGini {
     return static_cast<i64>(sum);
   }
 };
+
+template <int W>
+using ManyGini = ManyGiniOf<float, W>;
+template <int W>
+using WideManyGini = ManyGiniOf<double, W>;
 
 // Any class criterion on counts or weights, in doubles: Gini of weights, entropy, gain ratio. The last part counts rows.
 template <int W>

@@ -11,6 +11,9 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+constexpr u32 kFineRows = 1 << 14;                    // rows in opened intervals from which fine ones pay
+constexpr std::size_t kFineBytes = std::size_t{1} << 19;  // a histogram of fine intervals should stay in the second-level cache
+
 template <class P>
 struct LargeSearch {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
@@ -56,10 +59,11 @@ struct LargeSearch {
     });
   }
 
-  // One column's histogram: counts or values per bin.
+  // One column's histogram: counts or values per bin, a bin being a category or an interval.
   struct Histogram {
     u32 bins = 0;  // without missing
     bool missing = false;
+    const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
     Vec<u32, W>* counts = nullptr;
     Vec<double, W>* values = nullptr;
     double* squares = nullptr;
@@ -75,20 +79,29 @@ struct LargeSearch {
   Histogram fill(int f) {
     const Column& c = w.run.p.columns[f];
     Histogram h;
-    h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing;
+    h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing, h.firsts = c.coarse_first;
+    if (c.nominal) fill_with(h, c.ranks);
+    else fill_with(h, c.coarse);
+    return h;
+  }
+  Histogram fill_fine(const Column& c, const FineCodes& codes) {
+    Histogram h;
+    h.bins = codes.bins, h.missing = c.has_missing, h.firsts = codes.firsts;
+    fill_with(h, codes);
+    return h;
+  }
+  template <class Codes>
+  void fill_with(Histogram& h, Codes codes) {
     const u32 total = h.bins + 1;
     if (w.run.counted) {
       h.counts = w.scratch.take<Vec<u32, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(w.run.K()));
-      if (c.nominal) fill_counts<W>(sorted, c.ranks, w.run.K(), total, h.counts);
-      else fill_counts<W>(sorted, c.coarse, w.run.K(), total, h.counts);
+      fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
     } else {
       h.values = w.scratch.take<Vec<double, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(parts()));
       double* sums = w.scratch.take<double>(2 * total);
       h.squares = w.scratch.take<double>(total);
-      if (c.nominal) fill_values<W>(w.run, sorted, c.ranks, total, h.values, h.squares, sums);
-      else fill_values<W>(w.run, sorted, c.coarse, total, h.values, h.squares, sums);
+      fill_values<W>(w.run, sorted, codes, total, h.values, h.squares, sums);
     }
-    return h;
   }
   CC_INLINE const V* bin(const Histogram& h, u32 b) {
     if constexpr (sizeof(typename P::T) == sizeof(double)) {
@@ -104,14 +117,14 @@ struct LargeSearch {
   // Cuts between single values that are too close for some lanes' own neighbours (only columns with one value per interval).
   u32 parted(u32 lanes, int f, const Histogram& h, u32 b) {
     const Column& c = w.run.p.columns[f];
-    const auto value = [&](u32 x) { return c.values[c.coarse_first[x]]; };
-    if (apart(c.values[c.coarse_first[b + 1] - 1], value(b + 1))) return lanes;
+    const auto value = [&](u32 x) { return c.values[h.firsts[x]]; };
+    if (apart(c.values[h.firsts[b + 1] - 1], value(b + 1))) return lanes;
     u32 ok = 0;
     each_bit(lanes, [&](int k) {
       u32 a = b, e = b + 1;
       while (a > 0 && empty_bin(h, a, k)) a--;
       while (e + 1 < h.bins && empty_bin(h, e, k)) e++;
-      ok |= static_cast<u32>(apart(c.values[c.coarse_first[a + 1] - 1], value(e))) << k;
+      ok |= static_cast<u32>(apart(c.values[h.firsts[a + 1] - 1], value(e))) << k;
     });
     return ok;
   }
@@ -137,7 +150,7 @@ struct LargeSearch {
         p.add_cell(bin(h, b));
         u32 m = p.promising() & lanes;
         if (m && close) m = parted(m, f, h, b);
-        if (m) judge(p, m, f, numeric_key(phase, c.coarse_first[b + 1] - 1));
+        if (m) judge(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
       }
       if (phase == kMissingRight && h.missing && h.bins) {
         p.add_cell(bin(h, h.bins - 1));
@@ -161,30 +174,80 @@ struct LargeSearch {
     w.scratch.release(mark);
   }
 
+  // Opens a column's intervals that might hold a better cut. In a large bundle without a clear test that would be most of them: their
+  // rows are counted once more in finer ones first.
   void open_intervals(int f, const Histogram& h) {
     const Column& c = w.run.p.columns[f];
     if (c.nominal || c.n_coarse == c.n_values) return;
     const u32 lanes = allowed(f);
     if (!lanes) return;
     count_missing(h);
-    for (u64 phase : {kMissingRight, kMissingLeft}) {
-      if (phase == kMissingLeft && !h.missing) break;
-      u8 alive[256] = {};
-      u32 opened = 0;
+    const auto mark = w.scratch.mark();
+    u32 opened[2];
+    u8* alive[2];
+    find_alive(h, lanes, alive, opened);
+    const u32 most = opened[0] > opened[1] ? opened[0] : opened[1];
+    FineCodes codes;
+    if (static_cast<u64>(rows.n) * most / h.bins > kFineRows && fine_codes(c, codes)) {
+      const Histogram fine_h = fill_fine(c, codes);
+      search_borders(f, fine_h);
+      find_alive(fine_h, lanes, alive, opened);
+      scan_opened(f, fine_h, codes, alive, opened, lanes);
+    } else {
+      scan_opened(f, h, c.coarse, alive, opened, lanes);
+    }
+    w.scratch.release(mark);
+  }
+
+  // Fine intervals whose borders are wide gaps, so that every lane's own neighbours there are far enough apart; false if they would be no
+  // finer than the coarse ones, or if such gaps are too rare.
+  bool fine_codes(const Column& c, FineCodes& codes) {
+    if (!w.run.p.two_resolutions) return false;
+    const std::size_t bin = static_cast<std::size_t>(parts()) * (w.run.counted ? sizeof(Vec<u32, W>) : sizeof(Vec<double, W>));
+    u32 shift = 0;
+    while (c.n_values >> shift > kFineBytes / bin) shift++;
+    const u32 bins = ((c.n_values - 1) >> shift) + 1;
+    if (bins < 4 * c.n_coarse || !shift) return false;
+    u32* firsts = w.scratch.take<u32>(bins + 1);
+    firsts[0] = 0, firsts[bins] = c.n_values;
+    for (u32 b = 1; b < bins; b++) {
+      u32 r = b << shift;
+      const u32 end = (b + 1) << shift < c.n_values ? (b + 1) << shift : c.n_values;
+      while (r < end && c.close && !c.edges && !apart(c.values[r - 1], c.values[r])) r++;
+      if (r == end) return false;
+      firsts[b] = r;
+    }
+    codes = {c.ranks, firsts, shift, c.n_values, bins};
+    return true;
+  }
+
+  // alive[phase][bin]: might a cut inside beat a lane's best test? The second phase sends missing values left.
+  void find_alive(const Histogram& h, u32 lanes, u8** alive, u32* opened) {
+    for (u32 phase = 0; phase < 2; phase++) {
+      opened[phase] = 0;
+      if (phase && !h.missing) break;
+      alive[phase] = w.scratch.take<u8>(h.bins + 1);
+      alive[phase][h.bins] = 0;
       p.clear();
-      if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
+      if (phase) p.add_cell(bin(h, h.bins));
       for (u32 b = 0; b < h.bins; b++) {
         const V* x = bin(h, b);
-        if (c.coarse_first[b + 1] - c.coarse_first[b] > 1)
-          alive[b] = !w.run.p.two_resolutions || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0, opened += alive[b];
+        const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 &&
+                         (!w.run.p.two_resolutions || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
+        alive[phase][b] = yes, opened[phase] += yes;
         p.add_cell(x);
       }
-      w.intervals += h.bins, w.opened += opened;
-      if (opened) scan_opened(f, h, alive, lanes, phase);
+      w.intervals += h.bins, w.opened += opened[phase];
     }
   }
 
-  void scan_opened(int f, const Histogram& h, const u8* alive, u32 lanes, u64 phase) {
+  template <class Codes>
+  void scan_opened(int f, const Histogram& h, Codes codes, u8* const* alive, const u32* opened, u32 lanes) {
+    for (u32 phase = 0; phase < 2; phase++)
+      if (opened[phase]) scan_opened(f, h, codes, alive[phase], lanes, phase ? kMissingLeft : kMissingRight);
+  }
+  template <class Codes>
+  void scan_opened(int f, const Histogram& h, Codes codes, const u8* alive, u32 lanes, u64 phase) {
     const Column& c = w.run.p.columns[f];
     const auto mark = w.scratch.mark();
     SortKey* keys = w.scratch.take<SortKey>(static_cast<std::size_t>(rows.n) + 1);
@@ -192,7 +255,7 @@ struct LargeSearch {
     for (u32 i = 0; i < rows.n; i++) {
       const u32 id = rows.ids[i];
       keys[n].v = static_cast<u64>(c.ranks[id]) << 32 | i;
-      n += alive[c.coarse[id]];
+      n += alive[codes[id]];
     }
     std::sort(keys, keys + n);
     const bool close = c.close && !c.edges;
@@ -201,15 +264,16 @@ struct LargeSearch {
     if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
     for (u32 b = 0; b < h.bins && i < n; b++) {
       if (alive[b]) {
-        const u32 end_rank = c.coarse_first[b + 1];
+        const u32 end_rank = h.firsts[b + 1];
         fine.copy(p);
+        const u32 begin = i;
         u32 end = i;
         while (end < n && keys[end].v >> 32 < end_rank) end++;
         for (; i < end; i++) {
           fine.add(all_rows, static_cast<u32>(keys[i].v));
           if (i + 1 == end || keys[i].v >> 32 == keys[i + 1].v >> 32) continue;
           u32 m = fine.promising() & lanes;
-          if (m && close) m = parted_rows(m, c, keys, i, end);
+          if (m && close) m = parted_rows(m, c, keys, begin, i, end);
           if (m) judge(fine, m, f, numeric_key(phase, static_cast<u32>(keys[i].v >> 32)));
         }
       }
@@ -219,18 +283,16 @@ struct LargeSearch {
   }
 
   // Gap rule inside an opened interval; its borders are wide enough by construction.
-  u32 parted_rows(u32 lanes, const Column& c, const SortKey* keys, u32 i, u32 end) const {
+  u32 parted_rows(u32 lanes, const Column& c, const SortKey* keys, u32 begin, u32 i, u32 end) const {
     const auto value = [&](u32 j) { return c.values[keys[j].v >> 32]; };
     if (apart(value(i), value(i + 1))) return lanes;
     u32 ok = 0;
     each_bit(lanes, [&](int k) {
       const auto own = [&](u32 j) { return all_rows.info[static_cast<u32>(keys[j].v)] >> k & 1; };
-      const u64 first = c.coarse_first[c.coarse[rows.ids[static_cast<u32>(keys[i].v)]]];
       u32 a = i + 1, b = i + 1;
-      while (a > 0 && keys[a - 1].v >> 32 >= first && !own(a - 1)) a--;
+      while (a > begin && !own(a - 1)) a--;
       while (b < end && !own(b)) b++;
-      const bool none_left = a == 0 || keys[a - 1].v >> 32 < first;
-      ok |= static_cast<u32>(none_left || b == end || apart(value(a - 1), value(b))) << k;
+      ok |= static_cast<u32>(a == begin || b == end || apart(value(a - 1), value(b))) << k;
     });
     return ok;
   }
@@ -326,14 +388,6 @@ void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, const T
   }
 }
 
-template <template <int> class P>
-void search_large_as(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
-                     const LocalRows& all_rows, int W, Best& best) {
-  if (W == 1) search_large_with<P<1>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
-  else if (W == 8) search_large_with<P<8>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
-  else search_large_with<P<16>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
-}
-
 inline void search_large(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, Best& best) {
   Worker& w = *helpers[0];
   const auto mark = w.scratch.mark();
@@ -351,11 +405,17 @@ inline void search_large(Worker** helpers, int n_helpers, const Team& team, cons
   };
   all_rows.weight = copy(p.weight), all_rows.product = copy(p.product);
   all_rows.multiplicity = sorted.multiplicity;  // with multiplicities every row is mixed, so positions agree
+  const auto with = [&]<template <int> class P>() {
+    if (W == 1) search_large_with<P<1>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
+    else if (W == 8) search_large_with<P<8>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
+    else search_large_with<P<16>>(helpers, n_helpers, team, rows, sorted, all_rows, best);
+  };
+  const bool floats = rows.n <= kFloatRows;
   switch (w.run.family) {
-    case Run::Family::binary_gini: search_large_as<BinaryGini>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
-    case Run::Family::many_gini: search_large_as<ManyGini>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
-    case Run::Family::any_classes: search_large_as<AnyClasses>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
-    case Run::Family::moments: search_large_as<Moments>(helpers, n_helpers, team, rows, sorted, all_rows, W, best); break;
+    case Run::Family::binary_gini: floats ? with.template operator()<BinaryGini>() : with.template operator()<WideBinaryGini>(); break;
+    case Run::Family::many_gini: floats ? with.template operator()<ManyGini>() : with.template operator()<WideManyGini>(); break;
+    case Run::Family::any_classes: with.template operator()<AnyClasses>(); break;
+    case Run::Family::moments: with.template operator()<Moments>(); break;
   }
   w.scratch.release(mark);
 }

@@ -47,9 +47,8 @@ struct Run {
         judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
         counted(problem.n_classes && !problem.weight && !problem.multiplicity),
         weighted(problem.weight || problem.multiplicity),
-        family(!problem.n_classes                                  ? Family::moments
-               : !counted || problem.criterion != Criterion::gini || problem.n_rows >= 1 << 24
-                   ? Family::any_classes  // floats count up to 2^24
+        family(!problem.n_classes                                   ? Family::moments
+               : !counted || problem.criterion != Criterion::gini ? Family::any_classes
                : problem.n_classes == 2                            ? Family::binary_gini
                                                                    : Family::many_gini),
         xlogs(nullptr),
