@@ -1,7 +1,7 @@
 // Which child sets are refined together: greedy merging while it lowers Σ |union| · cost(tasks), on a sample of the rows
 // (DESIGN.md 3.2). It decides only what is computed together, never a tree.
 #pragma once
-#include "settle.hpp"
+#include "route.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -19,8 +19,33 @@ inline int popcount(const u64* words, u32 n_words) {
   return n;
 }
 
+// The rows of a sample that each cluster would hold.
 template <class Rows>
-int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, Cluster*& clusters) {
+u32 sample_rows(Worker& w, const Rows& rows, const Test* tests, int n_tests, const u16* left, Cluster* clusters, int n) {
+  const u32 sample = rows.n < kSample ? rows.n : kSample, step = rows.n / sample, words = (sample + 63) / 64;
+  for (int i = 0; i < n; i++)
+    for (u32 q = 0; q < words; q++) clusters[i].rows[q] = 0;
+  if (left) {
+    alignas(64) u16 mask[kSample], l[kSample];
+    for (u32 q = 0; q < sample; q++) mask[q] = static_cast<u16>(rows.mask(q * step)), l[q] = left[q * step];
+    for (u32 q = sample; q < words * 64; q++) mask[q] = l[q] = 0;
+    for (int i = 0; i < n; i++)
+      for (u32 q = 0; q < words; q++)
+        clusters[i].rows[q] = here(mask + 64 * q, l + 64 * q, static_cast<u16>(clusters[i].left), static_cast<u16>(clusters[i].right));
+    return words;
+  }
+  const Places where(w.scratch, tests, n_tests, clusters, n);
+  for (int j = 0; j < n_tests; j++)
+    for (u32 q = 0; q < sample; q++) {
+      const u32 m = rows.mask(q * step);
+      const int b = m & tests[j].lanes ? tests[j].branch(rows.rank(tests[j].feature, q * step)) : -1, c = where(j, b);
+      if (c >= 0 && m & clusters[c].lanes) clusters[c].rows[q >> 6] |= u64{1} << (q & 63);
+    }
+  return words;
+}
+
+template <class Rows>
+int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, const u16* left, Cluster*& clusters) {
   int n = 0;
   for (int j = 0; j < n_tests; j++)
     for (int b = 0; b < tests[j].n_branches; b++) n += tests[j].open[b] != 0;
@@ -31,42 +56,42 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, C
       if (tests[j].open[b]) {
         Cluster& c = clusters[n++];
         c.lanes = tests[j].open[b], c.n_items = 1, c.items[0] = {j, b};
+        c.left = b == 0 ? c.lanes : 0, c.right = b == 0 ? 0 : c.lanes;
       }
   if (n_tests < 2 || n < 2 || !w.run.p.bundling || rows.n < kTinyBundle) return n;
 
-  const u32 sample = rows.n < kSample ? rows.n : kSample, step = rows.n / sample, words = (sample + 63) / 64;
-  for (int i = 0; i < n; i++)
-    for (u32 q = 0; q < words; q++) clusters[i].rows[q] = 0;
-  for (int i = 0, end; i < n; i = end) {  // the branches of one test follow each other
-    const int j = clusters[i].items[0].test;
-    for (end = i + 1; end < n && clusters[end].items[0].test == j;) end++;
-    for (u32 q = 0; q < sample; q++) {
-      const u32 m = rows.mask(q * step);
-      if (!(m & tests[j].lanes)) continue;
-      const int b = tests[j].branch(rows.rank(tests[j].feature, q * step));
-      for (int c = i; c < end; c++)
-        if (clusters[c].items[0].branch == b && m & clusters[c].lanes) clusters[c].rows[q >> 6] |= u64{1} << (q & 63);
-    }
-  }
+  const u32 words = sample_rows(w, rows, tests, n_tests, left, clusters, n);
   for (int i = 0; i < n; i++) clusters[i].cost = popcount(clusters[i].rows, words) * lane_cost(clusters[i].lanes);
+  const auto size = static_cast<std::size_t>(n);
+  double* gains = w.scratch.take<double>(size * size);  // what merging two clusters would save
+  const auto find_gain = [&](int i, int j) {
+    double& gain = gains[static_cast<std::size_t>(i < j ? i : j) * size + static_cast<std::size_t>(i < j ? j : i)];
+    const Cluster &a = clusters[i], &b = clusters[j];
+    gain = 0;
+    if (a.lanes & b.lanes) return;
+    int joint = 0;
+    for (u32 q = 0; q < words; q++) joint += __builtin_popcountll(a.rows[q] | b.rows[q]);
+    gain = a.cost + b.cost - joint * lane_cost(a.lanes | b.lanes);
+  };
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < n; j++) find_gain(i, j);
   while (n > 1) {
     double most = 0;
     int first = -1, second = -1;
-    for (int a = 0; a < n; a++)
-      for (int b = a + 1; b < n; b++) {
-        if (clusters[a].lanes & clusters[b].lanes) continue;
-        int joint = 0;
-        for (u32 i = 0; i < words; i++) joint += __builtin_popcountll(clusters[a].rows[i] | clusters[b].rows[i]);
-        const double gain = clusters[a].cost + clusters[b].cost - joint * lane_cost(clusters[a].lanes | clusters[b].lanes);
-        if (gain > most) most = gain, first = a, second = b;
-      }
+    for (int i = 0; i < n; i++)
+      for (int j = i + 1; j < n; j++)
+        if (const double gain = gains[static_cast<std::size_t>(i) * size + static_cast<std::size_t>(j)]; gain > most) most = gain, first = i, second = j;
     if (first < 0) break;
     Cluster &a = clusters[first], &b = clusters[second];
     for (int i = 0; i < b.n_items; i++) a.items[a.n_items++] = b.items[i];
     for (u32 i = 0; i < words; i++) a.rows[i] |= b.rows[i];
-    a.lanes |= b.lanes;
+    a.lanes |= b.lanes, a.left |= b.left, a.right |= b.right;
     a.cost = popcount(a.rows, words) * lane_cost(a.lanes);
     clusters[second] = clusters[--n];
+    for (int i = 0; i < n; i++) {
+      if (i != first) find_gain(first, i);
+      if (second < n && i != second && i != first) find_gain(second, i);
+    }
   }
   return n;
 }
@@ -86,17 +111,6 @@ inline Team child_team(const Worker& w, const Team& team, const Test* tests, con
   });
   if (!pack) next.n = kLanes;
   return next;
-}
-
-// The tasks for which a row belongs to the child bundle, as lanes of the parent.
-template <class Rows>
-CC_INLINE u32 lanes_in(const Rows& rows, const Test* tests, const Cluster& c, u32 i) {
-  u32 m = 0;
-  for (int j = 0; j < c.n_items; j++) {
-    const Test& t = tests[c.items[j].test];
-    if (t.branch(rows.rank(t.feature, i)) == c.items[j].branch) m |= t.open[c.items[j].branch];
-  }
-  return m & rows.mask(i);
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -146,6 +146,40 @@ CC_INLINE u32 look_up(const u32* table, const Vec<u32, 16>& index, u32 mask) {
 #endif
 }
 
+// bit i, of 64 rows: row i has a task of `first` that goes left or one of `second` that goes right
+CC_INLINE u64 here(const u16* masks, const u16* left, u16 first, u16 second) {
+  u64 bits = 0;
+#if defined(__AVX512BW__)
+  const __m512i a = _mm512_set1_epi16(static_cast<short>(first)), b = _mm512_set1_epi16(static_cast<short>(second));
+  for (int i = 0; i < 64; i += 32) {
+    const __m512i l = _mm512_loadu_si512(left + i), m = _mm512_loadu_si512(masks + i);
+    const __m512i in = _mm512_or_si512(_mm512_and_si512(l, a), _mm512_andnot_si512(l, b));
+    bits |= static_cast<u64>(_mm512_test_epi16_mask(in, m)) << i;
+  }
+#else
+  for (int i = 0; i < 64; i++) bits |= static_cast<u64>((masks[i] & ((left[i] & first) | (~left[i] & second))) != 0) << i;
+#endif
+  return bits;
+}
+
+// Keeps the entries whose row (their lower 16 bits) has a task in `info`; `to` may be written 16 entries too far.
+CC_INLINE u32 keep_entries(const u32* from, u32 n, const u32* info, u32* to) {
+  u32 kept = 0;
+#if defined(__AVX512VL__)
+  for (u32 i = 0; i < n; i += 16) {
+    const __mmask16 valid = static_cast<__mmask16>(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff);
+    const __m512i e = _mm512_maskz_loadu_epi32(valid, from + i), low = _mm512_set1_epi32(0xffff);
+    const __m512i x = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, _mm512_and_si512(e, low), info, 4);
+    const __mmask16 in = _mm512_test_epi32_mask(x, low);
+    _mm512_storeu_si512(to + kept, _mm512_maskz_compress_epi32(in, e));
+    kept += static_cast<u32>(__builtin_popcount(in));
+  }
+#else
+  for (u32 i = 0; i < n; i++) to[kept] = from[i], kept += (info[from[i] & 0xffff] & 0xffff) != 0;
+#endif
+  return kept;
+}
+
 // v[0], v[0] + v[1], …
 CC_INLINE Vec<float, 16> running_sum(Vec<float, 16> v) {
   const Vec<float, 16> none{};

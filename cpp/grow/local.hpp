@@ -404,104 +404,94 @@ inline Alike leave_alike(Worker& w, const Local& local, Twig& next, u8* side = n
   return alike;
 }
 
-inline void grow_child(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test* tests, const Cluster& c) {
+inline void grow_child(Worker& w, const Local& local, const Twig& twig, const Child& child, const Team& team) {
   const auto mark = w.scratch.mark();
-  const bool pack = !w.run.p.multiplicity;
   u32* info = w.scratch.take<u32>(local.n);
-  u16* kept = w.scratch.take<u16>(twig.n + 1);
-  u32 n = 0;
-  for (u32 i = 0; i < twig.n; i++) {
-    const u32 m = lanes_in(rows, tests, c, i), row = twig.rows[i];
-    info[row] = w.run.describe(pack ? pack_bits(m, c.lanes) : m, local.cls(row));
-    kept[n] = static_cast<u16>(row), n += m != 0;
+  for (u32 i = 0; i < twig.n; i++) info[twig.rows[i]] = 0;
+  u16* kept = w.scratch.take<u16>(child.n + 1);
+  for (u32 i = 0; i < child.n; i++) {
+    const u16 row = twig.rows[child.at[i]];
+    kept[i] = row, info[row] = w.run.describe(child.lanes[i], local.cls(row));
   }
-  Twig next = new_child(w, twig, child_team(w, twig.team, tests, c), kept, info);
-  next.n = n;
+  Twig next = new_child(w, twig, team, kept, info);
+  next.n = child.n;
   const Alike alike = leave_alike(w, local, next);
-  n = next.n;
-  for (int j = 0; n && j < twig.n_features; j++) {
+  for (int j = 0; next.n && j < twig.n_features; j++) {
     const int f = twig.features[j];
     u32* to = nullptr;
     if (local.columns[f].mode == Mode::list) {
-      const u32* from = twig.lists[f];
-      to = w.scratch.take<u32>(n + kListRoom);
-      for (u32 i = 0, at = 0; at < n; i++) to[at] = from[i], at += (info[from[i] & 0xffff] & 0xffff) != 0;
+      to = w.scratch.take<u32>(next.n + kListRoom);
+      keep_entries(twig.lists[f], twig.n, info, to);
     }
     keep_column(next, f, to);
   }
-  if (n) grow_twig(w, local, next);
+  if (next.n) grow_twig(w, local, next);
   alike.spread(w);
   w.scratch.release(mark);
 }
 
-// One test with two child bundles: their rows are disjoint, so one pass over each list serves both.
-inline void grow_both(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test& test, const Cluster* c) {
+// Two child bundles without a common row: one pass over each list serves both.
+inline void grow_both(Worker& w, const Local& local, const Twig& twig, const Child* children, const Team* teams) {
   const auto mark = w.scratch.mark();
-  const bool pack = !w.run.p.multiplicity;
   u32* info = w.scratch.take<u32>(local.n);
   u8* side = w.scratch.take<u8>(local.n);  // 0, 1, or 2: the row is in neither
-  u16* kept[2] = {w.scratch.take<u16>(twig.n + 1), w.scratch.take<u16>(twig.n + 1)};
-  u32 n[2] = {0, 0};
-  const int first = c[0].items[0].branch, second = c[1].items[0].branch;
-  for (u32 i = 0; i < twig.n; i++) {
-    const u32 row = twig.rows[i];
-    const int b = test.branch(rows.rank(test.feature, i));
-    const u32 lanes = b == first ? c[0].lanes : b == second ? c[1].lanes : 0, m = rows.mask(i) & lanes;
-    info[row] = w.run.describe(pack ? pack_bits(m, lanes) : m, local.cls(row));
-    const u32 s = m == 0 ? 2 : b == first ? 0 : 1;
-    side[row] = static_cast<u8>(s);
-    kept[0][n[0]] = kept[1][n[1]] = static_cast<u16>(row);
-    n[0] += s == 0, n[1] += s == 1;
+  for (u32 i = 0; i < twig.n; i++) side[twig.rows[i]] = 2;
+  Twig next[2];
+  Alike alike[2];
+  for (u32 c = 0; c < 2; c++) {
+    u16* kept = w.scratch.take<u16>(children[c].n + 1);
+    for (u32 i = 0; i < children[c].n; i++) {
+      const u16 row = twig.rows[children[c].at[i]];
+      kept[i] = row, info[row] = w.run.describe(children[c].lanes[i], local.cls(row)), side[row] = static_cast<u8>(c);
+    }
+    next[c] = new_child(w, twig, teams[c], kept, info);
+    next[c].n = children[c].n;
+    alike[c] = leave_alike(w, local, next[c], side);
   }
-  Twig next[2] = {new_child(w, twig, child_team(w, twig.team, &test, c[0]), kept[0], info),
-                  new_child(w, twig, child_team(w, twig.team, &test, c[1]), kept[1], info)};
-  next[0].n = n[0], next[1].n = n[1];
-  const Alike alike[2] = {leave_alike(w, local, next[0], side), leave_alike(w, local, next[1], side)};
-  n[0] = next[0].n, n[1] = next[1].n;
   for (int j = 0; j < twig.n_features; j++) {
     const int f = twig.features[j];
     u32 *left = nullptr, *right = nullptr;
     if (local.columns[f].mode == Mode::list) {
       const u32* from = twig.lists[f];
-      left = w.scratch.take<u32>(n[0] + kListRoom), right = w.scratch.take<u32>(n[1] + kListRoom);
+      left = w.scratch.take<u32>(next[0].n + kListRoom), right = w.scratch.take<u32>(next[1].n + kListRoom);
       for (u32 i = 0, l = 0, r = 0; i < twig.n; i++) {
         const u32 e = from[i], s = side[e & 0xffff];
         left[l] = e, right[r] = e;
         l += s == 0, r += s == 1;
       }
     }
-    if (n[0]) keep_column(next[0], f, left);
-    if (n[1]) keep_column(next[1], f, right);
+    if (next[0].n) keep_column(next[0], f, left);
+    if (next[1].n) keep_column(next[1], f, right);
   }
-  for (int k = 0; k < 2; k++) {
-    if (n[k]) grow_twig(w, local, next[k]);
-    alike[k].spread(w);
+  for (u32 c = 0; c < 2; c++) {
+    if (next[c].n) grow_twig(w, local, next[c]);
+    alike[c].spread(w);
   }
   w.scratch.release(mark);
 }
 
 // A child bundle that is nested too deeply: its rows are kept, to be grown as a block of their own later.
-inline void defer_child(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Test* tests, const Cluster& c) {
-  Pending* later = new_pending(w.held, child_team(w, twig.team, tests, c), twig.n);
-  const bool pack = !w.run.p.multiplicity;
-  later->n = 0;
-  for (u32 i = 0; i < twig.n; i++) {
-    const u32 m = lanes_in(rows, tests, c, i);
-    later->ids[later->n] = local.ids[twig.rows[i]], later->masks[later->n] = static_cast<u16>(pack ? pack_bits(m, c.lanes) : m);
-    later->n += m != 0;
-  }
-  if (later->n) later->next = w.deferred, w.deferred = later;
+inline void defer_child(Worker& w, const Local& local, const Twig& twig, const Child& child, const Team& team) {
+  if (!child.n) return;
+  Pending* later = new_pending(w.held, team, child.n);
+  for (u32 i = 0; i < child.n; i++) later->ids[i] = local.ids[twig.rows[child.at[i]]], later->masks[i] = child.lanes[i];
+  later->next = w.deferred, w.deferred = later;
 }
 
-inline void grow_children(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Settler<TwigRows>& settler,
-                          const Cluster* clusters, int n) {
+inline void grow_children(Worker& w, const Local& local, const Twig& twig, const TwigRows& rows, const Settler<TwigRows>& settler) {
+  const u16* left = lanes_left(w, rows, settler.tests, settler.n_tests);
+  Cluster* clusters;
+  const int n = make_clusters(w, rows, settler.tests, settler.n_tests, left, clusters);
+  const Child* children = route(w, rows, settler.tests, settler.n_tests, left, clusters, n);
+  Team* teams = w.scratch.take<Team>(static_cast<std::size_t>(n) + 1);
+  for (int c = 0; c < n; c++) teams[c] = child_team(w, twig.team, settler.tests, clusters[c]);
   if (w.nesting >= kNesting) {
-    for (int c = 0; c < n; c++) defer_child(w, local, twig, rows, settler.tests, clusters[c]);
+    for (int c = 0; c < n; c++) defer_child(w, local, twig, children[c], teams[c]);
     return;
   }
   w.nesting++;
-  if (settler.n_tests == 1 && n == 2) grow_both(w, local, twig, rows, settler.tests[0], clusters);
-  else for (int i = 0; i < n; i++) grow_child(w, local, twig, rows, settler.tests, clusters[i]);
+  if (settler.n_tests == 1 && n == 2) grow_both(w, local, twig, children, teams);
+  else for (int c = 0; c < n; c++) grow_child(w, local, twig, children[c], teams[c]);
   w.nesting--;
 }
 
@@ -524,11 +514,9 @@ inline void grow_twig(Worker& w, const Local& local, Twig& twig) {
     Settler<TwigRows> settler(w, twig.team, rows, best);
     settler.take_tests();
     settler.open_children();
-    Cluster* clusters;
-    const int n = make_clusters(w, rows, settler.tests, settler.n_tests, clusters);
     level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
     if (timed) level.seconds += seconds_now() - started;
-    grow_children(w, local, twig, rows, settler, clusters, n);
+    grow_children(w, local, twig, rows, settler);
   }
   w.scratch.release(mark);
 }

@@ -26,17 +26,6 @@ struct Test {
   }
 };
 
-// A child bundle in the making: (test, branch) items of different tasks.
-struct Cluster {
-  u32 lanes;
-  int n_items;
-  struct Item {
-    int test, branch;
-  } items[kLanes];
-  u64 rows[8];  // sampled rows it would hold
-  double cost;
-};
-
 inline bool is_pure(const double* s, int K) {
   int present = 0;
   for (int c = 0; c < K; c++) present += s[c] > 0;

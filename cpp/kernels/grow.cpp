@@ -69,77 +69,40 @@ struct Block {
       Settler<LargeRows> settler(me, team, rows, best);
       settler.take_tests();
       settler.open_children();
-      Cluster* clusters;
-      const int n_clusters = make_clusters(me, rows, settler.tests, settler.n_tests, clusters);
       level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
       level.seconds += seconds_now() - started;
-      refine_children(team, rows, rows_here, settler.tests, settler.n_tests, clusters, n_clusters);
+      refine_children(team, rows, rows_here, settler);
     } else {
       me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
     }
     me.scratch.release(mark);
   }
 
-  // One pass over the rows fills all child bundles: a test's outcome is found once and serves every child that asks.
-  void refine_children(const Team& team, const LargeRows& rows, u64 rows_here, const Test* tests, int n_tests, const Cluster* clusters, int n_clusters) {
+  void refine_children(const Team& team, const LargeRows& rows, u64 rows_here, const Settler<LargeRows>& settler) {
     Worker& me = w();
-    const auto mark = me.scratch.mark();
-    struct Child {
-      u32 n, lanes;
-      u32* ids;
-      u16* masks;
-    };
-    Child* children = me.scratch.take<Child>(static_cast<std::size_t>(n_clusters));
-    // lanes[test][branch][child]: the tasks for which a row with that outcome belongs to that child
-    u32** lanes = me.scratch.take<u32*>(static_cast<std::size_t>(n_tests));
-    for (int j = 0; j < n_tests; j++) {
-      const std::size_t size = static_cast<std::size_t>(tests[j].n_branches) * static_cast<std::size_t>(n_clusters);
-      lanes[j] = me.scratch.take<u32>(size);
-      std::fill_n(lanes[j], size, 0u);
-    }
-    for (int c = 0; c < n_clusters; c++) {
-      children[c] = {0, clusters[c].lanes, me.scratch.take<u32>(rows.n + 1), me.scratch.take<u16>(rows.n + 1)};
-      for (int i = 0; i < clusters[c].n_items; i++) {
-        const Cluster::Item item = clusters[c].items[i];
-        lanes[item.test][item.branch * n_clusters + c] = tests[item.test].open[item.branch];
-      }
-    }
-    const bool pack = !me.run.p.multiplicity;
-    const u32** outcome = me.scratch.take<const u32*>(static_cast<std::size_t>(n_tests));
-    u32* none = me.scratch.take<u32>(static_cast<std::size_t>(n_clusters));
-    std::fill_n(none, n_clusters, 0u);
-    for (u32 i = 0; i < rows.n; i++) {
-      const u32 id = rows.ids[i], mask = rows.masks[i];
-      for (int j = 0; j < n_tests; j++) {
-        const int b = tests[j].branch(rows.columns[tests[j].feature].ranks[id]);
-        outcome[j] = b < 0 ? none : lanes[j] + b * n_clusters;
-      }
-      for (int c = 0; c < n_clusters; c++) {
-        u32 m = outcome[0][c];
-        for (int j = 1; j < n_tests; j++) m |= outcome[j][c];
-        m &= mask;
-        Child& child = children[c];
-        child.ids[child.n] = id, child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
-        child.n += m != 0;
-      }
-    }
-    for (int c = 0; c < n_clusters; c++)
-      if (children[c].n) rows_here -= lane_rows(child_team(me, team, tests, clusters[c]));
+    const u16* left = lanes_left(me, rows, settler.tests, settler.n_tests);
+    Cluster* clusters;
+    const int n = make_clusters(me, rows, settler.tests, settler.n_tests, left, clusters);
+    const Child* children = route(me, rows, settler.tests, settler.n_tests, left, clusters, n);
+    for (int c = 0; c < n; c++)
+      if (children[c].n) rows_here -= lane_rows(child_team(me, team, settler.tests, clusters[c]));
     me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);  // those that reached leaves
     const bool deep = me.nesting >= kNesting;
     me.nesting++;
-    for (int c = 0; c < n_clusters; c++) {
-      if (!children[c].n) continue;
+    for (int c = 0; c < n; c++) {
+      const Child& child = children[c];
+      if (!child.n) continue;
+      for (u32 i = 0; i < child.n; i++) child.at[i] = rows.ids[child.at[i]];
+      const Team next = child_team(me, team, settler.tests, clusters[c]);
       if (deep) {
-        Pending* later = new_pending(me.held, child_team(me, team, tests, clusters[c]), children[c].n);
-        std::copy_n(children[c].ids, later->n, later->ids), std::copy_n(children[c].masks, later->n, later->masks);
+        Pending* later = new_pending(me.held, next, child.n);
+        std::copy_n(child.at, child.n, later->ids), std::copy_n(child.lanes, child.n, later->masks);
         later->next = me.deferred, me.deferred = later;
         continue;
       }
-      refine(child_team(me, team, tests, clusters[c]), children[c].n, children[c].ids, children[c].masks);
+      refine(next, child.n, child.at, child.lanes);
     }
     me.nesting--;
-    me.scratch.release(mark);
   }
 
   void finish_queue() {
