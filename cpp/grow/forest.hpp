@@ -18,60 +18,58 @@ T* allocate(i64 n) {
   return static_cast<T*>(p);
 }
 
-// The nodes of a tree in preorder.
-struct Preorder {
-  Node** nodes;
-  i64 n = 0, n_branches = 0;
+// Visits the nodes of a tree in preorder, each with the place its parent gave it (a child's place among all children of the tree,
+// −1 for the root).
+class Preorder {
+  struct Step {
+    Node* node;
+    i64 place;
+  };
+  Step* stack_ = nullptr;
+  std::size_t capacity_ = 0, depth_ = 0;
 
-  static Preorder of(Node* root, Arena& arena) {
-    Preorder out;
-    i64 room = 1;  // an upper limit: count first
-    const auto mark = arena.mark();
-    i64 capacity = 64, depth = 0;
-    Node** stack = arena.take<Node*>(static_cast<std::size_t>(capacity));
-    const auto push = [&](Node* x) {
-      if (depth == capacity) {
-        Node** more = arena.take<Node*>(static_cast<std::size_t>(2 * capacity));
-        for (i64 i = 0; i < depth; i++) more[i] = stack[i];
-        stack = more, capacity *= 2;
-      }
-      stack[depth++] = x;
-    };
-    push(root);
-    room = 0;
-    while (depth) {
-      Node* x = stack[--depth];
-      room++;
-      for (int j = x->n_children; j-- > 0;) push(x->children + j);
+  void push(Node* node, i64 place) {
+    if (depth_ == capacity_) {
+      const std::size_t more = capacity_ ? 2 * capacity_ : 256;
+      Step* grown = static_cast<Step*>(std::realloc(stack_, more * sizeof(Step)));
+      if (!grown) throw std::bad_alloc();
+      stack_ = grown, capacity_ = more;
     }
-    arena.release(mark);
-    out.nodes = arena.take<Node*>(static_cast<std::size_t>(room));
-    const auto inner = arena.mark();
-    capacity = 64, depth = 0, stack = arena.take<Node*>(64);
-    push(root);
-    while (depth) {
-      Node* x = stack[--depth];
-      out.nodes[out.n++] = x, out.n_branches += x->n_branches;
-      for (int j = x->n_children; j-- > 0;) push(x->children + j);
+    stack_[depth_++] = {node, place};
+  }
+
+ public:
+  Preorder() = default;
+  Preorder(const Preorder&) = delete;
+  Preorder& operator=(const Preorder&) = delete;
+  ~Preorder() { std::free(stack_); }
+
+  template <class Visit>
+  void walk(Node* root, Visit visit) {
+    i64 children = 0;
+    push(root, -1);
+    while (depth_) {
+      const Step step = stack_[--depth_];
+      visit(*step.node, step.place);
+      for (int j = step.node->n_children; j-- > 0;) push(step.node->children + j, children + j);
+      children += step.node->n_children;
     }
-    arena.release(inner);
-    return out;
   }
 };
 
-// Adds exact sums up towards the root: in preorder children follow their parent.
-inline void add_up(const Run& run, const Preorder& order, Arena& arena) {
-  if (run.counted) return;
+// Adds exact sums up towards the root. Tasks may share subtrees, which are added up once.
+inline void add_up(const Run& run, Node* root, Preorder& preorder, Arena& arena) {
   const int Q = run.p.n_classes ? run.p.n_classes : 3;
-  for (i64 i = order.n; i-- > 0;) {
-    Node& x = *order.nodes[i];
-    if (!x.n_children || x.exact) continue;  // tasks may share subtrees
-    x.exact = arena.take<Exact>(static_cast<std::size_t>(Q));
+  Node* inner = nullptr;  // nodes without sums, children before their parents
+  preorder.walk(root, [&](Node& x, i64) {
+    if (x.n_children && !x.exact) x.exact = arena.take<Exact>(static_cast<std::size_t>(Q)), x.below = inner, inner = &x;
+  });
+  for (; inner; inner = inner->below)
     for (int q = 0; q < Q; q++) {
-      x.exact[q] = {0, 0};
-      for (int j = 0; j < x.n_children; j++) x.exact[q].hi += x.children[j].exact[q].hi, x.exact[q].lo += x.children[j].exact[q].lo;
+      inner->exact[q] = {0, 0};
+      for (int j = 0; j < inner->n_children; j++)
+        inner->exact[q].hi += inner->children[j].exact[q].hi, inner->exact[q].lo += inner->children[j].exact[q].lo;
     }
-  }
 }
 
 inline void write_value(const Run& run, const Node& x, double* value, double& weight, double& impurity) {
@@ -106,18 +104,17 @@ inline void write_value(const Run& run, const Node& x, double* value, double& we
 }
 
 inline void write_trees(Run& run, Node** roots, Worker& w, GrownTrees& t) {
-  const Problem& p = run.p;
-  const i64 n_tasks = p.n_tasks;
-  Preorder* orders = w.scratch.take<Preorder>(static_cast<std::size_t>(n_tasks));
+  const i64 n_tasks = run.p.n_tasks;
   t.node_start = allocate<i64>(n_tasks + 1), t.branch_start = allocate<i64>(n_tasks + 1);
   t.node_start[0] = t.branch_start[0] = 0;
+  Preorder preorder;
   for (i64 i = 0; i < n_tasks; i++) {
-    orders[i] = Preorder::of(roots[i], w.scratch);
-    add_up(run, orders[i], w.nodes);
-    t.node_start[i + 1] = t.node_start[i] + orders[i].n;
-    t.branch_start[i + 1] = t.branch_start[i] + orders[i].n_branches;
+    if (!run.counted) add_up(run, roots[i], preorder, w.nodes);
+    i64 n = 0, n_branches = 0;
+    preorder.walk(roots[i], [&](const Node& x, i64) { n++, n_branches += x.n_branches; });
+    t.node_start[i + 1] = t.node_start[i] + n, t.branch_start[i + 1] = t.branch_start[i] + n_branches;
   }
-  t.n_nodes = t.node_start[n_tasks], t.n_branches = t.branch_start[n_tasks], t.width = p.n_classes ? p.n_classes : 1;
+  t.n_nodes = t.node_start[n_tasks], t.n_branches = t.branch_start[n_tasks], t.width = run.p.n_classes ? run.p.n_classes : 1;
   t.first_child = allocate<i64>(t.n_nodes + n_tasks), t.first_branch = allocate<i64>(t.n_nodes + n_tasks);
   t.n_rows = allocate<i64>(t.n_nodes);
   t.feature = allocate<std::int32_t>(t.n_nodes), t.missing = allocate<std::int32_t>(t.n_nodes);
@@ -127,29 +124,19 @@ inline void write_trees(Run& run, Node** roots, Worker& w, GrownTrees& t) {
   t.value = allocate<double>(t.n_nodes * t.width), t.impurity = allocate<double>(t.n_nodes);
   t.low = allocate<float>(t.n_nodes), t.high = allocate<float>(t.n_nodes);
   for (i64 i = 0; i < n_tasks; i++) {
-    const i64 at = t.node_start[i], offsets = at + i;
-    i64 child = 0, branch = 0;
-    // A subtree's nodes are consecutive, so a child's number is known once its elder siblings' subtrees are: walk backwards.
-    i64* size = w.scratch.take<i64>(static_cast<std::size_t>(orders[i].n));
-    for (i64 v = orders[i].n; v-- > 0;) {
-      size[v] = 1;
-      const Node& x = *orders[i].nodes[v];
-      for (int j = 0; j < x.n_children; j++) size[v] += size[v + size[v]];
-    }
-    for (i64 v = 0; v < orders[i].n; v++) {
-      const Node& x = *orders[i].nodes[v];
-      t.feature[at + v] = x.feature, t.missing[at + v] = x.missing, t.depth[at + v] = x.depth, t.n_rows[at + v] = x.n_rows;
-      t.threshold[at + v] = x.threshold, t.low[at + v] = x.low, t.high[at + v] = x.high;
-      write_value(run, x, t.value + (at + v) * t.width, t.weight[at + v], t.impurity[at + v]);
-      t.first_child[offsets + v] = child, t.first_branch[offsets + v] = branch;
-      i64 number = v + 1;
-      for (int j = 0; j < x.n_children; j++) {
-        t.children[at - i + child++] = static_cast<std::int32_t>(number);
-        number += size[number];
-      }
+    i64 at = t.node_start[i], child = 0, branch = 0;
+    const i64 first = at;
+    preorder.walk(roots[i], [&](const Node& x, i64 place) {
+      if (place >= 0) t.children[first - i + place] = static_cast<std::int32_t>(at - first);
+      t.feature[at] = x.feature, t.missing[at] = x.missing, t.depth[at] = x.depth, t.n_rows[at] = x.n_rows;
+      t.threshold[at] = x.threshold, t.low[at] = x.low, t.high[at] = x.high;
+      write_value(run, x, t.value + at * t.width, t.weight[at], t.impurity[at]);
+      t.first_child[at + i] = child, t.first_branch[at + i] = branch;
+      child += x.n_children;
       for (int b = 0; b < x.n_branches; b++) t.branches[t.branch_start[i] + branch++] = x.branches[b];
-    }
-    t.first_child[offsets + orders[i].n] = child, t.first_branch[offsets + orders[i].n] = branch;
+      at++;
+    });
+    t.first_child[at + i] = child, t.first_branch[at + i] = branch;
   }
 }
 

@@ -105,6 +105,10 @@ struct BinaryGiniOf {
     const Vec<float, 16> d = s.l1 - s.l * share;
     return greater<float, 16>(d * d, limit * (s.l * (n - s.l)) + noise);
   }
+  CC_INLINE Vec<float, 16> gains(const Stretch& s) const requires(W == 1) {  // up to a factor
+    const Vec<float, 16> d = s.l1 - s.l * share;
+    return d * d / (s.l * (n - s.l));
+  }
   CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { l = s.l[k], l1 = s.l1[k]; }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   void left(int k, double* s) const { s[1] = lane<T, W>(l1, k), s[0] = lane<T, W>(l, k) - s[1]; }
@@ -455,6 +459,10 @@ struct Moments {
   CC_INLINE u32 promising(const Stretch& s) const requires(W == 1) {
     const Vec<double, 8> p_r = p - s.p, w_r = w - s.w;
     return greater<double, 8>(s.p * s.p * w_r + p_r * p_r * s.w, limit * (s.w * w_r));
+  }
+  CC_INLINE Vec<double, 8> gains(const Stretch& s) const requires(W == 1) {
+    const Vec<double, 8> p_r = p - s.p, w_r = w - s.w;
+    return s.p * s.p / s.w + p_r * p_r / w_r;
   }
   CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { p_l = s.p[k], w_l = s.w[k]; }
   i64 rows_left(int k) const { return static_cast<i64>(weighted ? lane<T, W>(rows_l, k) : lane<T, W>(w_l, k)); }

@@ -178,8 +178,13 @@ struct TwigSearch {
       const auto s = p.stretch(rows, here < step ? last : list + i);
       u32 m = p.promising(s) & ((1u << cuts) - 1);
       while (m) {
-        const u32 k = static_cast<u32>(__builtin_ctz(m)), e = list[i + k];
-        m &= m - 1;
+        u32 k = static_cast<u32>(__builtin_ctz(m));
+        if (m & (m - 1)) {  // the most promising first: most others are then below the new limit
+          const auto gains = p.gains(s);
+          each_bit(m, [&](int j) { k = gains[j] > gains[k] ? static_cast<u32>(j) : k; });
+        }
+        const u32 e = list[i + k];
+        m &= ~(1u << k);
         if (e >> 16 == list[i + k + 1] >> 16 || (close && !parted(1, f, list, i + k, n))) continue;
         const double q = best.q[0];
         p.at(s, k);

@@ -26,6 +26,7 @@ struct Node {
   i64 n_rows;
   double* stats;
   Exact* exact;  // [n_exact]
+  Node* below;   // while sums are added up: the inner node to be done next
 };
 
 struct Stopped {};  // thrown when the user interrupts

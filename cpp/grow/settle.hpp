@@ -109,10 +109,8 @@ void category_table(const Worker& w, const Team& team, const Rows& rows, int f, 
 
 inline Node* add_children(Worker& w, Node& node, int n) {
   node.children = w.new_nodes(n), node.n_children = n;
-  for (int j = 0; j < n; j++) {
-    node.children[j].depth = node.depth + 1;
-    node.children[j].stats = w.nodes.take<double>(static_cast<std::size_t>(w.run.K()));
-  }
+  double* stats = w.nodes.take<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
+  for (int j = 0; j < n; j++, stats += w.run.K()) node.children[j].depth = node.depth + 1, node.children[j].stats = stats;
   return node.children;
 }
 
