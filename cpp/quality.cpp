@@ -11,6 +11,8 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 double xlog(double v) { return v > 0 ? v * std::log2(v) : 0.0; }
 
+double Judge::x(double v) const { return xlogs && v < kXlogs ? xlogs[static_cast<std::uint32_t>(v)] : xlog(v); }
+
 double Judge::total(const double* s) const {
   if (criterion == Criterion::variance) return s[1];
   double sum = 0;
@@ -29,8 +31,8 @@ double Judge::branch(const double* s) const {
       for (int c = 0; c < K; c++) sum += s[c] * s[c];
       return sum / weight;
     default:
-      for (int c = 0; c < K; c++) sum += xlog(s[c]);
-      return sum - xlog(weight);
+      for (int c = 0; c < K; c++) sum += x(s[c]);
+      return sum - x(weight);
   }
 }
 
@@ -48,8 +50,8 @@ double Judge::several(const double* branches, int n, const double* node) const {
   for (int j = 0; j < n; j++) q += branch(branches + j * K);
   if (criterion != Criterion::gain_ratio) return q;
   const double N = total(node), gain = q - branch(node);
-  double split = xlog(N);
-  for (int j = 0; j < n; j++) split -= xlog(total(branches + j * K));
+  double split = x(N);
+  for (int j = 0; j < n; j++) split -= x(total(branches + j * K));
   return gain > 1e-9 * N && split > 0 ? gain / split : kNever;
 }
 

@@ -290,7 +290,7 @@ struct AnyClasses {
     rows_l += cell[C];
   }
   CC_INLINE bool at_edge() const { return true; }
-  double x(double v) const { return run.counted && v < kXlogs ? run.xlogs[static_cast<u32>(v)] : xlog(v); }
+  CC_INLINE double x(double v) const { return run.judge.xlogs && v < kXlogs ? run.judge.xlogs[static_cast<u32>(v)] : xlog(v); }
   u32 promising() const {
     V l = V{};
     for (int c = 0; c < C; c++) l += l_c[c];

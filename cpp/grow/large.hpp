@@ -163,11 +163,17 @@ struct LargeSearch {
     const auto mark = w.scratch.mark();
     const std::size_t K = static_cast<std::size_t>(w.run.K());
     const u32 total = h.bins + 1;
-    double* table = w.scratch.take<double>(K * total);
-    i64* n = w.scratch.take<i64>(total);
+    const std::size_t size = K * total;
+    double* table = w.scratch.take<double>(size * kLanes);  // [lane][category][K]
+    i64* n = w.scratch.take<i64>(static_cast<std::size_t>(total) * kLanes);
+    for (u32 v = 0; v < total; v++) {
+      const V* x = bin(h, v);
+      each_bit(lanes, [&](int k) {
+        n[static_cast<u32>(k) * total + v] = p.cell_stats(x, k, table + static_cast<std::size_t>(k) * size + K * v);
+      });
+    }
     each_bit(lanes, [&](int k) {
-      for (u32 v = 0; v < total; v++) n[v] = p.cell_stats(bin(h, v), k, table + K * v);
-      const NominalChoice choice = choose_nominal(w.run, table, n, static_cast<int>(total), *team.node[k], team.min_leaf[k], w.scratch, nullptr);
+      const NominalChoice choice = choose_nominal(w.run, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, static_cast<int>(total), *team.node[k], team.min_leaf[k], w.scratch, nullptr);
       if (best.beats(k, choice.q, f, choice.key))
         best.q[k] = choice.q, best.feature[k] = f, best.key[k] = choice.key, p.lower(best, k), fine.lower(best, k);
     });

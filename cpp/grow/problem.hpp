@@ -87,13 +87,16 @@ void free_trees(GrownTrees&);
 
 // The quality of a test, a pure function of its integer statistics (docs/semantics.md). Statistics of a branch are K doubles:
 // class sums, or (P, W). Compiled once, so every level and engine decides alike. Not allowed: −infinity.
+constexpr std::uint32_t kXlogs = 1 << 16;
 struct Judge {
   Criterion criterion;
   int K;
+  const double* xlogs = nullptr;  // [kXlogs] xlog of small counts, where all statistics are counts
   double branch(const double* s) const;                                        // one branch's part of Q
   double total(const double* s) const;                                         // its weight
   double binary(const double* left, const double* node) const;                 // Q of left | node − left
   double several(const double* branches, int n, const double* node) const;     // Q of n branches, K doubles each
+  double x(double v) const;                                                    // v·log2(v)
   double improvement(const double* node, double q, double q_gain) const;       // q_gain: Σ of branch(); Q − Q_node, gain for gain ratio
 };
 double xlog(double v);  // v·log2(v)

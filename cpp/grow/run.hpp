@@ -37,7 +37,6 @@ struct Run {
   bool counted;   // class statistics are plain row counts
   bool weighted;  // rows have grid weights or multiplicities
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
-  const double* xlogs;  // x·log2(x) of small counts (entropy)
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   std::atomic<int> halt{0};
@@ -52,7 +51,6 @@ struct Run {
                : !counted || problem.criterion != Criterion::gini ? Family::any_classes
                : problem.n_classes == 2                            ? Family::binary_gini
                                                                    : Family::many_gini),
-        xlogs(nullptr),
         shares(!problem.multiplicity && !problem.features),
         remembers(problem.n_tasks > kBlockTasks) {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
@@ -63,7 +61,6 @@ struct Run {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);
   }
 };
-constexpr u32 kXlogs = 1 << 16;
 
 struct Pending;  // a bundle that waits to be grown
 

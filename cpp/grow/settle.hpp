@@ -88,24 +88,55 @@ u32 pure_lanes(const Worker& w, const Team& team, const Rows& rows) {
   return team.lanes & ~impure;
 }
 
-// One lane's statistics per category of column f.
-template <class Rows>
-void category_table(const Worker& w, const Team& team, const Rows& rows, int f, int k, u32 V, double* table, i64* n) {
-  const Problem& p = w.run.p;
-  const int K = w.run.K();
-  std::fill_n(table, static_cast<std::size_t>(V) * static_cast<std::size_t>(K), 0.0);
-  std::fill_n(n, V, i64{0});
-  for (u32 i = 0; i < rows.n; i++)
-    if (rows.mask(i) >> k & 1) {
-      const u32 v = rows.rank(f, i);
-      const std::size_t row = rows.row(i);
-      const double m = p.multiplicity ? p.multiplicity[static_cast<std::size_t>(w.block * kBlockTasks + team.task[k]) * p.n_rows + row] : 1;
-      const double weight = m * (p.weight ? p.weight[row] : 1);
-      n[v]++;
-      if (p.n_classes) table[static_cast<int>(v) * K + p.classes[row]] += weight;
-      else table[v * 2] += m * p.product[row], table[v * 2 + 1] += weight;
+// Statistics per category of a column: lane k has table[k], [V][K], and n[k], [V]. A row that at most one of the lanes lacks is counted once,
+// for all, and taken from that lane again; sums on the grid are exact.
+struct CategoryTables {
+  u32 V;
+  double* table[kLanes];
+  i64* n[kLanes];
+
+  template <class Rows>
+  static CategoryTables of(Worker& w, const Team& team, const Rows& rows, int f, u32 lanes) {
+    const Problem& p = w.run.p;
+    CategoryTables out;
+    out.V = rows.n_ranks(f);
+    const std::size_t K = static_cast<std::size_t>(w.run.K()), size = out.V * K;
+    const auto empty = [&](double*& table, i64*& n) {
+      table = w.scratch.take<double>(size), n = w.scratch.take<i64>(out.V);
+      std::fill_n(table, size, 0.0), std::fill_n(n, out.V, i64{0});
+    };
+    double* all;
+    i64* all_n;
+    empty(all, all_n);
+    each_bit(lanes, [&](int k) { empty(out.table[k], out.n[k]); });
+    for (u32 i = 0; i < rows.n; i++) {
+      const u32 m = rows.mask(i) & lanes, absent = lanes & ~m;
+      if (!m) continue;
+      const std::size_t row = rows.row(i), v = rows.rank(f, i);
+      const auto add = [&](double* table, i64* n, double times, i64 sign) {
+        const double weight = times * (p.weight ? p.weight[row] : 1);
+        n[v] += sign;
+        if (p.n_classes) table[v * K + static_cast<std::size_t>(p.classes[row])] += weight;
+        else table[v * 2] += times * p.product[row], table[v * 2 + 1] += weight;
+      };
+      if (p.multiplicity) {
+        each_bit(m, [&](int k) {
+          add(out.table[k], out.n[k], p.multiplicity[static_cast<std::size_t>(w.block * kBlockTasks + team.task[k]) * p.n_rows + row], 1);
+        });
+      } else if (absent & (absent - 1)) {
+        each_bit(m, [&](int k) { add(out.table[k], out.n[k], 1, 1); });
+      } else {
+        add(all, all_n, 1, 1);
+        each_bit(absent, [&](int k) { add(out.table[k], out.n[k], -1, -1); });
+      }
     }
-}
+    each_bit(lanes, [&](int k) {
+      for (std::size_t j = 0; j < size; j++) out.table[k][j] += all[j];
+      for (u32 v = 0; v < out.V; v++) out.n[k][v] += all_n[v];
+    });
+    return out;
+  }
+};
 
 inline Node* add_children(Worker& w, Node& node, int n) {
   node.children = w.new_nodes(n), node.n_children = n;
@@ -254,12 +285,19 @@ struct Settler {
 
   // Every lane takes its test or becomes a leaf; afterwards tests[0..n_tests) are the bundle's different tests.
   void take_tests() {
-    u32 numeric = 0;
+    u32 numeric = 0, nominal = 0;
     each_bit(team.lanes, [&](int k) {
       if (best.feature[k] < 0 || !enough_decrease(k)) leaves |= 1u << k;
-      else if (w.run.p.columns[best.feature[k]].nominal) take_nominal(k);
-      else numeric |= 1u << k;
+      else (w.run.p.columns[best.feature[k]].nominal ? nominal : numeric) |= 1u << k;
     });
+    while (nominal) {
+      const int f = best.feature[__builtin_ctz(nominal)];
+      u32 same = 0;
+      each_bit(nominal, [&](int k) { same |= static_cast<u32>(best.feature[k] == f) << k; });
+      const CategoryTables tables = CategoryTables::of(w, team, rows, f, same);
+      each_bit(same, [&](int k) { take_nominal(k, tables.V, tables.table[k], tables.n[k]); });
+      nominal &= ~same;
+    }
     while (numeric) {
       const int f = best.feature[__builtin_ctz(numeric)];
       u32 same = 0, below[kLanes], above[kLanes], cut[kLanes];
@@ -332,11 +370,11 @@ struct Settler {
       for (int c = 0; c < K; c++) right[c] = node.stats[c] - best.left[k * K + c];
       sum = 0.0 + judge.branch(best.left + k * K) + judge.branch(right);
     } else {
-      const u32 V = rows.n_ranks(f);
-      double* table = arena.take<double>(static_cast<std::size_t>(V) * static_cast<std::size_t>(K));
-      i64* n = arena.take<i64>(V);
+      const CategoryTables tables = CategoryTables::of(w, team, rows, f, 1u << k);
+      const u32 V = tables.V;
+      const double* table = tables.table[k];
+      const i64* n = tables.n[k];
       std::int32_t* map = arena.take<std::int32_t>(V);
-      category_table(w, team, rows, f, k, V, table, n);
       choose_nominal(w.run, table, n, static_cast<int>(V), node, team.min_leaf[k], arena, map);
       double* part = arena.take<double>(static_cast<std::size_t>(K));
       for (int b = 0, found = 1; found; b++) {
@@ -384,14 +422,10 @@ struct Settler {
     t->lanes |= 1u << k;
     for (int b = 0; b < 2; b++) t->child[b * kLanes + k] = team.node[k]->children + b;
   }
-  void take_nominal(int k) {
+  void take_nominal(int k, u32 V, const double* table, const i64* n) {
     const int f = best.feature[k], K = w.run.K();
-    const u32 V = rows.n_ranks(f);
     Node& node = *team.node[k];
-    double* table = arena.take<double>(static_cast<std::size_t>(V) * static_cast<std::size_t>(K));
-    i64* n = arena.take<i64>(V);
     std::int32_t* map = arena.take<std::int32_t>(V);
-    category_table(w, team, rows, f, k, V, table, n);
     choose_nominal(w.run, table, n, static_cast<int>(V), node, team.min_leaf[k], arena, map);
     int n_branches = 0;
     for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;

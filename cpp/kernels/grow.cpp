@@ -270,7 +270,7 @@ void grow(const Problem& problem, Grown& out) {
       const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
       table = allocate<double>(kXlogs);
       for (u32 v = 0; v < most; v++) table[v] = xlog(v);
-      run.xlogs = table;
+      run.judge.xlogs = table;
     }
     grow_blocks(run, workers, n_threads, roots);
     write_trees(run, roots, *workers[0], out.trees);
