@@ -12,7 +12,7 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kFineRows = 1 << 14;                    // rows in opened intervals from which fine ones pay
-constexpr std::size_t kFineBytes = std::size_t{1} << 19;  // a histogram of fine intervals should stay in the second-level cache
+constexpr std::size_t kFineBytes = std::size_t{1} << 18;  // a histogram of fine intervals should stay in the second-level cache
 
 template <class P>
 struct LargeSearch {
@@ -213,7 +213,7 @@ struct LargeSearch {
     u32 shift = 0;
     while (c.n_values >> shift > kFineBytes / bin) shift++;
     const u32 bins = ((c.n_values - 1) >> shift) + 1;
-    if (bins < 4 * c.n_coarse || !shift) return false;
+    if (bins < 2 * c.n_coarse || !shift) return false;
     u32* firsts = w.scratch.take<u32>(bins + 1);
     firsts[0] = 0, firsts[bins] = c.n_values;
     for (u32 b = 1; b < bins; b++) {
@@ -256,14 +256,12 @@ struct LargeSearch {
   void scan_opened(int f, const Histogram& h, Codes codes, const u8* alive, u32 lanes, u64 phase) {
     const Column& c = w.run.p.columns[f];
     const auto mark = w.scratch.mark();
-    SortKey* keys = w.scratch.take<SortKey>(static_cast<std::size_t>(rows.n) + 1);
+    u32* found = w.scratch.take<u32>(static_cast<std::size_t>(rows.n) + 1);
     u32 n = 0;
-    for (u32 i = 0; i < rows.n; i++) {
-      const u32 id = rows.ids[i];
-      keys[n].v = static_cast<u64>(c.ranks[id]) << 32 | i;
-      n += alive[codes[id]];
-    }
-    std::sort(keys, keys + n);
+    for (u32 i = 0; i < rows.n; i++) found[n] = i, n += alive[codes[rows.ids[i]]];
+    SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
+    for (u32 i = 0; i < n; i++) keys[i].v = static_cast<u64>(c.ranks[rows.ids[found[i]]]) << 32 | found[i];
+    keys = sort_keys<32>(keys, room, n, c.n_values);
     const bool close = c.close && !c.edges;
     u32 i = 0;
     p.clear();
