@@ -6,11 +6,15 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kSample = 512;
-constexpr u32 kTinyBundle = 48;  // below this many rows clustering costs more than it saves
+constexpr u32 kTinyBundle = 24;  // below this many rows clustering costs more than it saves
 
-inline double lane_cost(u32 lanes) {  // assumed cost of a row with this many lanes, relative to one; not yet measured
+// What a row costs with so many lanes, relative to one: measured by benchmarks/lanes.py.
+inline double lane_cost(const Run& run, u32 lanes) {
   const int n = __builtin_popcount(lanes);
-  return n <= 1 ? 1.0 : n <= 8 ? 1.25 : 1.5;
+  if (n <= 1) return 1;
+  if (run.family == Run::Family::any_classes && run.judge.criterion != Criterion::gini) return 0.6 + 0.4 * n;  // lane by lane
+  if (run.family == Run::Family::binary_gini || run.family == Run::Family::many_gini) return n <= 8 ? 1.25 : 1.5;
+  return n <= 8 ? 1.7 : 2.2;  // doubles
 }
 
 inline int popcount(const u64* words, u32 n_words) {
@@ -61,7 +65,7 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, c
   if (n_tests < 2 || n < 2 || !w.run.p.bundling || rows.n < kTinyBundle) return n;
 
   const u32 words = sample_rows(w, rows, tests, n_tests, left, clusters, n);
-  for (int i = 0; i < n; i++) clusters[i].cost = popcount(clusters[i].rows, words) * lane_cost(clusters[i].lanes);
+  for (int i = 0; i < n; i++) clusters[i].cost = popcount(clusters[i].rows, words) * lane_cost(w.run, clusters[i].lanes);
   const auto size = static_cast<std::size_t>(n);
   double* gains = w.scratch.take<double>(size * size);  // what merging two clusters would save
   const auto find_gain = [&](int i, int j) {
@@ -71,7 +75,7 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, c
     if (a.lanes & b.lanes) return;
     int joint = 0;
     for (u32 q = 0; q < words; q++) joint += __builtin_popcountll(a.rows[q] | b.rows[q]);
-    gain = a.cost + b.cost - joint * lane_cost(a.lanes | b.lanes);
+    gain = a.cost + b.cost - joint * lane_cost(w.run, a.lanes | b.lanes);
   };
   for (int i = 0; i < n; i++)
     for (int j = i + 1; j < n; j++) find_gain(i, j);
@@ -86,7 +90,7 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, c
     for (int i = 0; i < b.n_items; i++) a.items[a.n_items++] = b.items[i];
     for (u32 i = 0; i < words; i++) a.rows[i] |= b.rows[i];
     a.lanes |= b.lanes, a.left |= b.left, a.right |= b.right;
-    a.cost = popcount(a.rows, words) * lane_cost(a.lanes);
+    a.cost = popcount(a.rows, words) * lane_cost(w.run, a.lanes);
     clusters[second] = clusters[--n];
     for (int i = 0; i < n; i++) {
       if (i != first) find_gain(first, i);

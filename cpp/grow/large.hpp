@@ -40,15 +40,6 @@ struct LargeSearch {
   void refresh() {  // limits from the best tests known now
     each_bit(team.lanes, [&](int k) { p.lower(best, k), fine.lower(best, k); });
   }
-  u32 allowed(int f) const {
-    const Problem& problem = w.run.p;
-    if (!problem.features) return team.lanes;
-    u32 bits = 0;
-    each_bit(team.lanes, [&](int k) {
-      bits |= static_cast<u32>(problem.features[static_cast<std::size_t>(w.block * kBlockTasks + team.task[k]) * static_cast<std::size_t>(problem.n_features) + static_cast<std::size_t>(f)] != 0) << k;
-    });
-    return bits;
-  }
   __attribute__((noinline)) void judge(P& state, u32 lanes, int f, u64 key) {
     each_bit(lanes, [&](int k) {
       u64 order = key;
@@ -137,7 +128,7 @@ struct LargeSearch {
 
   void search_borders(int f, const Histogram& h) {
     const Column& c = w.run.p.columns[f];
-    const u32 lanes = allowed(f);
+    const u32 lanes = allowed_lanes(w, team, f);
     if (!lanes) return;
     if (c.nominal) return search_nominal(f, h, lanes);
     const bool close = c.close && !c.edges;
@@ -185,7 +176,7 @@ struct LargeSearch {
   void open_intervals(int f, const Histogram& h) {
     const Column& c = w.run.p.columns[f];
     if (c.nominal || c.n_coarse == c.n_values) return;
-    const u32 lanes = allowed(f);
+    const u32 lanes = allowed_lanes(w, team, f);
     if (!lanes) return;
     count_missing(h);
     const auto mark = w.scratch.mark();
