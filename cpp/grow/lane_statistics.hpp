@@ -319,35 +319,51 @@ struct AnyClasses {
     });
     return bits;
   }
-  // Bound of an interval: the class criteria are convex in the left sums, so their best value over the box an interval can give is
-  // at a corner (each class all moved or not); gain ratio: the best gain over the least split information, which lies at an
-  // end. All corners are looked at for up to four classes; with more every interval is opened.
+  // Bound of an interval, Gini: convex in the left sums, so its best value over the box an interval can give is at a corner (each class
+  // all moved or not). All corners are looked at for up to four classes; with more, every interval is opened.
   u32 alive(const V* cell, double) {
     const u32 inside = greater<T, W>(cell[C], all<T, W>(1));
-    if (!inside || C > 4) return inside;
-    V before[4], end = V{}, here = V{};
-    for (int c = 0; c < C; c++) before[c] = l_c[c], here += l_c[c], end += l_c[c] + cell[c];
+    if (!inside) return 0;
+    if (run.judge.criterion != Criterion::gini) return inside & alive_entropy(cell);
+    if (C > 4) return inside;
+    V before[4];
+    for (int c = 0; c < C; c++) before[c] = l_c[c];
     u32 bits = 0;
     for (u32 corner = 0; corner < 1u << C; corner++) {
       for (int c = 0; c < C; c++) l_c[c] = corner >> c & 1 ? before[c] + cell[c] : before[c];
-      if (run.judge.criterion == Criterion::gain_ratio) bits |= best_ratio(here, end);
-      else bits |= promising();
+      bits |= promising();
     }
     for (int c = 0; c < C; c++) l_c[c] = before[c];
     return inside & bits;
   }
-  u32 best_ratio(const V& here, const V& end) const {
+  // Entropy's quality is Σ_c φ_c(l_c) + g(l), φ_c(v) = x(v) + x(n_c − v) convex and g(l) = −x(l) − x(n − l) concave. Over an interval φ_c lies
+  // below its chord and g below its tangent at the middle: a sum that is linear in every class's rows moved, so each class
+  // is best moved wholly or not at all. Gain ratio: that gain over the least split information, which lies at an end.
+  u32 alive_entropy(const V* cell) const {
     u32 bits = 0;
     each_bit(lanes, [&](int k) {
-      const double N = lane<T, W>(n, k), best = lane<T, W>(limit, k), a = lane<T, W>(here, k), b = lane<T, W>(end, k);
-      double l = 0, q = 0;
-      for (int c = 0; c < C; c++) {
-        const double lc = lane<T, W>(l_c[c], k);
-        l += lc, q += x(lc) + x(lane<T, W>(n_c[c], k) - lc);
+      const double N = lane<T, W>(n, k), best = lane<T, W>(limit, k);
+      double here = 0, size = 0;
+      for (int c = 0; c < C; c++) here += lane<T, W>(l_c[c], k), size += lane<T, W>(cell[c], k);
+      const double middle = here + size / 2, rest = N - middle, tangent = __builtin_log2(rest / middle);
+      if (!(middle > 0 && rest > 0)) {
+        bits |= 1u << k;
+        return;
       }
-      const double split_a = x(N) - x(a) - x(N - a), split_b = x(N) - x(b) - x(N - b);
-      const double gain = q - x(l) - x(N - l) - lane<T, W>(node_q, k), split = split_a < split_b ? split_a : split_b;
-      bits |= static_cast<u32>(best == kNever || split <= 0 || gain > best * split - 1e-11 * (x(N) + N) * (1 + best)) << k;
+      double q = -xlog(middle) - xlog(rest) - tangent * size / 2;
+      for (int c = 0; c < C; c++) {
+        const double left = lane<T, W>(l_c[c], k), right = lane<T, W>(n_c[c], k) - left, moved = lane<T, W>(cell[c], k);
+        const double start = x(left) + x(right), gain = moved > 0 ? x(left + moved) + x(right - moved) - start + tangent * moved : 0;
+        q += start + (gain > 0 ? gain : 0);
+      }
+      const double slack = 1e-11 * (x(N) + N);
+      if (run.judge.criterion == Criterion::entropy) {
+        bits |= static_cast<u32>(q > best - slack) << k;
+        return;
+      }
+      const double end = here + size, split_a = x(N) - x(here) - x(N - here), split_b = x(N) - x(end) - x(N - end);
+      const double split = split_a < split_b ? split_a : split_b, gain = q - lane<T, W>(node_q, k);
+      bits |= static_cast<u32>(best == kNever || split <= 0 || gain > best * split - slack * (1 + best)) << k;
     });
     return bits;
   }
