@@ -1,6 +1,6 @@
-// Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first. Large bundles share their columns among
-// the threads; small ones wait in a queue and are then finished by whichever thread is free. With many blocks a thread takes
-// whole blocks instead. Nothing of this shows in the trees.
+// Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first. The largest bundles share their columns among
+// the threads; the others wait in a queue and are then grown to the end by whichever thread is free. With many blocks a thread
+// takes whole blocks instead. Nothing of this shows in the trees.
 #include "../grow/forest.hpp"
 #include "../grow/large.hpp"
 #include "../grow/local.hpp"
@@ -8,11 +8,13 @@
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
+constexpr int kShare = 4;  // a bundle with this fraction of a thread's share of the rows, or less, is left to one thread
+
 struct Block {
   Worker** helpers;
   int n_helpers;
   Arena held;  // rows of pending bundles
-  Pending* queue = nullptr;
+  Pending *queue = nullptr, *small = nullptr;  // the small ones come last: no thread then has to wait long for another
 
   Worker& w() { return *helpers[0]; }
 
@@ -41,15 +43,17 @@ struct Block {
     Worker& me = w();
     me.poll();
     const u64 rows_here = lane_rows(team);
-    if (n <= local_limit(team)) {
-      if (n_helpers == 1) {
-        grow_local(me, team, n, ids, masks);
-        me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
-        return;
-      }
+    const std::size_t local = local_limit(team);
+    if (n_helpers > 1 && n <= std::max(local, me.run.p.n_rows / static_cast<std::size_t>(kShare * n_helpers))) {
       Pending* p = new_pending(held, team, n);
       std::copy_n(ids, n, p->ids), std::copy_n(masks, n, p->masks);
-      p->next = queue, queue = p;
+      Pending*& first = n > local ? queue : small;
+      p->next = first, first = p;
+      return;
+    }
+    if (n <= local) {
+      grow_local(me, team, n, ids, masks);
+      me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
       return;
     }
     const double started = seconds_now();
@@ -105,8 +109,17 @@ struct Block {
     me.nesting--;
   }
 
+  void refine_deferred() {
+    while (Pending* later = w().deferred) {
+      w().deferred = later->next;
+      refine(later->team, later->n, later->ids, later->masks);
+    }
+  }
+
   void finish_queue() {
-    Run& run = w().run;
+    Pending** end = &queue;
+    while (*end) end = &(*end)->next;
+    *end = small;
     std::atomic<int> failed{0};
     std::atomic<Pending*> next{queue};
 #ifdef _OPENMP
@@ -114,22 +127,18 @@ struct Block {
 #endif
     {
 #ifdef _OPENMP
-      Worker& me = *helpers[n_helpers > 1 ? omp_get_thread_num() : 0];
+      Worker* me = helpers[omp_get_thread_num()];
 #else
-      Worker& me = *helpers[0];
+      Worker* me = helpers[0];
 #endif
-      std::copy_n(w().root_total, kLanes, me.root_total);
+      std::copy_n(w().root_total, kLanes, me->root_total);
       try {
+        Block alone{&me, 1};
         while (Pending* p = next.load()) {
           if (!next.compare_exchange_weak(p, p->next)) continue;
           if (failed.load()) break;
-          me.poll();
-          grow_local(me, p->team, p->n, p->ids, p->masks);
-          while (Pending* later = me.deferred) {
-            me.deferred = later->next;
-            grow_local(me, later->team, later->n, later->ids, later->masks);
-          }
-          run.rows_done.fetch_add(lane_rows(p->team), std::memory_order_relaxed);
+          alone.refine(p->team, p->n, p->ids, p->masks);
+          alone.refine_deferred();
         }
       } catch (const Stopped&) {
         failed.store(1);
@@ -175,7 +184,7 @@ struct Block {
     }
     each_bit(closed, [&](int k) { me.run.rows_done.fetch_add(static_cast<u64>(team.node[k]->n_rows), std::memory_order_relaxed); });
     close_lanes(me, team, rows, closed);
-    queue = nullptr;
+    queue = small = nullptr;
     if (team.lanes && closed && !p.multiplicity) {  // only the lanes that go on
       Team rest;
       each_bit(team.lanes, [&](int k) {
@@ -190,12 +199,9 @@ struct Block {
       team = rest, n = kept;
     }
     if (team.lanes) refine(team, n, ids, masks);
-    while (Pending* later = me.deferred) {
-      me.deferred = later->next;
-      refine(later->team, later->n, later->ids, later->masks);
-    }
+    refine_deferred();
     me.scratch.release(mark);
-    if (queue) finish_queue();
+    if (queue || small) finish_queue();
     held.release({nullptr, 0});
     for (int i = 0; i < n_helpers; i++) helpers[i]->held.release({nullptr, 0});
   }
@@ -219,7 +225,7 @@ struct Block {
 void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
   const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
-    Block block{workers, n_threads, {}, nullptr};
+    Block block{workers, n_threads};
     for (int b = 0; b < n_blocks; b++) block.grow(b, roots);
     return;
   }
@@ -234,7 +240,7 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
     Worker* me = workers[0];
 #endif
     try {
-      Block block{&me, 1, {}, nullptr};
+      Block block{&me, 1};
       for (int b; (b = next.fetch_add(1)) < n_blocks && !failed.load();) block.grow(b, roots);
     } catch (const Stopped&) {
       failed.store(1);

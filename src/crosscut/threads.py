@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 WORTH_THREADS = (
-    1 << 20
+    1 << 18
 )  # cells (rows x columns x trees) below which starting threads costs more than it saves
 
 
