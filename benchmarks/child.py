@@ -33,14 +33,13 @@ class Child:
         self._loaded = 0.0
 
     def load(self, workload: str) -> None:
-        """Make the process ready for another workload."""
+        """Start a fresh process for a workload: what another left behind must not count."""
         self.wall, self.cpu = [], []
+        self.close()
         if self.peer == "rpart":
-            self.close()
             self._start(_rpart(workload, Path(self._folder.name)))
         else:
-            if self._process is None:
-                self._start([sys.executable, __file__, self.peer])
+            self._start([sys.executable, __file__, self.peer])
             self._say(f"load {workload}")
         self._answer("ready")
         # from here on the kernel counts the peak anew

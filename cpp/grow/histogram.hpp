@@ -81,8 +81,8 @@ CC_INLINE void subtract_folds(Vec<T, W>& v) {
 // Finer intervals than the coarse ones, of about 2^shift ranks: `firsts` are their first ranks, each 0 to 2^shift − 1 above a
 // multiple of 2^shift.
 struct FineCodes {
-  const u32 *ranks, *firsts;
-  u32 shift, n_values, bins;
+  const u32 *ranks = nullptr, *firsts = nullptr;
+  u32 shift = 0, n_values = 0, bins = 0;
   CC_INLINE u32 operator[](u32 id) const {
     const u32 r = ranks[id], code = r >> shift;
     return r == n_values ? bins : code - (r < firsts[code]);

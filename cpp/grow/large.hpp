@@ -28,6 +28,7 @@ struct LargeSearch {
   double* stats;
   V* cell;
   MissingRows missing_rows;
+  int n_fine = 0;  // columns counted in fine intervals
 
   static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
   LargeSearch(Worker& worker, const Team& t, const LargeRows& r, const SortedRows& s, const LocalRows& a, Best& b)
@@ -55,20 +56,25 @@ struct LargeSearch {
     u32 bins = 0;  // without missing
     bool missing = false;
     const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
+    FineCodes fine;               // if they are fine ones
     Vec<u32, W>* counts = nullptr;
     Vec<double, W>* values = nullptr;
     double* squares = nullptr;
   };
   int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
 
-  static std::size_t bytes(const Run& run, int f) {
+  static std::size_t bytes(const Run& run, int f, bool fine) {
     const Column& c = run.p.columns[f];
     const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
-    return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
-                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
+    const std::size_t coarse = run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
+                                           : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
+    return fine && coarse < kFineBytes ? kFineBytes : coarse;
   }
+  static bool fine_at_once(const Team& team, const LargeRows& rows) { return team.fine && rows.n > 4 * kFineRows; }
   Histogram fill(int f) {
     const Column& c = w.run.p.columns[f];
+    FineCodes codes;
+    if (fine_at_once(team, rows) && fine_codes(c, codes)) return fill_fine(c, codes);
     Histogram h;
     h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing, h.firsts = c.coarse_first;
     if (c.nominal) fill_with(h, c.ranks);
@@ -77,8 +83,9 @@ struct LargeSearch {
   }
   Histogram fill_fine(const Column& c, const FineCodes& codes) {
     Histogram h;
-    h.bins = codes.bins, h.missing = c.has_missing, h.firsts = codes.firsts;
+    h.bins = codes.bins, h.missing = c.has_missing, h.firsts = codes.firsts, h.fine = codes;
     fill_with(h, codes);
+    n_fine++;
     return h;
   }
   template <class Codes>
@@ -185,13 +192,13 @@ struct LargeSearch {
     find_alive(h, lanes, alive, opened);
     const u32 most = opened[0] > opened[1] ? opened[0] : opened[1];
     FineCodes codes;
-    if (static_cast<u64>(rows.n) * most / h.bins > kFineRows && fine_codes(c, codes)) {
-      const Histogram fine_h = fill_fine(c, codes);
-      search_borders(f, fine_h);
-      find_alive(fine_h, lanes, alive, opened);
-      scan_opened(f, fine_h, codes, alive, opened, lanes);
+    if (!h.fine.firsts && static_cast<u64>(rows.n) * most / h.bins > kFineRows && fine_codes(c, codes)) {
+      const Histogram finer = fill_fine(c, codes);
+      search_borders(f, finer);
+      find_alive(finer, lanes, alive, opened);
+      scan_opened(f, finer, alive, opened, lanes);
     } else {
-      scan_opened(f, h, c.coarse, alive, opened, lanes);
+      scan_opened(f, h, alive, opened, lanes);
     }
     w.scratch.release(mark);
   }
@@ -199,7 +206,7 @@ struct LargeSearch {
   // Fine intervals whose borders are wide gaps, so that every lane's own neighbours there are far enough apart; false if they would be no
   // finer than the coarse ones, or if such gaps are too rare.
   bool fine_codes(const Column& c, FineCodes& codes) {
-    if (!w.run.p.two_resolutions) return false;
+    if (!w.run.p.two_resolutions || c.nominal || c.n_coarse == c.n_values) return false;
     const std::size_t bin = static_cast<std::size_t>(parts()) * (w.run.counted ? sizeof(Vec<u32, W>) : sizeof(Vec<double, W>));
     u32 shift = 0;
     while (c.n_values >> shift > kFineBytes / bin) shift++;
@@ -238,18 +245,36 @@ struct LargeSearch {
     }
   }
 
-  template <class Codes>
-  void scan_opened(int f, const Histogram& h, Codes codes, u8* const* alive, const u32* opened, u32 lanes) {
+  void scan_opened(int f, const Histogram& h, u8* const* alive, const u32* opened, u32 lanes) {
     for (u32 phase = 0; phase < 2; phase++)
-      if (opened[phase]) scan_opened(f, h, codes, alive[phase], lanes, phase ? kMissingLeft : kMissingRight);
+      if (opened[phase]) scan_opened(f, h, alive[phase], lanes, phase ? kMissingLeft : kMissingRight);
   }
-  template <class Codes>
-  void scan_opened(int f, const Histogram& h, Codes codes, const u8* alive, u32 lanes, u64 phase) {
+  // The positions of the rows in opened intervals. Coarse codes are small and quickly read: they choose first.
+  u32 rows_in(const Column& c, const Histogram& h, const u8* alive, u32* found) {
+    const u8* coarse_alive = alive;
+    if (h.fine.firsts) {
+      u8* around = w.scratch.take<u8>(c.n_coarse + 1);
+      std::fill_n(around, c.n_coarse + 1, u8{0});
+      for (u32 b = 0, i = 0; b < h.bins; b++) {
+        while (c.coarse_first[i + 1] <= h.firsts[b]) i++;
+        for (u32 j = i; alive[b] && j < c.n_coarse && c.coarse_first[j] < h.firsts[b + 1]; j++) around[j] = 1;
+      }
+      coarse_alive = around;
+    }
+    u32 n = 0, kept = 0;
+    for (u32 i = 0; i < rows.n; i++) found[n] = i, n += coarse_alive[c.coarse[rows.ids[i]]];
+    if (!h.fine.firsts) return n;
+    for (u32 i = 0; i < n; i++) {
+      const u32 at = found[i];
+      found[kept] = at, kept += alive[h.fine[rows.ids[at]]];
+    }
+    return kept;
+  }
+  void scan_opened(int f, const Histogram& h, const u8* alive, u32 lanes, u64 phase) {
     const Column& c = w.run.p.columns[f];
     const auto mark = w.scratch.mark();
     u32* found = w.scratch.take<u32>(static_cast<std::size_t>(rows.n) + 1);
-    u32 n = 0;
-    for (u32 i = 0; i < rows.n; i++) found[n] = i, n += alive[codes[rows.ids[i]]];
+    const u32 n = rows_in(c, h, alive, found);
     SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
     for (u32 i = 0; i < n; i++) keys[i].v = static_cast<u64>(c.ranks[rows.ids[found[i]]]) << 32 | found[i];
     keys = sort_keys<32>(keys, room, n, c.n_values);
@@ -305,16 +330,18 @@ constexpr std::size_t kHistogramBytes = std::size_t{128} << 20;  // columns are 
 
 // All columns by all helpers (one worker per thread; helpers[0] is the caller).
 template <class P>
-void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
+void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, Team& team, const LargeRows& rows, const SortedRows& sorted,
                        const LocalRows& all_rows, Best& best) {
   using Search = LargeSearch<P>;
   Run& run = helpers[0]->run;
   const int F = run.p.n_features;
   std::atomic<int> failed{0};
+  int n_fine = 0;
+  const bool fine = Search::fine_at_once(team, rows);
   for (int begin = 0; begin < F;) {
     std::size_t bytes = 0;
     int end = begin;
-    while (end < F && (end == begin || bytes + Search::bytes(run, end) <= kHistogramBytes)) bytes += Search::bytes(run, end++);
+    while (end < F && (end == begin || bytes + Search::bytes(run, end, fine) <= kHistogramBytes)) bytes += Search::bytes(run, end++, fine);
     std::atomic<int> next{begin};
 #ifdef _OPENMP
 #pragma omp parallel num_threads(n_helpers) if (n_helpers > 1)
@@ -374,16 +401,17 @@ void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, const T
 #pragma omp barrier
 #pragma omp critical(crosscut_merge)
 #endif
-      if (!failed.load()) merge_best(best, mine);
+      if (!failed.load()) merge_best(best, mine), n_fine += search->n_fine;
       w.scratch.release(mark);
     }
     if (failed.load() == 1) throw Stopped{};
     if (failed.load()) throw std::bad_alloc();
     begin = end;
   }
+  team.fine = 2 * n_fine > F;
 }
 
-inline void search_large(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, Best& best) {
+inline void search_large(Worker** helpers, int n_helpers, Team& team, const LargeRows& rows, Best& best) {
   Worker& w = *helpers[0];
   const auto mark = w.scratch.mark();
   const Problem& p = w.run.p;

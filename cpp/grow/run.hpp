@@ -104,6 +104,7 @@ inline double seconds_now() {
 // The tasks of a bundle, one per lane, and the node each of them has there.
 struct Team {
   int n = 0, depth = 0;
+  bool fine = false;   // the bundle above had no clear test: most columns were counted in fine intervals (large.hpp)
   u32 lanes = 0;       // lanes that still want a test
   u8 task[kLanes];     // task within the block
   Node* node[kLanes];
