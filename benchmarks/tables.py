@@ -19,6 +19,8 @@ PAGES = ("README.md", "docs/benchmarks.md")
 README_WORK = (
     "iris",
     "breast-cancer",
+    "diabetes",
+    "noisy-5k",
     "mixed-32k",
     "tree-like-8",
     "weak-20",
