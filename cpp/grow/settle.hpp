@@ -114,9 +114,9 @@ struct CategoryTables {
     CategoryTables out;
     out.V = rows.n_ranks(f);
     const std::size_t K = static_cast<std::size_t>(w.run.K()), size = out.V * K;
-    const auto empty = [&](double*& table, i64*& n) {
-      table = w.scratch.take<double>(size), n = w.scratch.take<i64>(out.V);
-      std::fill_n(table, size, 0.0), std::fill_n(n, out.V, i64{0});
+    const auto empty = [&](double*& sums, i64*& counts) {
+      sums = w.scratch.take<double>(size), counts = w.scratch.take<i64>(out.V);
+      std::fill_n(sums, size, 0.0), std::fill_n(counts, out.V, i64{0});
     };
     double* all;
     i64* all_n;
@@ -126,11 +126,11 @@ struct CategoryTables {
       const u32 m = rows.mask(i) & lanes, absent = lanes & ~m;
       if (!m) continue;
       const std::size_t row = rows.row(i), v = rows.rank(f, i);
-      const auto add = [&](double* table, i64* n, double times, i64 sign) {
+      const auto add = [&](double* sums, i64* counts, double times, i64 sign) {
         const double weight = times * (p.weight ? p.weight[row] : 1);
-        n[v] += sign;
-        if (p.n_classes) table[v * K + static_cast<std::size_t>(p.classes[row])] += weight;
-        else table[v * 2] += times * p.product[row], table[v * 2 + 1] += weight;
+        counts[v] += sign;
+        if (p.n_classes) sums[v * K + static_cast<std::size_t>(p.classes[row])] += weight;
+        else sums[v * 2] += times * p.product[row], sums[v * 2 + 1] += weight;
       };
       if (p.multiplicity) {
         each_bit(m, [&](int k) {

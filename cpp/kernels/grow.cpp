@@ -16,6 +16,7 @@ struct Block {
   Arena held;  // rows of pending bundles
   Pending *queue = nullptr, *small = nullptr;  // the small ones come last: no thread then has to wait long for another
 
+  Block(Worker** workers, int n) : helpers(workers), n_helpers(n) {}
   Worker& w() { return *helpers[0]; }
 
   // Sorting a local block pays if several levels use it: near the depth limit only small bundles become local.
@@ -133,7 +134,7 @@ struct Block {
 #endif
       std::copy_n(w().root_total, kLanes, me->root_total);
       try {
-        Block alone{&me, 1};
+        Block alone(&me, 1);
         while (Pending* p = next.load()) {
           if (!next.compare_exchange_weak(p, p->next)) continue;
           if (failed.load()) break;
@@ -225,7 +226,7 @@ struct Block {
 void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
   const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
-    Block block{workers, n_threads};
+    Block block(workers, n_threads);
     for (int b = 0; b < n_blocks; b++) block.grow(b, roots);
     return;
   }
@@ -240,7 +241,7 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
     Worker* me = workers[0];
 #endif
     try {
-      Block block{&me, 1};
+      Block block(&me, 1);
       for (int b; (b = next.fetch_add(1)) < n_blocks && !failed.load();) block.grow(b, roots);
     } catch (const Stopped&) {
       failed.store(1);
