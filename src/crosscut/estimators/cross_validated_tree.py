@@ -88,7 +88,7 @@ class CrossValidatedTree(FoldScores, FittedTree, Views, BaseEstimator):  # type:
             self._prune()
             self._cv = problem.validate(tasks, self.forest_)
         if self.scoring is not None:
-            self._held_out_scores = self._score_folds(X, problem.labels, tasks)
+            self._held_out_scores = self._score_folds(X, problem.labels, tasks, self._fold_estimator)
         return self
 
     def _fit_stream(self, X: Any, target: str, sample_weight: Any, groups: Any) -> Self:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -13,12 +14,14 @@ from crosscut.splits import folds_of
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from crosscut.growth import Limits
 
 
-class FoldScores:
+class FoldScores(ABC):
     """Scores of the folds of a fitted estimator."""
 
     cv: Any
@@ -26,13 +29,9 @@ class FoldScores:
     random_state: Any
     _held_out_scores: NDArray[np.float64] | None
 
+    @abstractmethod
     def _cross_validation(self, name: str) -> Any:
         """Return the out-of-fold results, which have ``scores``; without any say that ``name`` needs them."""
-        raise NotImplementedError
-
-    def _fold_estimator(self, task: int) -> Self:
-        """Return a fitted copy of this estimator whose model is that of a task."""
-        raise NotImplementedError
 
     @property
     def cv_scores_(self) -> NDArray[np.float64]:
@@ -51,14 +50,17 @@ class FoldScores:
         scores = self.cv_scores_
         return float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
 
-    def _score_folds(self, X: Any, labels: NDArray[Any], tasks: Tasks) -> NDArray[np.float64]:
+    def _score_folds(
+        self, X: Any, labels: NDArray[Any], tasks: Tasks, fold_estimator: Callable[[int], Any]
+    ) -> NDArray[np.float64]:
+        """Score as ``scoring`` says; ``fold_estimator(task)`` is a fitted copy with that task's model."""
         from sklearn.metrics import check_scoring
 
         scorer = check_scoring(self, self.scoring)
         scores = []
         for task in range(1, tasks.n_tasks):
             rows = tasks.test_rows(task)
-            model = self._fold_estimator(task)
+            model = fold_estimator(task)
             scores.append(scorer(model, _safe_indexing(X, rows), labels[rows]))
         return np.array(scores, dtype=np.float64)
 

@@ -139,7 +139,7 @@ class RuleClassifier(RuleParameters, RuleScores, ClassifierMixin, BaseEstimator)
             return self
         self._cv = OutOfFold.of(examples, sets, [tasks.test_rows(t) for t in range(tasks.n_tasks)], codes)
         if self.scoring is not None:
-            self._held_out_scores = self._score_folds(X, labels, tasks)
+            self._held_out_scores = self._score_folds(X, labels, tasks, self._fold_estimator)
         return self
 
     def _tasks(self, X: Any, codes: NDArray[np.int32], labels: NDArray[Any], groups: Any) -> Tasks:
