@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import crosscut
-from crosscut.labels import number
 from crosscut.relational.terms import term_text
+from crosscut.report.charts import bar_chart
+from crosscut.report.html import page_template
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -102,13 +102,6 @@ def write_report(model: RelationalModel, path: str | PathLike[str]) -> None:
 
 def report_html(summary: dict[str, Any]) -> str:
     """Fill the page's template from plain data."""
-    from jinja2 import Environment
-
-    from crosscut.report.charts import bar_chart
-
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = number
-    page = files("crosscut.relational").joinpath("page.html").read_text(encoding="utf-8")
     lines = summary["text"].splitlines()
     left = len(lines) - MOST_LINES
     cv, levels = summary["cv"], summary["levels"]
@@ -130,9 +123,8 @@ def report_html(summary: dict[str, Any]) -> str:
             y_title=cv["measure"],
             mean=cv["score"],
         )
-    return environment.from_string(page).render(
+    return page_template("relational.html").render(
         **summary,
-        style=files("crosscut.report").joinpath("page.css").read_text(encoding="utf-8"),
         tree_text="\n".join(lines[:MOST_LINES]) + (f"\n… {left} more lines" if left > 0 else ""),
         charts=charts,
     )

@@ -49,7 +49,6 @@ def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> s
     folds = [str(k + 1) for k in range(cv["folds"])]
     return template.render(
         **summary,
-        style=page_part("page.css"),
         script=page_part("page.js"),
         # no "<" can end the script element that holds the data
         forest=json.dumps(forest, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
@@ -98,18 +97,23 @@ def page_part(name: str) -> str:
 
 def page_template(name: str) -> Template:
     """Return the template of a page; what is filled in is escaped."""
-    from jinja2 import Environment
+    from jinja2 import Environment, FunctionLoader
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(page_part), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"number": number, "percent": _percent}
-    return environment.from_string(page_part(name))
+    environment.globals["style"] = page_part("page.css")
+    return environment.get_template(name)
 
 
-def fitting_code(name: str, settings: dict[str, Any]) -> str:
-    """Return the lines of Python that fit the same model."""
-    given = ",\n".join(
-        f"    {key}={value if '(' in str(value) else repr(value)}"
+def fitting_code(name: str, settings: dict[str, Any], *, first: str = "", data: str = "X, y") -> str:
+    """Return the lines of Python that fit the same model; ``first`` is its argument without a name."""
+    given = [first] if first else []
+    given += [
+        f"{key}={value if '(' in str(value) else repr(value)}"
         for key, value in settings.items()
         if value is not None
-    )
-    return f"from crosscut import {name}\n\nmodel = {name}(\n{given},\n).fit(X, y)"
+    ]
+    lines = "".join(f"    {argument},\n" for argument in given)
+    return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
