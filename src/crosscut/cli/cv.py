@@ -6,106 +6,30 @@ import json
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.terminal import stdout, waiting
 from crosscut.engines.progress import watching
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-def growing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how trees are grown."""
-    options = [
-        click.option(
-            "--criterion",
-            type=click.Choice(["gini", "entropy", "gain_ratio"]),
-            help="What makes a test good; for classes.",
-        ),
-        click.option(
-            "--splits",
-            type=click.Choice(["binary", "multiway"]),
-            default="binary",
-            show_default=True,
-            help="Split categories in two sets, or one branch each.",
-        ),
-        click.option("--max-depth", type=click.IntRange(min=1), help="Levels of tests."),
-        click.option(
-            "--min-leaf",
-            type=click.IntRange(min=1),
-            default=1,
-            show_default=True,
-            help="Least rows in a leaf.",
-        ),
-        click.option(
-            "--min-split",
-            type=click.IntRange(min=2),
-            default=2,
-            show_default=True,
-            help="Least rows in a node that is split.",
-        ),
-        click.option(
-            "--min-decrease",
-            type=click.FloatRange(min=0),
-            default=0.0,
-            show_default=True,
-            help="Least decrease of impurity by a test.",
-        ),
-        click.option(
-            "--max-bins", type=click.IntRange(2, 255), help="Test quantiles only: faster, approximate."
-        ),
-        click.option(
-            "--prune",
-            type=click.Choice(["none", "best", "1se", "pessimistic"]),
-            default="1se",
-            show_default=True,
-            help="By least cross-validated error, one standard error, or C4.5's estimate.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict.")
+@options.columns
 @click.option("--task", type=click.Choice(["classification", "regression"]), help="Guessed if not given.")
-@click.option("--table", help="The table of a DuckDB or SQLite file.")
-@click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    default=10,
-    show_default=True,
-    help="Folds of the cross-validation.",
-)
+@options.folds
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Repeat it with other folds."
 )
 @click.option("--groups", metavar="COLUMN", help="Rows with the same value here stay in one fold.")
-@click.option("--weights", metavar="COLUMN", help="Weights of the rows.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated.")
-@click.option(
-    "--nominal", multiple=True, metavar="COLUMN", help="A column to take as categories; may be repeated."
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Shuffles the rows into folds.",
-)
 @click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
-@growing_options
+@options.growing
 @click.option("--jobs", type=click.IntRange(min=1), help="Threads; all cores if not given.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result.")
-@click.option("--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
+@options.results
 def cv(
     *,
     file: str,
@@ -119,7 +43,7 @@ def cv(
     report: Path | None,
     save: Path | None,
     as_json: bool,
-    **options: Any,
+    **given: Any,
 ) -> None:
     """Grow a decision tree on FILE and cross-validate it.
 
@@ -133,8 +57,8 @@ def cv(
             file, target, table=table, task=task, groups=groups, weights=weights, drop=drop, nominal=nominal
         )
     read = time.perf_counter()
-    with waiting(f"growing {options['folds'] * options['repeats'] + 1} trees") as tell, watching(tell):
-        model = fit(source, **options)
+    with waiting(f"growing {given['folds'] * given['repeats'] + 1} trees") as tell, watching(tell):
+        model = fit(source, **given)
     grown = time.perf_counter()
     from crosscut.report.summary import summarize
 
@@ -182,13 +106,18 @@ def fit(
     )
     if growing["criterion"] is not None:
         model.set_params(criterion=growing["criterion"])
+    fit_noting(model, source)
+    return model
+
+
+def fit_noting(model: Any, source: Source) -> None:
+    """Fit a model to a file; what is remarkable becomes a note, and too few rows for folds a failure."""
     with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         model.fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
     source.notes += list(dict.fromkeys(str(warning.message) for warning in said))
-    if len(model.forest_) == 1:
+    if not hasattr(model, "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
-    return model
 
 
 def _splitter(source: Source, folds: int, repeats: int, seed: int | None) -> Any:

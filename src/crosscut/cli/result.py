@@ -24,12 +24,17 @@ MOST_ROWS = 12  # of the printed pruning table
 
 def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
     """Print the tree first, then what to think of it."""
-    for note in summary["notes"]:
-        console.print(f"[dim]{escape(note)}[/]")
-    console.print()
+    print_notes(console, summary["notes"])
     print_tree(console, model.tree_, model._schema, model._classes(), target=summary["target"])  # noqa: SLF001
     print_evidence(console, summary)
     _print_cost(console, summary)
+
+
+def print_notes(console: Console, notes: list[str]) -> None:
+    """Print what was guessed or is remarkable, before the result."""
+    for note in notes:
+        console.print(f"[dim]{escape(note)}[/]")
+    console.print()
 
 
 def print_evidence(console: Console, summary: dict[str, Any]) -> None:

@@ -1,0 +1,169 @@
+"""Options that several commands have, and what they mean to an estimator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def together(*options: Decorator) -> Decorator:
+    """Return one decorator for several options, which the help lists in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+table = click.option("--table", help="The table of a DuckDB or SQLite file.")
+
+columns = together(
+    click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."),
+    table,
+    click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated."),
+    click.option(
+        "--nominal", multiple=True, metavar="COLUMN", help="A column to take as categories; may be repeated."
+    ),
+)
+
+folds = together(
+    click.option(
+        "--folds",
+        type=click.IntRange(min=2),
+        default=10,
+        show_default=True,
+        help="Folds of the cross-validation.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+        show_default=True,
+        help="Shuffles the rows into folds.",
+    ),
+)
+
+results = together(
+    click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result."),
+    click.option(
+        "--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."),
+)
+
+growing = together(
+    click.option(
+        "--criterion",
+        type=click.Choice(["gini", "entropy", "gain_ratio"]),
+        help="What makes a test good; for classes.",
+    ),
+    click.option(
+        "--splits",
+        type=click.Choice(["binary", "multiway"]),
+        default="binary",
+        show_default=True,
+        help="Split categories in two sets, or one branch each.",
+    ),
+    click.option("--max-depth", type=click.IntRange(min=1), help="Levels of tests."),
+    click.option(
+        "--min-leaf", type=click.IntRange(min=1), default=1, show_default=True, help="Least rows in a leaf."
+    ),
+    click.option(
+        "--min-split",
+        type=click.IntRange(min=2),
+        default=2,
+        show_default=True,
+        help="Least rows in a node that is split.",
+    ),
+    click.option(
+        "--min-decrease",
+        type=click.FloatRange(min=0),
+        default=0.0,
+        show_default=True,
+        help="Least decrease of impurity by a test.",
+    ),
+    click.option("--max-bins", type=click.IntRange(2, 255), help="Test quantiles only: faster, approximate."),
+    click.option(
+        "--prune",
+        type=click.Choice(["none", "best", "1se", "pessimistic"]),
+        default="1se",
+        show_default=True,
+        help="By least cross-validated error, one standard error, or C4.5's estimate.",
+    ),
+)
+
+
+def covering(strategy: str) -> Decorator:
+    """Return the options that say how rules are learnt, with the default strategy."""
+    return together(
+        click.option(
+            "--strategy",
+            type=click.Choice(["cn2", "ripper"]),
+            default=strategy,
+            show_default=True,
+            help="Covering with a beam, or growing and pruning.",
+        ),
+        click.option(
+            "--unordered", is_flag=True, help="CN2: rules per class that vote, not a decision list."
+        ),
+        click.option(
+            "--measure",
+            type=click.Choice(["laplace", "m_estimate", "wracc", "entropy"]),
+            default="laplace",
+            show_default=True,
+            help="CN2: what makes a rule good.",
+        ),
+        click.option(
+            "--beam", type=click.IntRange(min=1), default=5, show_default=True, help="CN2: rules kept."
+        ),
+        click.option("--max-length", type=click.IntRange(min=1), help="Most conditions of a rule."),
+        click.option(
+            "--min-coverage",
+            type=click.FloatRange(min=0, min_open=True),
+            default=2,
+            show_default=True,
+            help="Least rows or examples that a rule covers.",
+        ),
+        click.option(
+            "--significance",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            help="CN2: level of the test a rule has to pass, such as 0.05.",
+        ),
+    )
+
+
+def refuse(names: Iterable[str], why: str) -> None:
+    """Refuse options of the running command that have no meaning together with others."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name.replace('_', '-')} {why}", context)
+
+
+COVERING = ("strategy", "unordered", "measure", "beam", "max_length", "min_coverage", "significance")
+
+
+def rule_parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a rule estimator that `covering` asks for."""
+    if given["strategy"] == "ripper":
+        refuse(("unordered", "measure", "beam", "significance"), "is for --strategy cn2")
+    return {
+        "strategy": given["strategy"],
+        "ordered": not given["unordered"],
+        "measure": given["measure"],
+        "beam_width": given["beam"],
+        "max_length": given["max_length"],
+        "min_coverage": given["min_coverage"],
+        "significance": given["significance"],
+    }
