@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNWRITABLE
+from crosscut import RelationalRuleClassifier, datasets
+from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE, UNWRITABLE
 
 from .calls import call, refused
 
@@ -71,3 +72,63 @@ def test_files_that_cannot_be_read(application):
     assert "app.s" in refused(call("relational", application), UNREADABLE)
     application.with_suffix(".kb").unlink()
     assert "app" in refused(call("relational", application), UNREADABLE)
+
+
+def test_rules_are_learnt_saved_shown_and_used(application, tmp_path):
+    saved, page, program = tmp_path / "m.crosscut", tmp_path / "page.html", tmp_path / "rules.pl"
+    results = ("--save", saved, "--report", page, "--prolog", program)
+    how = ("--rules", "--strategy", "cn2", "--folds", 5)
+    learnt = call("relational", application, *how, *results)
+    assert learnt.exit_code == 0, learnt.output
+    assert "if lost(A) then sendback" in learnt.stdout
+    assert "accuracy 1.000 ± 0.000 (5 folds)" in learnt.stdout
+    assert "6 rule sets learnt" in learnt.stdout
+    assert "Rules, and where the folds agree" in page.read_text()
+    shown = call("show", saved, "--report", tmp_path / "again.html")
+    assert shown.stdout in learnt.stdout
+    assert (tmp_path / "again.html").read_text() == page.read_text()
+    assert call("show", saved, "--rules").stdout == program.read_text()
+    assert "machine(A,[sendback]) :- lost(A), !.\n" in program.read_text()
+    data = json.loads(call("show", saved, "--json").stdout)
+    assert data["target"] == "machine"
+    assert "if lost(A) then sendback" in {rule["text"] for rule in data["rules"]}
+    lines = call("predict", saved, application, "--probabilities").stdout.splitlines()
+    assert lines[0] == "example,machine,machine = ok,machine = fix,machine = sendback"
+    assert lines[3].endswith(",sendback,0.0,0.0,1.0")
+
+
+def test_rules_as_json(application):
+    options = ("--rules", "--strategy", "cn2", "--unordered", "--measure", "wracc")
+    summary = json.loads(call("relational", application, *options, "--json").stdout)
+    assert summary["score"] == 1.0
+    assert summary["folds"] == len(summary["scores"]) == 10
+    assert {rule["out_of_fold_precision"] for rule in summary["rules"]} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--strategy", "cn2"), "--strategy is about rules; use it with --rules"),
+        (("--max-length", 3), "--max-length is about rules"),
+        (("--rules", "--unordered"), "--unordered is for --strategy cn2"),
+        (("--rules", "--beam", 3), "--beam is for --strategy cn2"),
+    ],
+)
+def test_options_that_do_not_go_together(application, options, message):
+    result = call("relational", application, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_rules_are_for_classes(application, tmp_path):
+    (tmp_path / "n.kb").write_text("".join(f"w({i},{i % 3}.5). big({i}).\n" for i in range(12)))
+    (tmp_path / "n.s").write_text("predict(w(+thing,-number)).\ntilde_mode(regression).\nrmode(big(+T)).\n")
+    refusal = refused(call("relational", tmp_path / "n.s", "--rules"), UNSUITABLE)
+    assert "--rules is for classes, but the target is a number" in refusal
+
+
+def test_rules_saved_without_held_out_examples_have_no_report(tmp_path):
+    database, bias = datasets.bongard("simple", n=60)
+    RelationalRuleClassifier(bias, cv=3).fit(database).save(tmp_path / "m", held_out=False)
+    assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r"), UNSUITABLE)
+    assert "accuracy" not in call("show", tmp_path / "m").stdout

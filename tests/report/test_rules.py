@@ -1,9 +1,10 @@
+import json
 import re
 
 import numpy as np
 import pytest
 
-from crosscut import RuleClassifier, datasets
+from crosscut import RelationalRuleClassifier, RuleClassifier, datasets
 from crosscut.files import split_target
 from crosscut.report.rules import summarize_rules
 
@@ -47,3 +48,34 @@ def test_without_cross_validation_there_is_no_page(tmp_path):
     X, y = split_target(datasets.churn(), "churned")
     with pytest.raises(AttributeError, match=r"report\(\) needs cross-validation"):
         RuleClassifier(cv=None, max_length=1).fit(X, y).report(tmp_path / "r.html")
+
+
+def test_the_different_sets_of_the_folds_are_all_folds(model):
+    sets = summarize_rules(model)["sets"]
+    assert sorted(fold for each in sets for fold in each["folds"]) == list(range(1, 11))
+    assert len({tuple(each["rules"]) for each in sets}) == len(sets)
+
+
+def test_the_page_of_first_order_rules(tmp_path):
+    database, bias = datasets.bongard("simple", n=200)
+    model = RelationalRuleClassifier(bias, cv=5).fit(database)
+    model.report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "<h1>bongard</h1>" in page
+    assert "RelationalRuleClassifier(\n    bias," in page
+    assert ").fit(database)" in page
+    assert "training examples" in page
+    assert "<script" not in page
+    summary = summarize_rules(model, target="bongard")
+    assert json.loads(json.dumps(summary)) == summary
+    # no noise: every fold finds the theory, some with its literals in another order
+    assert summary["sets"] == [
+        {"rules": summary["sets"][0]["rules"], "folds": [1, 2, 3, 4, 5], "final": True}
+    ]
+    assert [rule["same"] for rule in summary["rules"]] == [5] * len(summary["rules"])
+
+
+def test_folds_given_as_numbers_are_named_in_the_code():
+    database, bias = datasets.bongard("simple", n=60)
+    model = RelationalRuleClassifier(bias, cv=np.arange(60) % 3).fit(database)
+    assert "cv=list(folds)" in summarize_rules(model)["code"]

@@ -1,12 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from crosscut import Bias, Database, RelationalRuleClassifier
 from crosscut.relational.queries import Facts
+from crosscut.relational.rule import Goal
 from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning
 from crosscut.rules.relational_examples import RelationalExamples
+from crosscut.rules.rule_set import Rule, RuleSet
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +116,36 @@ def test_a_database_without_classes_is_refused():
     database = Database.from_prolog("weight(1,2.0). weight(2,3.0).", predict="weight(+t,-n)", regression=True)
     with pytest.raises(ValueError, match="no examples with classes"):
         RelationalRuleClassifier(cv=None).fit(database)
+
+
+def test_long_lists_are_used_and_printed():
+    """Longer than Python's recursion limit: a rule per example."""
+    n = 1500
+    facts = {"t": [(i, f"c{i % 2}") for i in range(n)], "p": [(i, f"v{i}") for i in range(n)]}
+    database = Database.from_facts(facts, predict="t(+k,-c)")
+    model = RelationalRuleClassifier(Bias.of(["p(+K,#)"]), cv=None)
+    goals = [Goal("p", (0, ~database.constants.intern(f"v{i}"))) for i in range(n)]
+    model.fit(Database.from_facts({"t": [(0, "c0"), (1, "c1")], "p": [(0, "v0")]}, predict="t(+k,-c)"))
+    model._signature = replace(model._signature, constants=database.constants)
+    rules = tuple(Rule(((goal,),), (1.0, 0.0) if i % 2 == 0 else (0.0, 1.0)) for i, goal in enumerate(goals))
+    model.rules_ = RuleSet(rules, Rule((), (1.0, 2.0)))
+    assert model.score(database) == 1.0
+    assert len(model.to_prolog().splitlines()) == 2 * n + 2
+
+
+def test_the_key_comes_first_in_the_alphabet():
+    facts = {"t": [(i, "ab"[i % 2]) for i in range(12)], "size": [(i, float(i % 2)) for i in range(12)]}
+    database = Database.from_facts(facts, predict="t(+k,-c)")
+    model = RelationalRuleClassifier(Bias.of(["(size(+K,S), S > #[0.5])"]), strategy="cn2", cv=3).fit(
+        database
+    )
+    assert "if size(A,B),B>0.5 then b" in model.to_text()
+    assert "t(A,[b]) :- size(A,B),B>0.5, !." in model.to_prolog()
+
+
+def test_other_databases_need_not_know_the_constants():
+    facts = {"t": [(i, "ab"[i % 2]) for i in range(12)], "p": [(i, ["x", "y"][i % 2]) for i in range(12)]}
+    known = Database.from_facts(facts, predict="t(+k,-c)")
+    model = RelationalRuleClassifier(Bias.of(["p(+K,#)"]), strategy="cn2", cv=None).fit(known)
+    other = Database.from_facts({"t": [(0, "a"), (1, "a")], "p": [(0, "z"), (1, "x")]}, predict="t(+k,-c)")
+    assert list(model.predict(other)) == [model.classes_[model.rules_.default.code], "a"]

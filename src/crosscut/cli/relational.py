@@ -1,4 +1,4 @@
-"""`crosscut relational`: grow and cross-validate a first-order tree from ACE's files."""
+"""`crosscut relational`: learn a first-order tree or rules from ACE's files, and cross-validate them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from crosscut.cli import options
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.result import print_notes
+from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import stdout, waiting
 from crosscut.labels import number
 
@@ -27,48 +30,56 @@ from crosscut.labels import number
 @click.option(
     "--step-limit", type=click.IntRange(min=1), help="Most facts looked at for one query and example."
 )
-@click.option("--prolog", type=click.Path(path_type=Path), help="Write the tree as a Prolog decision list.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result.")
-@click.option("--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
+@click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
+@options.covering("ripper")
+@click.option("--prolog", type=click.Path(path_type=Path), help="Write the result as Prolog clauses.")
+@options.results
 def relational(
     *,
     settings: Path,
     folds: int | None,
     fold_files: Path | None,
     step_limit: int | None,
+    rules: bool,
     prolog: Path | None,
     report: Path | None,
     save: Path | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
-    """Grow a relational tree from SETTINGS, an ACE settings file such as app.s, beside app.kb and app.bg."""
-    from crosscut.relational.bias import Bias
-    from crosscut.relational.database import Database
+    """Learn a relational tree, or rules, from SETTINGS and cross-validate them.
+
+    SETTINGS is an ACE settings file such as app.s, beside app.kb and app.bg.
+    """
+    if not rules:
+        options.refuse(options.COVERING, "is about rules; use it with --rules")
+    # loading scikit-learn is no part of the time taken
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
+    from crosscut.rules import RelationalRuleClassifier
 
     begin = time.perf_counter()
-    _check_exists(settings)
-    notes = []
-    with warnings.catch_warnings(record=True) as said, waiting("reading"):
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        with failing_with(UNREADABLE, f"{settings}: "):
-            database, bias = Database.from_ace(settings, folds=fold_files), Bias.from_ace(settings)
+        database, bias = _read(settings, fold_files)
         read = time.perf_counter()
         cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
-        options: dict[str, Any] = {} if step_limit is None else {"step_limit": step_limit}
-        maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
-        with failing_with(UNSUITABLE, f"{settings}: "):
-            model = maker(bias, cv=cv, **options).fit(database)
-    notes = list(dict.fromkeys(str(warning.message) for warning in said))
+        limit = {} if step_limit is None else {"step_limit": step_limit}
+        with failing_with(UNSUITABLE, f"{settings}: "), waiting("learning"):
+            maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
+            if rules and not database.classes:
+                raise ValueError("--rules is for classes, but the target is a number")
+            model: Any = (
+                RelationalRuleClassifier(bias, **options.rule_parameters(given)) if rules else maker(bias)
+            )
+            model.set_params(cv=cv, **limit).fit(database)
     grown = time.perf_counter()
     summary = {
         "file": settings.name,
         "task": "classification" if database.classes else "regression",
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
-        "notes": notes,
-        "tree": str(model),
+        "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
+        **(rule_data(model) if rules else {"tree": str(model)}),
         "folds": len(model.cv_scores_),
         "scores": [float(score) for score in model.cv_scores_],
         "score": model.cv_score_,
@@ -77,7 +88,7 @@ def relational(
     }
     with failing_with(UNWRITABLE):
         if prolog is not None:
-            prolog.write_text(model.to_prolog() + "\n", encoding="utf-8")
+            prolog.write_text(model.to_prolog(), encoding="utf-8")
         if save is not None:
             model.save(save)
         if report is not None:
@@ -85,68 +96,62 @@ def relational(
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False))
         return
-    _print(summary)
-
-
-def _print(summary: dict[str, Any]) -> None:
     console = stdout()
-    for note in summary["notes"]:
-        console.print(f"[dim]{escape(note)}[/]")
-    console.print(f"[dim]{summary['examples']:,} examples; {summary['task']}[/]\n")
-    _print_tree(
-        summary["tree"], summary["task"], summary["score"], summary["standard_error"], summary["folds"]
-    )
+    print_notes(console, [*summary["notes"], f"{summary['examples']:,} examples; {summary['task']}"])
+    _print_model(model)
+    what = "rule sets learnt" if rules else "trees grown"
     seconds = summary["seconds"]
-    console.print(
-        f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} trees grown in {seconds['fit']:.2f} s"
-    )
+    console.print(f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
 
 
-def _print_tree(tree: str, task: str, score: float, standard_error: float, folds: int) -> None:
+def _read(settings: Path, fold_files: Path | None = None) -> tuple[Any, Any]:
+    """Read an ACE application; return its database and bias."""
+    from crosscut.relational.bias import Bias
+    from crosscut.relational.database import Database
+
+    if not settings.exists() and not settings.with_name(settings.name + ".s").exists():
+        raise Failure(f"there is no file {str(settings)!r}", UNREADABLE)
+    with failing_with(UNREADABLE, f"{settings}: "), waiting(f"reading {settings.name}"):
+        return Database.from_ace(settings, folds=fold_files), Bias.from_ace(settings)
+
+
+def _print_model(model: Any) -> None:
+    if hasattr(model, "rules_"):
+        print_rules(model)
+        return
     console = stdout()
-    console.print(escape(tree), soft_wrap=True)
+    console.print(escape(str(model)), soft_wrap=True)
+    folds = len(model.cv_scores_)
     if folds:
-        measure = "accuracy" if task == "classification" else "R²"
+        measure = "accuracy" if len(model.classes_) else "R²"
         console.print(
-            f"\n[bold]{measure} {number(score)} ± {number(standard_error, 2)}[/] "
+            f"\n[bold]{measure} {number(model.cv_score_)} ± {number(model.cv_standard_error_, 2)}[/] "
             f"(mean of {folds} folds ± standard error)"
         )
 
 
-def _check_exists(settings: Path) -> None:
-    if not settings.exists() and not settings.with_name(settings.name + ".s").exists():
-        raise Failure(f"there is no file {str(settings)!r}", UNREADABLE)
-
-
 def is_relational(model: Any) -> bool:
-    """Whether a model that was read from a file is a relational tree."""
+    """Whether a model that was read from a file is about linked tables."""
     return type(model).__name__.startswith("Relational")
 
 
-def show_relational(model: Any, *, as_json: bool, as_rules: bool, report: Path | None) -> None:
+def show_relational(model: Any, *, as_json: bool, as_rules: bool) -> None:
     """Show a relational model as `crosscut show` shows others."""
-    from crosscut.relational.report import summarize
-
-    if report is not None:
-        with failing_with(UNWRITABLE):
-            model.report(report)
-    if as_json:
-        click.echo(json.dumps(summarize(model), ensure_ascii=False))
-    elif as_rules:
-        click.echo(model.to_prolog())
+    if as_rules:
+        click.echo(model.to_prolog(), nl=False)
+    elif not as_json:
+        _print_model(model)
+    elif hasattr(model, "rules_"):
+        click.echo(json.dumps({"target": model.target_name_, **rule_data(model)}, ensure_ascii=False))
     else:
-        task = "classification" if len(model.classes_) else "regression"
-        _print_tree(str(model), task, model.cv_score_, model.cv_standard_error_, len(model.cv_scores_))
+        from crosscut.relational.report import summarize
+
+        click.echo(json.dumps(summarize(model), ensure_ascii=False))
 
 
 def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[list[str], list[list[Any]]]:
     """Predict the examples of an ACE application; return the headings and columns to be printed."""
-    from crosscut.relational.database import Database
-
-    settings = Path(file)
-    _check_exists(settings)
-    with failing_with(UNREADABLE, f"{file}: "), waiting("reading"):
-        database = Database.from_ace(settings)
+    database, _ = _read(Path(file))
     target = model.target_name_
     with failing_with(UNSUITABLE, f"{file}: "):
         columns = [

@@ -3,63 +3,26 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
-from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli import options
+from crosscut.cli.cv import fit_noting
+from crosscut.cli.failure import UNWRITABLE, failing_with
+from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
-from crosscut.cli.terminal import stdout
+from crosscut.cli.terminal import stdout, waiting
 
 
 @click.command()
 @click.argument("file")
-@click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict.")
-@click.option("--table", help="The table of a DuckDB or SQLite file.")
-@click.option(
-    "--strategy",
-    type=click.Choice(["cn2", "ripper"]),
-    default="cn2",
-    show_default=True,
-    help="Covering with a beam, or growing and pruning.",
-)
-@click.option("--unordered", is_flag=True, help="CN2: rules per class that vote, not a decision list.")
-@click.option(
-    "--measure",
-    type=click.Choice(["laplace", "m_estimate", "wracc", "entropy"]),
-    default="laplace",
-    show_default=True,
-    help="CN2: what makes a rule good.",
-)
-@click.option("--beam", type=click.IntRange(min=1), default=5, show_default=True, help="CN2: rules kept.")
-@click.option("--max-length", type=click.IntRange(min=1), help="Most conditions of a rule.")
-@click.option(
-    "--min-coverage",
-    type=click.FloatRange(min=0, min_open=True),
-    default=2,
-    show_default=True,
-    help="Least rows that a rule covers.",
-)
-@click.option("--significance", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="CN2: level.")
-@click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    default=10,
-    show_default=True,
-    help="Folds of the cross-validation.",
-)
-@click.option("--weights", metavar="COLUMN", help="Weights of the rows.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated.")
-@click.option(
-    "--nominal", multiple=True, metavar="COLUMN", help="A column to take as categories; may be repeated."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles the rows into folds.")
+@options.columns
+@options.folds
+@options.covering("cn2")
 @click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
-@click.option("--save", type=click.Path(path_type=Path), help="Write a model file, for predict and show.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
+@options.results
 def rules(
     *,
     file: str,
@@ -68,45 +31,28 @@ def rules(
     weights: str | None,
     drop: tuple[str, ...],
     nominal: tuple[str, ...],
+    folds: int,
+    seed: int,
     sql: Path | None,
     save: Path | None,
     report: Path | None,
     as_json: bool,
-    **options: Any,
+    **given: Any,
 ) -> None:
     """Learn rules from FILE and cross-validate them.
 
     FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
+    Rules about linked tables are learnt by `crosscut relational --rules`.
     """
     from crosscut.rules import RuleClassifier
 
-    source = read_source(
-        file,
-        target,
-        table=table,
-        task="classification",
-        groups=None,
-        weights=weights,
-        drop=drop,
-        nominal=nominal,
-    )
-    model = RuleClassifier(
-        strategy=options["strategy"],
-        ordered=not options["unordered"],
-        measure=options["measure"],
-        beam_width=options["beam"],
-        max_length=options["max_length"],
-        min_coverage=options["min_coverage"],
-        significance=options["significance"],
-        cv=options["folds"],
-        random_state=options["seed"],
-    )
-    with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
-        model.fit(source.X, source.y, sample_weight=source.weights)
-    notes = [*source.notes, *dict.fromkeys(str(warning.message) for warning in said)]
-    if not hasattr(model, "cv_score_"):
-        raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
+    with waiting(f"reading {Path(file).name}"):
+        source = read_source(
+            file, target, table=table, task="classification", weights=weights, drop=drop, nominal=nominal
+        )
+    model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))
+    with waiting(f"learning {folds + 1} rule sets"):
+        fit_noting(model, source)
     with failing_with(UNWRITABLE):
         if sql is not None:
             sql.write_text(model.to_sql() + "\n", encoding="utf-8")
@@ -115,11 +61,10 @@ def rules(
         if report is not None:
             model.report(report, target=target)
     if as_json:
-        summary = {"file": Path(file).name, "target": target, "notes": notes, **rule_data(model)}
+        summary = {"file": Path(file).name, "target": target, "notes": source.notes, **rule_data(model)}
         click.echo(json.dumps(summary, ensure_ascii=False))
         return
-    for note in notes:
-        stdout().print(f"note: {note}", markup=False, highlight=False)
+    print_notes(stdout(), source.notes)
     print_rules(model)
 
 
@@ -137,16 +82,17 @@ def print_rules(model: Any) -> None:
 
 def rule_data(model: Any) -> dict[str, Any]:
     """Return fitted rules, and how they do on held-out rows if that is known, as plain data."""
-    texts = model.to_text().splitlines()
-    rules = (*model.rules_.rules, model.rules_.default)
-    validated = hasattr(model, "cv_score_")
     data: dict[str, Any] = {
         "rules": [
-            {"text": text.split("  [", 1)[0], "covers": rule.coverage, "precision": rule.precision}
-            for text, rule in zip(texts, rules, strict=True)
+            {
+                "text": model._sentence(rule),  # noqa: SLF001, one package
+                "covers": rule.coverage,
+                "precision": rule.precision,
+            }
+            for rule in model.rules_.with_default
         ]
     }
-    if validated:
+    if hasattr(model, "cv_score_"):
         for rule, (weight, share) in zip(data["rules"], model.rule_precision_, strict=True):
             rule |= {"held_out": weight, "out_of_fold_precision": share if weight else None}
         data |= {

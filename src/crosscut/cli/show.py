@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,8 +18,10 @@ from crosscut.cli.terminal import stdout
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the tree as JSON.")
-@click.option("--rules", is_flag=True, help="Print the tree as rules, one per leaf.")
+@click.option("--json", "as_json", is_flag=True, help="Print the tree or the rules as JSON.")
+@click.option(
+    "--rules", is_flag=True, help="Print the tree as rules, one per leaf; relational models as Prolog."
+)
 @click.option(
     "--lines", type=click.IntRange(min=1), default=60, show_default=True, help="Most lines of the tree."
 )
@@ -26,17 +29,14 @@ from crosscut.cli.terminal import stdout
 def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
     """Show the tree or the rules in MODEL, and their cross-validation.
 
-    MODEL is a file saved by `crosscut cv --save` or `crosscut rules --save`.
+    MODEL is a file saved by `crosscut cv`, `rules` or `relational` with `--save`.
     """
     fitted, target = read_model_file(model)
-    if is_relational(fitted):
-        show_relational(fitted, as_json=as_json, as_rules=rules, report=report)
-        return
     if report is not None:
-        if fitted._cv is None:  # noqa: SLF001, one package
-            raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
-        with failing_with(UNWRITABLE):
-            fitted.report(report, target=target)
+        _write_report(fitted, target, model, report)
+    if is_relational(fitted):
+        show_relational(fitted, as_json=as_json, as_rules=rules)
+        return
     if hasattr(fitted, "rules_"):
         if as_json:
             click.echo(json.dumps({"target": target, **rule_data(fitted)}, ensure_ascii=False))
@@ -55,3 +55,11 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
         from crosscut.report.summary import summarize
 
         print_evidence(console, summarize(fitted, target=target))
+
+
+def _write_report(fitted: Any, target: str, model: Path, report: Path) -> None:
+    relational = is_relational(fitted)
+    if getattr(fitted, "_cv", relational) is None:
+        raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
+    with failing_with(UNWRITABLE):
+        fitted.report(report, **({} if relational else {"target": target}))

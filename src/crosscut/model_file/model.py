@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from crosscut.estimators.cross_validation import CrossValidation
 
 _KINDS = ("numeric", "boolean", "nominal")
+_ELSEWHERE = {  # models with a module of their own to read them
+    "RuleClassifier": "crosscut.model_file.rules",
+    "RelationalTreeClassifier": "crosscut.relational.model_file",
+    "RelationalTreeRegressor": "crosscut.relational.model_file",
+    "RelationalRuleClassifier": "crosscut.model_file.relational_rules",
+}
 
 
 def save_model(
@@ -59,6 +66,8 @@ def save_model(
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
+    if not hasattr(model, "_schema"):  # relational: the target has its name in the database
+        raise TypeError(f"a {type(model).__name__} is saved by its own method: model.save(path)")
     if hasattr(model, "rules_"):
         from crosscut.model_file import rules
 
@@ -96,7 +105,7 @@ def described(model: Any, target: str) -> dict[str, Any]:
         "crosscut": crosscut.__version__,
         "model": type(model).__name__,
         "target": target,
-        "parameters": {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)},
+        "parameters": plain_parameters(model),
         "columns": {
             "names": list(schema.names),
             "kinds": list(schema.kinds),
@@ -107,13 +116,22 @@ def described(model: Any, target: str) -> dict[str, Any]:
     }
 
 
-def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
-    """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
-    given = header["parameters"]
+def plain_parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters that can be stored; objects such as splitters cannot."""
+    return {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)}
+
+
+def set_parameters(model: Any, given: dict[str, Any]) -> None:
+    """Give a model the parameters of a file; they are known, but their values have yet to be checked."""
     unknown = set(given) - set(model.get_params(deep=False))
     if unknown or not all(_is_plain(value) for value in given.values()):
         raise ModelFileError(f"the parameters {sorted(unknown) or given} are unknown")
     model.set_params(**given)
+
+
+def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
+    """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
+    set_parameters(model, header["parameters"])
     schema = model._schema = _schema(header["columns"])  # noqa: SLF001, one package
     model.n_features_in_ = len(schema)
     if schema.named:
@@ -134,8 +152,9 @@ def load_model(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    TreeClassifier or TreeRegressor
-        Fitted. Parameters that are objects, such as splitters, are at their defaults.
+    estimator
+        A fitted `TreeClassifier`, `TreeRegressor`, `RuleClassifier`, or one of the relational estimators.
+        Parameters that are objects, such as splitters, are at their defaults.
 
     Raises
     ------
@@ -160,23 +179,14 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     from crosscut.estimators import TreeClassifier, TreeRegressor
     from crosscut.estimators.problem import check_parameters
 
+    name = header.get("model")
+    if name in _ELSEWHERE:
+        reader = import_module(_ELSEWHERE[name])
+        return reader.read(header, arrays)
     makers: dict[str, Any] = {"TreeClassifier": TreeClassifier, "TreeRegressor": TreeRegressor}
-    if str(header.get("model")).startswith("Relational"):
-        from crosscut.relational import model_file as relational
-
-        if header["model"] not in relational.MODELS:
-            raise ModelFileError(
-                f"the model is a {header['model']!r}; this crosscut knows {list(relational.MODELS)}"
-            )
-        return relational.read(header, arrays)
-    if header.get("model") == "RuleClassifier":
-        from crosscut.model_file import rules
-
-        return rules.read(header, arrays)
-    if header.get("model") not in makers:
-        known = [*makers, "RuleClassifier"]
-        raise ModelFileError(f"the model is a {header.get('model')!r}; this crosscut knows {known}")
-    model = makers[header["model"]]()
+    if name not in makers:
+        raise ModelFileError(f"the model is a {name!r}; this crosscut knows {[*makers, *_ELSEWHERE]}")
+    model = makers[name]()
     schema, classes = read_described(header, model)
     check_parameters(model)
     classifies = isinstance(model, TreeClassifier)

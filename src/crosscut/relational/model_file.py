@@ -9,13 +9,10 @@ import numpy as np
 
 import crosscut
 from crosscut.model_file.container import ModelFileError, write_container
-from crosscut.relational.constants import Constants
 from crosscut.relational.growth import Level, RelationalForest
-from crosscut.relational.prolog import PrologError, read_term
-from crosscut.relational.rule import Goal
+from crosscut.relational.header import checked_step_limit, read_language, written_language
 from crosscut.relational.settings import Settings
-from crosscut.relational.terms import Variable, term_text
-from crosscut.relational.tree import Node, RelationalTree, Signature
+from crosscut.relational.tree import Node, RelationalTree
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -23,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
+    from crosscut.relational.rule import Goal
     from crosscut.relational.terms import Constant
+    from crosscut.relational.tree import Signature
 
     RelationalModel: TypeAlias = RelationalTreeClassifier | RelationalTreeRegressor
 
@@ -35,13 +34,6 @@ _SETTINGS = [field.name for field in fields(Settings) if field.name not in {"cla
 def save(model: RelationalModel, path: str | PathLike[str]) -> None:
     """Write the pruned trees of a fitted model, and what its cross-validation held out."""
     trees = model.forest_.pruned
-    signature = trees[0].signature
-    used = Constants()
-
-    def goal(each: Goal) -> list[Any]:
-        terms = signature.constants.terms
-        return [each.name, [a if a >= 0 else ~used.intern(terms[~a]) for a in each.args], each.negated]
-
     nodes = [list(tree.root.walk()) for tree in trees]
     tests: dict[tuple[Goal, ...], int] = {}
     for node in (node for tree in nodes for node in tree):
@@ -51,22 +43,11 @@ def save(model: RelationalModel, path: str | PathLike[str]) -> None:
     header = {
         "crosscut": crosscut.__version__,
         "model": type(model).__name__,
-        "target": signature.target_name,
         "step_limit": model.step_limit,
         "settings": settings,
-        "tests": [[goal(each) for each in test] for test in tests],
-        "signature": {
-            "n_keys": signature.n_keys,
-            "n_fixed": signature.n_fixed,
-            "root": [goal(each) for each in signature.root],
-            "hidden_key": sorted([name, arity] for name, arity in signature.hidden_key),
-            "implicit_key": signature.implicit_key,
-        },
-        "classes": [_written(name) for name in trees[0].classes],
         "levels": [list(asdict(level).values()) for level in model.forest_.levels],
+        **written_language(trees[0].signature, tests, trees[0].classes),
     }
-    # interned while the tests were written
-    header["constants"] = [_written(constant) for constant in used.terms]
     flat = [node for tree in nodes for node in tree]
     arrays: dict[str, NDArray[Any]] = {
         "node_start": np.cumsum([0, *map(len, nodes)]).astype(np.int64),
@@ -88,47 +69,18 @@ def _no_branches(nodes: list[Node]) -> list[int]:
     return [-1 if node.no is None else numbers[id(node.no)] for node in nodes]
 
 
-def _written(constant: Constant) -> Any:
-    """Atoms and numbers as themselves, other terms as Prolog text in a list."""
-    return constant if isinstance(constant, str | int | float) else [term_text(constant)]
-
-
-def _read_constant(stored: Any) -> Constant:
-    if isinstance(stored, str | int | float) and not isinstance(stored, bool):
-        return stored
-    if isinstance(stored, list) and len(stored) == 1 and isinstance(stored[0], str):
-        try:
-            term = read_term(stored[0])
-        except (PrologError, RecursionError) as error:
-            raise ModelFileError(f"the constant {stored[0]!r} is no term") from error
-        if not isinstance(term, Variable):
-            return term
-    raise ModelFileError(f"{stored!r} is no constant")
-
-
 def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationalModel:
     """Return the model that a container holds; refuse what does not fit together."""
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 
-    classes = tuple(map(_read_constant, header["classes"]))
+    signature, tests, classes = read_language(header)
     maker = RelationalTreeClassifier if header["model"] == MODELS[0] else RelationalTreeRegressor
-    if (maker is RelationalTreeClassifier) != bool(classes) or len(set(classes)) < len(classes):
+    if (maker is RelationalTreeClassifier) != bool(classes):
         raise ModelFileError("the classes do not fit the model")
     settings = header["settings"]
     if set(settings) != set(_SETTINGS):
         raise ModelFileError("the settings are not those of a relational tree")
-    step_limit = header["step_limit"]
-    if not isinstance(step_limit, int) or isinstance(step_limit, bool) or step_limit < 1:
-        raise ModelFileError(f"the step limit is {step_limit!r}")
-    constants = Constants()
-    if constants.intern_all(map(_read_constant, header["constants"])).tolist() != list(
-        range(len(header["constants"]))
-    ):
-        raise ModelFileError("the constants are not different from each other")
-    signature = _signature(header, constants)
-    tests = [tuple(_goal(stored, len(constants)) for stored in test) for test in header["tests"]]
-    if not all(tests):
-        raise ModelFileError("a test is empty")
+    step_limit = checked_step_limit(header["step_limit"])
     trees = _trees(arrays, tests, signature, classes)
     model = maker(step_limit=step_limit)
     model.settings_ = Settings(**settings)
@@ -140,40 +92,6 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationalM
     model.forest_ = RelationalForest.of(trees, held_out, leaves, levels)
     model._score_folds(y)  # noqa: SLF001, one package
     return model
-
-
-def _signature(header: dict[str, Any], constants: Constants) -> Signature:
-    stored = header["signature"]
-    n_keys, n_fixed = stored["n_keys"], stored["n_fixed"]
-    if not (_is_count(n_keys) and _is_count(n_fixed) and 1 <= n_keys <= n_fixed):
-        raise ModelFileError("the numbers of keys and fixed variables are damaged")
-    return Signature(
-        constants=constants,
-        target_name=_text(header["target"]),
-        n_keys=n_keys,
-        n_fixed=n_fixed,
-        root=tuple(_goal(each, len(constants)) for each in stored["root"]),
-        hidden_key=frozenset((_text(name), int(arity)) for name, arity in stored["hidden_key"]),
-        implicit_key=bool(stored["implicit_key"]),
-    )
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 16
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ModelFileError(f"{value!r} is no name")
-    return value
-
-
-def _goal(stored: Any, n_constants: int) -> Goal:
-    name, args, negated = stored
-    sound = isinstance(args, list) and len(args) <= 64 and isinstance(negated, bool)
-    if not sound or not all(_is_count(a) or (type(a) is int and -n_constants <= a < 0) for a in args):
-        raise ModelFileError(f"{stored!r} is no literal")
-    return Goal(_text(name), tuple(args), negated)
 
 
 def _trees(

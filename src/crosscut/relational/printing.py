@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crosscut.relational.rule import Goal
+    from crosscut.relational.terms import Constant
     from crosscut.relational.tree import Node, RelationalTree, Signature
 
 
@@ -103,8 +104,7 @@ def compact(tree: RelationalTree) -> str:
 
 def program(tree: RelationalTree) -> str:
     """Write the tree as Prolog clauses, each with a cut: the first whose body holds gives the class."""
-    signature = tree.signature
-    lines = []
+    lines: list[str] = []
 
     def write(node: Node, path: tuple[Goal, ...]) -> None:
         if node.branches:
@@ -112,21 +112,48 @@ def program(tree: RelationalTree) -> str:
             write(yes, path + node.test)
             write(no, path)
             return
-        names = _Names(letters(), mark_new=False)
-        if tree.classes:
-            value = f"[{term_text(tree.classes[int(node.prediction)])}]"
-            correct, n = node.statistics[int(node.prediction)], sum(node.statistics)
-            comment = f"% {correct}/{n}={correct / n if n else 0.0}"
-        else:
-            value = repr(node.prediction)
-            comment = f"% {node.statistics[0]}"
-        keys = [] if signature.implicit_key else [names.name(key) for key in range(signature.n_keys)]
-        name = "class" if signature.implicit_key else atom_text(signature.target_name)
-        if signature.implicit_key:
-            names.known[0] = ""
-        body = _conjunction((*signature.root, *path), signature, names) if path else ""
-        lines.append(f"{name}({','.join([*keys, value])}){f' :- {body}, !' if body else ''}.")
-        lines.append(comment)
+        lines.append(clause(path, node, tree.signature, tree.classes))
 
     write(tree.root, ())
     return "\n".join(lines) + "\n"
+
+
+def clause(
+    path: tuple[Goal, ...],
+    leaf: Node,
+    signature: Signature,
+    classes: tuple[Constant, ...],
+    *,
+    cut: bool = True,
+) -> str:
+    """Write what leads to a leaf as a Prolog clause, and how many examples it covers in a second line."""
+    if classes:
+        value = f"[{term_text(classes[int(leaf.prediction)])}]"
+        correct, n = leaf.statistics[int(leaf.prediction)], sum(leaf.statistics)
+        comment = f"% {correct}/{n}={correct / n if n else 0.0}"
+    else:
+        value = repr(leaf.prediction)
+        comment = f"% {leaf.statistics[0]}"
+    names = _clause_names(signature)
+    keys = [] if signature.implicit_key else [names.known[key] for key in range(signature.n_keys)]
+    name = "class" if signature.implicit_key else atom_text(signature.target_name)
+    body = f" :- {_body(path, signature, names)}{', !' if cut else ''}" if path else ""
+    return f"{name}({','.join([*keys, value])}){body}.\n{comment}"
+
+
+def body_text(goals: tuple[Goal, ...], signature: Signature) -> str:
+    """Write a conjunction as it stands in a clause: the keys come first in the alphabet."""
+    return _body(goals, signature, _clause_names(signature))
+
+
+def _clause_names(signature: Signature) -> _Names:
+    names = _Names(letters(), mark_new=False)
+    if signature.implicit_key:
+        names.known[0] = ""
+    for key in range(signature.n_keys):
+        names.name(key)
+    return names
+
+
+def _body(goals: tuple[Goal, ...], signature: Signature, names: _Names) -> str:
+    return _conjunction((*signature.root, *goals), signature, names)

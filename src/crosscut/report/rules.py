@@ -10,22 +10,26 @@ import numpy as np
 
 import crosscut
 from crosscut.report.charts import bar_chart
-from crosscut.report.html import fitting_code, page_part, page_template
+from crosscut.report.html import fitting_code, page_template
 from crosscut.report.summary import MOST_CLASSES, plain, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from os import PathLike
 
-    from crosscut.rules.estimators import RuleClassifier
-    from crosscut.rules.rule_set import Rule, RuleSet
+    from crosscut.rules.fitted_rules import FittedRules
+    from crosscut.rules.rule_set import RuleSet
+
+MOST_RULES = 500  # of the page
+MOST_SETS = 50
 
 
-def write_rule_report(model: RuleClassifier, path: str | PathLike[str], *, target: str = "target") -> None:
+def write_rule_report(model: FittedRules, path: str | PathLike[str], *, target: str = "target") -> None:
     """Write the report on rules fitted with cross-validation to an HTML file.
 
     Parameters
     ----------
-    model : RuleClassifier
+    model : RuleClassifier or RelationalRuleClassifier
         Fitted with cross-validation.
     path : path
         The file to write; it needs no other file and no network.
@@ -36,8 +40,8 @@ def write_rule_report(model: RuleClassifier, path: str | PathLike[str], *, targe
     errors = summary["cv"]["error_by_fold"]
     page = page_template("rules.html").render(
         **summary,
-        style=page_part("page.css"),
-        code=fitting_code("RuleClassifier", summary["settings"]),
+        most_rules=MOST_RULES,
+        most_sets=MOST_SETS,
         chart=bar_chart(
             errors,
             [str(fold + 1) for fold in range(len(errors))],
@@ -50,12 +54,12 @@ def write_rule_report(model: RuleClassifier, path: str | PathLike[str], *, targe
     Path(path).write_text(page, encoding="utf-8")
 
 
-def summarize_rules(model: RuleClassifier, *, target: str = "target") -> dict[str, Any]:
+def summarize_rules(model: FittedRules, *, target: str = "target") -> dict[str, Any]:
     """Summarize fitted rules and their cross-validation as a plain dict.
 
     Parameters
     ----------
-    model : RuleClassifier
+    model : RuleClassifier or RelationalRuleClassifier
         Fitted with cross-validation.
     target : str
         Name of what is predicted.
@@ -76,10 +80,12 @@ def summarize_rules(model: RuleClassifier, *, target: str = "target") -> dict[st
         "crosscut": crosscut.__version__,
         "target": target,
         "classes": classes,
-        "settings": settings(model),
+        "code": _code(model),
+        "prolog": model.to_prolog() if hasattr(model, "to_prolog") else None,
         "ordered": model.rules_.ordered,
         "n_conditions": model.rules_.n_conditions,
         "rows": len(cv.values),
+        "row": "row" if hasattr(model, "_schema") else "example",
         "cv": {
             "folds": len(errors),
             "error": float(np.nanmean(errors)),
@@ -89,6 +95,7 @@ def summarize_rules(model: RuleClassifier, *, target: str = "target") -> dict[st
             "rules_by_fold": [len(each) for each in cv.sets[1:]],
             "conditions_by_fold": [each.n_conditions for each in cv.sets[1:]],
         },
+        "sets": _different_sets(model),
         "rules": rules,
         "words": _words(rules, len(errors)),
         "confusion": cv.confusion.tolist() if len(classes) <= MOST_CLASSES else None,
@@ -97,41 +104,58 @@ def summarize_rules(model: RuleClassifier, *, target: str = "target") -> dict[st
     }
 
 
-def _rules(model: RuleClassifier) -> list[dict[str, Any]]:
+def _code(model: FittedRules) -> str:
+    """Return the lines of Python that learn the same rules."""
+    given = settings(model)
+    if "bias" not in given:
+        return fitting_code(type(model).__name__, given)
+    del given["bias"]  # an object, as the database is
+    if not isinstance(model.cv, int | str | None):
+        given["cv"] = "list(folds)"
+    return fitting_code(type(model).__name__, given, first="bias", data="database")
+
+
+def _rules(model: FittedRules) -> list[dict[str, Any]]:
     """Describe each final rule, the default last, and in how many folds it was found as well."""
-    schema, final = model._schema, model.rules_  # noqa: SLF001
+    exact, roughly = (
+        [
+            {model._meaning(rule, thresholds=thresholds) for rule in each.with_default}  # noqa: SLF001
+            for each in model.cv_rules_
+        ]
+        for thresholds in (True, False)
+    )
     result = []
-    for rule, (weight, share) in zip((*final.rules, final.default), model.rule_precision_, strict=True):
+    for rule, (weight, share) in zip(model.rules_.with_default, model.rule_precision_, strict=True):
         result.append(
             {
-                "text": " and ".join(c.text(schema) for c in rule.conditions) or "otherwise",
-                "class": plain(model.classes_[rule.code]),
+                "text": model._asked(rule) or "otherwise",  # noqa: SLF001
+                "class": model._label(rule),  # noqa: SLF001
                 "covers": rule.coverage,
                 "precision": rule.precision,
                 "held_out": weight,
                 "out_of_fold_precision": share if weight else None,
-                "same": sum(_has(each, rule, _exact) for each in model.cv_rules_),
-                "alike": sum(_has(each, rule, _tests) for each in model.cv_rules_),
+                "same": sum(model._meaning(rule, thresholds=True) in found for found in exact),  # noqa: SLF001
+                "alike": sum(model._meaning(rule, thresholds=False) in found for found in roughly),  # noqa: SLF001
             }
         )
     return result
 
 
-def _exact(rule: Rule) -> Any:
-    return rule.code, frozenset(rule.conditions)
+def _different_sets(model: FittedRules) -> list[dict[str, Any]]:
+    """Describe the rule sets of the folds, those that ask the same once, the most frequent first."""
 
+    def meaning(rules: RuleSet) -> Hashable:
+        return tuple(model._meaning(rule, thresholds=True) for rule in rules.with_default)  # noqa: SLF001
 
-def _tests(rule: Rule) -> Any:
-    """Return what a rule asks apart from thresholds, which differ a little from fold to fold."""
-    asked = frozenset(
-        (c.feature, c.operator, c.value if c.operator in {"=", "!="} else None) for c in rule.conditions
-    )
-    return rule.code, asked
-
-
-def _has(rules: RuleSet, rule: Rule, key: Any) -> bool:
-    own = (rules.default,) if not rule.conditions else rules.rules
-    return any(key(each) == key(rule) for each in own)
+    folds: dict[Hashable, list[int]] = {}
+    for fold, rules in enumerate(model.cv_rules_):
+        folds.setdefault(meaning(rules), []).append(fold)
+    final = meaning(model.rules_)
+    result = []
+    for asked, found in sorted(folds.items(), key=lambda item: -len(item[1])):
+        sentences = [model._sentence(rule) for rule in model.cv_rules_[found[0]].with_default]  # noqa: SLF001
+        result.append({"rules": sentences, "folds": [fold + 1 for fold in found], "final": asked == final})
+    return result
 
 
 def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
@@ -141,5 +165,6 @@ def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
         return "No rule was found: the default decides everything."
     if everywhere == n_rules:
         return f"All {n_folds} folds found every rule, up to thresholds."
+    were = "was" if everywhere == 1 else "were"
     share = f"{everywhere or 'None'} of the {n_rules} rules"
-    return f"{share} were found in all {n_folds} folds, up to thresholds."
+    return f"{share} {were} found in all {n_folds} folds, up to thresholds."

@@ -74,7 +74,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def settings(model: CrossValidatedTree) -> dict[str, Any]:
+def settings(model: Any) -> dict[str, Any]:
     """Return the parameters of a model, with splitters and functions as text."""
     return {name: plain(value) for name, value in sorted(model.get_params(deep=False).items())}
 

@@ -16,21 +16,25 @@ from crosscut.estimators.fold_scores import final_task
 from crosscut.estimators.problem import is_integer
 from crosscut.growth import Limits, Target
 from crosscut.rules.examples import Examples, bits_of
-from crosscut.rules.export import rule_set_text, sql_case
+from crosscut.rules.export import sql_case
+from crosscut.rules.fitted_rules import FittedRules
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.out_of_fold import OutOfFold, RuleScores
+from crosscut.rules.out_of_fold import OutOfFold
 from crosscut.rules.parameters import RuleParameters
 from crosscut.table import Table
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from os import PathLike
 
     from numpy.typing import NDArray
 
+    from crosscut.rules.rule_set import Rule
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleClassifier(RuleParameters, RuleScores, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class RuleClassifier(RuleParameters, FittedRules, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Rules that are cross-validated while they are learnt.
 
     ``fit`` learns the final rule set together with those of the folds: what several of them look at is
@@ -179,11 +183,15 @@ class RuleClassifier(RuleParameters, RuleScores, ClassifierMixin, BaseEstimator)
         values = self.predict_proba(X)
         return np.asarray(self.classes_[values.argmax(axis=1)])
 
-    def to_text(self) -> str:
-        """Return the final rules, one per line, with coverage, precision, and that of held-out rows."""
-        check_is_fitted(self)
-        held_out = None if self._cv is None else self.rule_precision_
-        return rule_set_text(self.rules_, self._schema, self.classes_.tolist(), held_out)
+    def _asked(self, rule: Rule) -> str:
+        return " and ".join(condition.text(self._schema) for condition in rule.conditions)
+
+    def _meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
+        asked = (
+            (c.feature, c.operator, c.value if thresholds or c.operator in {"=", "!="} else None)
+            for c in rule.conditions
+        )
+        return rule.code, frozenset(asked)
 
     def save(self, path: str | PathLike[str], *, target: str = "target", held_out: bool = True) -> None:
         """Write a model file, which :func:`crosscut.load_model` reads; see :func:`crosscut.save_model`.

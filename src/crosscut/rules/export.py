@@ -14,31 +14,21 @@ if TYPE_CHECKING:
     from crosscut.schema import Schema
 
 
-def rule_text(
-    rule: Rule, schema: Schema, classes: Sequence[Any], held_out: tuple[float, float] | None = None
-) -> str:
-    """Write a rule as a sentence: conditions, class, covered weight, precision, and that of held-out rows.
+def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:
+    """Write a rule with the weight it covers, its precision, and that of held-out rows.
 
     ``held_out`` is the weight of held-out rows that the rule decides, and the share of its class in it.
+
+    Examples
+    --------
+    >>> from crosscut.rules import Rule
+    >>> rule_text(Rule((), (3.0, 1.0)), "if age > 40 then yes", (4.0, 0.5))
+    'if age > 40 then yes  [covers 4, precision 0.750, out of fold 0.500 of 4]'
     """
-    conditions = " and ".join(condition.text(schema) for condition in rule.conditions) or "else"
-    text = f"{'if ' if rule.conditions else ''}{conditions} then {classes[rule.code]}"
-    text += f"  [covers {rule.coverage:g}, precision {rule.precision:.3f}"
+    text = f"{sentence}  [covers {rule.coverage:g}, precision {rule.precision:.3f}"
     if held_out is not None:
         text += f", out of fold {held_out[1]:.3f} of {held_out[0]:g}" if held_out[0] else ", out of fold none"
     return text + "]"
-
-
-def rule_set_text(
-    rules: RuleSet,
-    schema: Schema,
-    classes: Sequence[Any],
-    held_out: Sequence[tuple[float, float]] | None = None,
-) -> str:
-    """Write a rule set, one line per rule, the default last."""
-    all_rules = (*rules.rules, rules.default)
-    seen = [None] * len(all_rules) if held_out is None else held_out
-    return "\n".join(rule_text(rule, schema, classes, of) for rule, of in zip(all_rules, seen, strict=True))
 
 
 def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any]) -> str:

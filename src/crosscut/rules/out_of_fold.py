@@ -8,9 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from crosscut.estimators.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,45 +98,3 @@ def _rule_precision(
         result.append((weight, share))
         undecided = undecided & ~held
     return result
-
-
-class RuleScores(FoldScores):
-    """The ``cv_*`` attributes of fitted rule estimators."""
-
-    _cv: OutOfFold | None
-    classes_: NDArray[Any]
-
-    def _cross_validation(self, name: str) -> OutOfFold:
-        check_is_fitted(self)
-        if self._cv is None:
-            raise AttributeError(
-                f"{name} needs cross-validation, but these rules were fitted without (cv=None)"
-            )
-        return self._cv
-
-    @property
-    def cv_rules_(self) -> tuple[RuleSet, ...]:
-        """The rule sets of the folds."""
-        return self._cross_validation("cv_rules_").sets[1:]
-
-    @property
-    def cv_probabilities_(self) -> NDArray[np.float64]:
-        """Class probabilities of every row from the rule set that has not seen it."""
-        return self._cross_validation("cv_probabilities_").values
-
-    @property
-    def cv_predictions_(self) -> NDArray[Any]:
-        """Class of every row by the rule set that has not seen it."""
-        cv = self._cross_validation("cv_predictions_")
-        never = int(np.count_nonzero(cv.times_held_out == 0))
-        if never:
-            raise AttributeError(
-                f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
-                f"{len(cv.values)} rows; cv_probabilities_ has NaN for those"
-            )
-        return np.asarray(self.classes_[cv.values.argmax(axis=1)])
-
-    @property
-    def rule_precision_(self) -> list[tuple[float, float]]:
-        """Held-out weight and precision of each final rule, the default last."""
-        return self._cross_validation("rule_precision_").rule_precision

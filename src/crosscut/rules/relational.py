@@ -14,28 +14,32 @@ from crosscut.relational.bias import Bias
 from crosscut.relational.estimators import StepLimitWarning
 from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import signature_of
-from crosscut.relational.prediction import leaf_numbers
-from crosscut.relational.printing import query_text
+from crosscut.relational.prediction import Questions
+from crosscut.relational.printing import body_text, clause
 from crosscut.relational.queries import STEP_LIMIT, Facts
 from crosscut.relational.terms import term_text
-from crosscut.relational.tree import Node, RelationalTree
+from crosscut.relational.tree import Node
 from crosscut.rules.examples import bits_of
+from crosscut.rules.first_order import as_tree, goals_of, meaning
+from crosscut.rules.fitted_rules import FittedRules
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.out_of_fold import OutOfFold, RuleScores
+from crosscut.rules.out_of_fold import OutOfFold
 from crosscut.rules.parameters import RuleParameters
 from crosscut.rules.relational_examples import RelationalExamples
-from crosscut.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from os import PathLike
+
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.relational.database import Database
-    from crosscut.relational.tree import Signature
+    from crosscut.relational.tree import RelationalTree, Signature
     from crosscut.rules.rule_set import Rule
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RelationalRuleClassifier(RuleParameters, RuleScores, BaseEstimator):  # type: ignore[misc]  # untyped
+class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # type: ignore[misc]  # untyped
     """First-order rules (FOIL-style) with their cross-validation.
 
     Conditions are the tests of relational trees: conjunctions of literals that may share variables with the
@@ -155,10 +159,10 @@ class RelationalRuleClassifier(RuleParameters, RuleScores, BaseEstimator):  # ty
         check_is_fitted(self, "rules_")
         if not self.rules_.ordered:
             raise AttributeError("rules that vote are no tree; ordered=True learns a decision list, which is")
-        return _as_tree(self.rules_, self._signature, tuple(self.classes_))
+        return as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
-        """Return the class shares of the rule that decides each example of a database.
+        """Return the class shares of the rules that decide each example of a database.
 
         Parameters
         ----------
@@ -166,22 +170,19 @@ class RelationalRuleClassifier(RuleParameters, RuleScores, BaseEstimator):  # ty
             Examples with the facts the rules ask for.
         """
         check_is_fitted(self, "rules_")
-        if self.rules_.ordered:
-            leaves = [leaf.statistics for leaf in self.tree_.root.leaves()]
-            totals = np.array(leaves)[leaf_numbers(self.tree_, database, step_limit=self.step_limit)]
-            return np.asarray(totals / totals.sum(axis=1, keepdims=True))
-        held = {
-            rule.conditions: leaf_numbers(tree, database, step_limit=self.step_limit) == 0
-            for rule, tree in self._single_rules()
-        }
-        return self.rules_.values(database.n_examples, held.__getitem__)
+        goals = (goal for rule in self.rules_.rules for goal in goals_of(rule.conditions))
+        questions = Questions(self._signature, goals, database, step_limit=self.step_limit)
 
-    def _single_rules(self) -> list[tuple[Rule, RelationalTree]]:
-        """Return each rule as a tree of its own, whose first leaf is where it holds."""
-        return [
-            (rule, _as_tree(RuleSet((rule,), self.rules_.default), self._signature, tuple(self.classes_)))
-            for rule in self.rules_.rules
-        ]
+        def holds(conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
+            return questions.flags(questions.truth(goals_of(conditions), questions.everything))
+
+        return self.rules_.values(database.n_examples, holds)
+
+    @property
+    def target_name_(self) -> str:
+        """Name of the predicate that is learnt."""
+        check_is_fitted(self, "rules_")
+        return self._signature.target_name
 
     def predict(self, database: Database) -> NDArray[Any]:
         """Return the class of each example of a database.
@@ -210,46 +211,70 @@ class RelationalRuleClassifier(RuleParameters, RuleScores, BaseEstimator):  # ty
         given = np.array(database.classes, dtype=object)[np.asarray(database.target)]
         return float(np.mean(self.predict(database) == given))
 
+    def _asked(self, rule: Rule) -> str:
+        return body_text(goals_of(rule.conditions), self._signature) if rule.conditions else ""
+
+    def _label(self, rule: Rule) -> str:
+        return term_text(self.classes_[rule.code])
+
+    def _meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
+        return rule.code, meaning(rule.conditions, self._signature.n_fixed, thresholds=thresholds)
+
     def to_prolog(self) -> str:
         """Write the final rules as Prolog clauses: a decision list with cuts, or clauses that vote.
 
         Each is followed by the examples of its class among those it covers. The last clause is the default.
         """
         check_is_fitted(self, "rules_")
-        if self.rules_.ordered:
-            return self.tree_.to_prolog()
-        default = _as_tree(RuleSet((), self.rules_.default), self._signature, tuple(self.classes_))
-        clauses = [tree.to_prolog().splitlines()[:2] for _, tree in self._single_rules()]
-        voting = [
-            line.removesuffix(", !.") + "." if line.endswith(", !.") else line for c in clauses for line in c
-        ]
-        return "\n".join([*voting, "% if none holds:", default.to_prolog().rstrip("\n")])
+        ordered, classes = self.rules_.ordered, tuple(self.classes_)
 
-    def to_text(self) -> str:
-        """Return the final rules, one per line, with coverage, precision, and that of held-out examples."""
+        def write(rule: Rule) -> str:
+            leaf = Node(rule.totals, float(rule.code))
+            return clause(goals_of(rule.conditions), leaf, self._signature, classes, cut=ordered)
+
+        remark = [] if ordered else ["% if none holds:"]
+        return "\n".join([*map(write, self.rules_.rules), *remark, write(self.rules_.default)]) + "\n"
+
+    def save(self, path: str | PathLike[str], *, held_out: bool = True) -> None:
+        """Write a model file, which :func:`crosscut.load_model` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        held_out : bool
+            Also store what the folds' rule sets said of every example, from which ``cv_…`` results come.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from crosscut import RelationalRuleClassifier, datasets, load_model
+        >>> database, bias = datasets.bongard("simple", n=100)
+        >>> model = RelationalRuleClassifier(bias, cv=5).fit(database)
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "bongard.crosscut")
+        ...     model.save(path)
+        ...     again = load_model(path)
+        >>> again.to_prolog() == model.to_prolog(), again.cv_score_ == model.cv_score_
+        (True, True)
+        """
+        from crosscut.model_file.relational_rules import save
+
         check_is_fitted(self, "rules_")
-        lines = []
-        all_rules = (*self.rules_.rules, self.rules_.default)
-        seen = [None] * len(all_rules) if self._cv is None else self.rule_precision_
-        for rule, held_out in zip(all_rules, seen, strict=True):
-            goals = [goal for test in rule.conditions for goal in test]
-            body = f"if {query_text(goals, self._signature)}" if goals else "else"
-            text = f"{body} then {term_text(self.classes_[rule.code])}"
-            text += f"  [covers {rule.coverage:g}, precision {rule.precision:.3f}"
-            if held_out is not None and held_out[0]:
-                text += f", out of fold {held_out[1]:.3f} of {held_out[0]:g}"
-            lines.append(text + "]")
-        return "\n".join(lines)
+        save(self, path, held_out=held_out)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; it needs no other file and no network.
+        """
+        from crosscut.report.rules import write_rule_report
+
+        write_rule_report(self, path, target=self.target_name_)
 
     def __str__(self) -> str:
         return self.to_text() if hasattr(self, "rules_") else repr(self)
-
-
-def _as_tree(rules: RuleSet, signature: Signature, classes: tuple[Any, ...]) -> RelationalTree:
-    node = Node(rules.default.totals, float(rules.default.code))
-    for rule in reversed(rules.rules):
-        totals = tuple(a + b for a, b in zip(rule.totals, node.statistics, strict=True))
-        goals = tuple(goal for test in rule.conditions for goal in test)
-        leaf = Node(rule.totals, float(rule.code))
-        node = Node(totals, float(np.argmax(totals)), goals, signature.n_fixed, leaf, node)
-    return RelationalTree(node, signature, classes)

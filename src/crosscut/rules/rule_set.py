@@ -71,6 +71,11 @@ class RuleSet:
         return len(self.rules)
 
     @property
+    def with_default(self) -> tuple[Rule, ...]:
+        """The rules, and the default as the last."""
+        return (*self.rules, self.default)
+
+    @property
     def n_conditions(self) -> int:
         """Number of conditions in all rules."""
         return sum(len(rule.conditions) for rule in self.rules)
