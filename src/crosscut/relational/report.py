@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 import crosscut
 from crosscut.relational.terms import term_text
-from crosscut.report.charts import bar_chart
+from crosscut.report.charts import fold_chart, level_chart
 from crosscut.report.html import page_template
 
 if TYPE_CHECKING:
@@ -106,23 +105,12 @@ def report_html(summary: dict[str, Any]) -> str:
     left = len(lines) - MOST_LINES
     cv, levels = summary["cv"], summary["levels"]
     charts = {
-        "levels": bar_chart(
-            [level["f"] for level in levels],
-            [str(i + 1) for i in range(len(levels))],
-            title="Different tests per bundle",
-            x_title="level",
-            y_title="f(i): different tests",
+        "levels": level_chart(
+            [level["f"] for level in levels], "Different tests per bundle", "f(i): different tests"
         )
     }
     if cv is not None:
-        charts["folds"] = bar_chart(
-            [0.0 if math.isnan(score) else score for score in cv["score_by_fold"]],
-            [str(i + 1) for i in range(cv["folds"])],
-            title=f"{cv['measure']} of each fold",
-            x_title="fold",
-            y_title=cv["measure"],
-            mean=cv["score"],
-        )
+        charts["folds"] = fold_chart(cv["score_by_fold"], cv["measure"], cv["score"])
     return page_template("relational.html").render(
         **summary,
         tree_text="\n".join(lines[:MOST_LINES]) + (f"\n… {left} more lines" if left > 0 else ""),

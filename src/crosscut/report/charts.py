@@ -30,7 +30,7 @@ def pruning_chart(pruning: dict[str, Any], error: str) -> str:
     best = pruning["best"]
     limit = y(cv[best] + spread[best])
     parts = [
-        _axes(y, high, [(x(place(n)), str(n)) for n in ticks], "leaves of the final tree", error),
+        _axes(y, (0.0, high), [(x(place(n)), str(n)) for n in ticks], "leaves of the final tree", error),
         f'<polygon class="band" points="{_points(band)}"/>',
         f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{limit:.1f}" y2="{limit:.1f}"/>',
         f'<polyline class="train" points="{_points(zip(at, map(y, pruning["train_error"]), strict=True))}"/>',
@@ -65,19 +65,20 @@ def bar_chart(
 ) -> str:
     """Bars, one per value, with an optional line across at their mean."""
     known = [value for value in values if value is not None and math.isfinite(value)]
-    high = max([*known, mean or 0.0]) or 1.0
-    y = _scale([0.0, high], HEIGHT - BOTTOM, TOP)
+    low, high = min([0.0, *known]), max([*known, mean or 0.0])
+    high = high if high > low else 1.0
+    y = _scale([low, high], HEIGHT - BOTTOM, TOP)
     step = (WIDTH - RIGHT - LEFT) / max(len(values), 1)
     every = max(1, math.ceil(len(values) / 16))
     middle = [LEFT + step * (k + 0.5) for k in range(len(values))]
     ticks = [(middle[k], labels[k]) for k in range(0, len(values), every)]
-    parts = [_axes(y, high, ticks, x_title, y_title)]
+    parts = [_axes(y, (low, high), ticks, x_title, y_title)]
     for at, label, value in zip(middle, labels, values, strict=True):
         if value is not None and math.isfinite(value):
             width = min(step * 0.7, 48)
             parts.append(
-                f'<rect class="bar" x="{at - width / 2:.1f}" y="{y(value):.1f}" width="{width:.1f}" '
-                f'height="{HEIGHT - BOTTOM - y(value):.1f}">'
+                f'<rect class="bar" x="{at - width / 2:.1f}" y="{y(max(value, 0)):.1f}" width="{width:.1f}" '
+                f'height="{abs(y(0) - y(value)):.1f}">'
                 f"<title>{escape(label)}: {number(value)}</title></rect>"
             )
     if mean is not None:
@@ -85,6 +86,20 @@ def bar_chart(
             f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(mean):.1f}" y2="{y(mean):.1f}"/>'
         )
     return _svg(title, parts)
+
+
+def fold_chart(values: Sequence[float | None], measure: str, mean: float) -> str:
+    """Draw the error or the score of each fold, and their mean."""
+    labels = [str(k + 1) for k in range(len(values))]
+    return bar_chart(
+        values, labels, title=f"{measure} of each fold", x_title="fold", y_title=measure, mean=mean
+    )
+
+
+def level_chart(values: Sequence[float | None], title: str, y_title: str) -> str:
+    """Draw something that is known for every level."""
+    labels = [str(k + 1) for k in range(len(values))]
+    return bar_chart(values, labels, title=title, x_title="level", y_title=y_title)
 
 
 def _svg(title: str, parts: list[str]) -> str:
@@ -118,11 +133,15 @@ def _round_steps(low: float, high: float, *, logarithmic: bool = False) -> list[
 
 
 def _axes(
-    y: Callable[[float], float], high: float, ticks: list[tuple[float, str]], x_title: str, y_title: str
+    y: Callable[[float], float],
+    span: tuple[float, float],
+    ticks: list[tuple[float, str]],
+    x_title: str,
+    y_title: str,
 ) -> str:
     bottom = HEIGHT - BOTTOM
     parts = [f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>']
-    for value in _round_steps(0.0, high):
+    for value in _round_steps(*span):
         at = y(value)
         parts.append(
             f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosscut.labels import number
-from crosscut.report.charts import bar_chart, pruning_chart
+from crosscut.report.charts import fold_chart, level_chart, pruning_chart
 from crosscut.report.shared_nodes import shared_nodes
 from crosscut.report.summary import summarize
 
@@ -46,7 +46,6 @@ def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> s
     lines = text.splitlines()
     classify = summary["task"] == "classification"
     cv, stability = summary["cv"], summary["stability"]
-    folds = [str(k + 1) for k in range(cv["folds"])]
     return template.render(
         **summary,
         script=page_part("page.js"),
@@ -60,27 +59,10 @@ def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> s
         most_important=max(column["importance"] for column in summary["data"]["columns"]) or 1.0,
         charts={
             "pruning": pruning_chart(summary["pruning"], "error rate" if classify else "mean squared error"),
-            "folds": bar_chart(
-                cv["error_by_fold"],
-                folds,
-                title="Error of each fold",
-                x_title="fold",
-                y_title=cv["measure"],
-                mean=cv["error"],
-            ),
-            "stability": bar_chart(
-                stability["f"],
-                [str(k + 1) for k in range(stability["levels"])],
-                title="Different tests per level",
-                x_title="level",
-                y_title="f(i): different tests",
-            ),
-            "time": bar_chart(
-                [1000 * s for s in summary["cost"]["seconds_by_level"]],
-                [str(k + 1) for k in range(len(summary["cost"]["seconds_by_level"]))],
-                title="Time per level",
-                x_title="level",
-                y_title="milliseconds",
+            "folds": fold_chart(cv["error_by_fold"], cv["measure"], cv["error"]),
+            "stability": level_chart(stability["f"], "Different tests per level", "f(i): different tests"),
+            "time": level_chart(
+                [1000 * s for s in summary["cost"]["seconds_by_level"]], "Time per level", "milliseconds"
             ),
         },
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import crosscut
-from crosscut.report.charts import bar_chart
+from crosscut.report.charts import fold_chart
 from crosscut.report.html import fitting_code, page_template
 from crosscut.report.summary import MOST_CLASSES, plain, settings
 
@@ -37,19 +37,11 @@ def write_rule_report(model: FittedRules, path: str | PathLike[str], *, target: 
         Name of what is predicted.
     """
     summary = summarize_rules(model, target=target)
-    errors = summary["cv"]["error_by_fold"]
     page = page_template("rules.html").render(
         **summary,
         most_rules=MOST_RULES,
         most_sets=MOST_SETS,
-        chart=bar_chart(
-            errors,
-            [str(fold + 1) for fold in range(len(errors))],
-            title="Error of each fold",
-            x_title="fold",
-            y_title="error rate",
-            mean=summary["cv"]["error"],
-        ),
+        chart=fold_chart(summary["cv"]["error_by_fold"], "error rate", summary["cv"]["error"]),
     )
     Path(path).write_text(page, encoding="utf-8")
 
