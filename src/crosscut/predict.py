@@ -43,7 +43,7 @@ def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = N
     leaf : int32 array of shape (n_trees, n_rows)
         For a single Tree, of shape (n_rows,).
     """
-    leaf = _apply(packed_of(trees), x, None, None, n_jobs)
+    leaf = apply_rows(packed_of(trees), x, None, None, n_jobs)
     return leaf if isinstance(trees, Forest | Packed) else leaf[0]
 
 
@@ -64,7 +64,7 @@ def apply_held_out(
         Threads; by default as many as there are cores.
     """
     rows, row_start = tasks.tests, tasks.first_test
-    return HeldOut(rows, row_start, _apply(packed_of(trees), x, rows, row_start, n_jobs))
+    return HeldOut(rows, row_start, apply_rows(packed_of(trees), x, rows, row_start, n_jobs))
 
 
 class HeldOut:
@@ -102,13 +102,14 @@ def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
 
 
-def _apply(
+def apply_rows(
     packed: Packed,
     x: NDArray[np.float32],
     rows: NDArray[np.int64] | None,
     row_start: NDArray[np.int64] | None,
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
+    """Leaf of the rows given for each tree, one tree's after the other's; without rows as `apply`."""
     return _core.apply(
         packed.node_start,
         packed.first_child,

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.forest import ranges
-from crosscut.predict import probabilities
+from crosscut.predict import apply_rows, probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,21 +75,7 @@ class Grove:
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         row_start = np.zeros(packed.n_trees + 1, np.int64)
         np.cumsum(np.bincount(trees, sizes, packed.n_trees), out=row_start[1:])
-        leaf = _core.apply(
-            packed.node_start,
-            packed.first_child,
-            packed.children,
-            packed.feature,
-            packed.threshold,
-            packed.missing,
-            packed.first_branch,
-            packed.branch_start,
-            packed.branches,
-            x,
-            np.concatenate([rows[s] for s in order]),
-            row_start,
-            n_jobs,
-        )
+        leaf = apply_rows(packed, x, np.concatenate([rows[s] for s in order]), row_start, n_jobs)
         places = np.repeat(packed.node_start[:-1], np.diff(row_start)) + leaf
         found = np.empty_like(places)
         found[ranges(np.concatenate([[0], np.cumsum(sizes)]), order)] = places
