@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from crosscut.cost import cost_report
 from crosscut.engines.stream import Stream
+from crosscut.estimators.cross_validation import CrossValidation
 from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree, Leaves
 from crosscut.estimators.fold_scores import FoldScores, final_task
 from crosscut.estimators.problem import Problem, is_integer, prune_each
+from crosscut.estimators.table_estimator import TableEstimator
 from crosscut.estimators.views import Views
 from crosscut.forest import Forest
 from crosscut.pruning import pruning_paths
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.cost import CostReport
-    from crosscut.estimators.cross_validation import CrossValidation
     from crosscut.pruning_table import PruningTable
     from crosscut.tree import Tree
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class CrossValidatedTree(FoldScores, FittedTree, Views, BaseEstimator):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(FoldScores[CrossValidation], FittedTree, Views, TableEstimator, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     criterion: str = "squared_error"
@@ -74,8 +74,7 @@ class CrossValidatedTree(FoldScores, FittedTree, Views, BaseEstimator):  # type:
             self.classes_ = problem.classes
         tasks = self._tasks(X, problem, groups)
         self._schema = problem.table.schema
-        self._cv: CrossValidation | None = None
-        self._held_out_scores: NDArray[np.float64] | None = None
+        self._cv = self._held_out_scores = None
         self._pruned_by: PruningTable | None = None
         self.ccp_alpha_ = float(self.ccp_alpha)
         self._n_missing = problem.n_missing
@@ -162,26 +161,12 @@ class CrossValidatedTree(FoldScores, FittedTree, Views, BaseEstimator):  # type:
 
     def _fold_estimator(self, task: int) -> Self:
         """Return a fitted copy of this estimator whose tree is that of a task."""
-        model = object.__new__(type(self))
-        model.__dict__.update(self.__dict__)
-        model._cv = model._held_out_scores = model._pruned_by = None
+        model = self._without_folds()
+        model._pruned_by = None  # noqa: SLF001, of this class
         model.forest_ = Forest(self.forest_.packed.only(task))
         return model
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     # out-of-fold results
-
-    def _cross_validation(self, name: str) -> CrossValidation:
-        check_is_fitted(self)
-        if self._cv is None:
-            raise AttributeError(f"{name} needs cross-validation, but this tree was fitted without (cv=None)")
-        return self._cv
 
     @property
     def cv_trees_(self) -> tuple[Tree, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.estimators.fold_scores import check_all_held_out
 from crosscut.predict import probabilities
 from crosscut.pruning_table import PruningTable, pruning_table
 
@@ -99,12 +100,7 @@ class CrossValidation:
         """Out-of-fold prediction of every row; NaN, or an error for classes, if some are never held out."""
         if self.classes is None:
             return self.values[:, 0]
-        never = int(np.count_nonzero(self.times_held_out == 0))
-        if never:
-            raise AttributeError(
-                f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
-                f"{len(self.y)} rows; cv_probabilities_ has NaN for those"
-            )
+        check_all_held_out(self.times_held_out)
         if np.all(self.times_held_out == 1):
             codes = np.empty(len(self.y), np.int64)
             codes[self.held_out.rows] = self.forest.packed.value.argmax(axis=1)[self.node]

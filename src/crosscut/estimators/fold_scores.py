@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from crosscut.splits import folds_of
 from crosscut.tasks import Tasks
@@ -21,22 +21,36 @@ if TYPE_CHECKING:
     from crosscut.growth import Limits
 
 
-class FoldScores(ABC):
+Results = TypeVar("Results")  # what an estimator knows of held-out rows; it has ``scores``
+
+
+class FoldScores(Generic[Results]):
     """Scores of the folds of a fitted estimator."""
 
     cv: Any
     scoring: Any
     random_state: Any
+    _cv: Results | None
     _held_out_scores: NDArray[np.float64] | None
 
-    @abstractmethod
-    def _cross_validation(self, name: str) -> Any:
-        """Return the out-of-fold results, which have ``scores``; without any say that ``name`` needs them."""
+    def _cross_validation(self, name: str) -> Results:
+        """Return the out-of-fold results; without any say that ``name`` needs them."""
+        check_is_fitted(self)
+        if self._cv is None:
+            raise AttributeError(f"{name} needs cross-validation, but the model was fitted without (cv=None)")
+        return self._cv
+
+    def _without_folds(self) -> Self:
+        """Return a copy of this fitted estimator without cross-validation."""
+        model = object.__new__(type(self))
+        model.__dict__.update(self.__dict__)
+        model._cv = model._held_out_scores = None
+        return model
 
     @property
     def cv_scores_(self) -> NDArray[np.float64]:
         """Score of each fold's model on the rows it holds out."""
-        cv = self._cross_validation("cv_scores_")
+        cv: Any = self._cross_validation("cv_scores_")
         return np.asarray(cv.scores) if self._held_out_scores is None else self._held_out_scores
 
     @property
@@ -97,6 +111,16 @@ class FoldScores(ABC):
             )  # a class with fewer rows than folds is no news for the final tree
             folds = folds_of(n_folds, len(target), target if classifier else None)
         return Tasks.from_folds(folds, limits=limits)
+
+
+def check_all_held_out(times: NDArray[np.int64]) -> None:
+    """Say that there is no class for every row if some are never held out."""
+    never = int(np.count_nonzero(times == 0))
+    if never:
+        raise AttributeError(
+            f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
+            f"{len(times)} rows; cv_probabilities_ has NaN for those"
+        )
 
 
 def final_task(n_rows: int, limits: Limits) -> Tasks:

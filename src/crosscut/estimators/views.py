@@ -1,4 +1,4 @@
-"""Ways to look at a fitted tree: model files, JSON, pictures, the report, and what a notebook shows."""
+"""Ways to look at a fitted tree: JSON, pictures, the report, and what a notebook shows."""
 
 from __future__ import annotations
 
@@ -17,26 +17,10 @@ if TYPE_CHECKING:
 
 
 class Views:
-    """Methods that show or store a fitted estimator; what they need is imported when they are called."""
+    """Methods that show a fitted estimator; what they need is imported when they are called."""
 
     forest_: Forest
     _schema: Schema
-
-    def save(self, path: str | PathLike[str], *, target: str = "target", held_out: bool = True) -> None:
-        """Write a model file, which :func:`crosscut.load_model` reads; see :func:`crosscut.save_model`.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        target : str
-            Name of what is predicted.
-        held_out : bool
-            Also store the target and the leaf of every held-out row, from which ``cv_…`` results come.
-        """
-        from crosscut.model_file import save_model
-
-        save_model(self, path, target=target, held_out=held_out)  # type: ignore[arg-type]
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the final tree as JSON, with names and categories (``crosscut.tree_json`` says how).

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
     from crosscut.estimators.cross_validation import CrossValidation
 
 _KINDS = ("numeric", "boolean", "nominal")
@@ -31,7 +30,7 @@ _ELSEWHERE = {  # models with a module of their own to read them
 
 
 def save_model(
-    model: CrossValidatedTree, path: str | PathLike[str], *, target: str = "target", held_out: bool = True
+    model: Any, path: str | PathLike[str], *, target: str = "target", held_out: bool = True
 ) -> None:
     """Write a fitted tree, and those of its folds, to a model file (docs/model-format.md).
 

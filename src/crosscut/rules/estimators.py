@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from crosscut.estimators.data import read_classes, read_table, read_weights, whole
 from crosscut.estimators.fold_scores import final_task
 from crosscut.estimators.problem import is_integer
+from crosscut.estimators.table_estimator import TableEstimator
 from crosscut.growth import Limits, Target
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.export import sql_case
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleClassifier(RuleParameters, FittedRules, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Rules that are cross-validated while they are learnt.
 
     ``fit`` learns the final rule set together with those of the folds: what several of them look at is
@@ -154,9 +155,7 @@ class RuleClassifier(RuleParameters, FittedRules, ClassifierMixin, BaseEstimator
         return Tasks.from_cv(self.cv, labels, groups, X=X)
 
     def _fold_estimator(self, task: int) -> Self:
-        model = object.__new__(type(self))
-        model.__dict__.update(self.__dict__)
-        model._cv = model._held_out_scores = None
+        model = self._without_folds()
         model.rules_ = self.cv_rules_[task - 1]
         return model
 
@@ -193,22 +192,6 @@ class RuleClassifier(RuleParameters, FittedRules, ClassifierMixin, BaseEstimator
         )
         return rule.code, frozenset(asked)
 
-    def save(self, path: str | PathLike[str], *, target: str = "target", held_out: bool = True) -> None:
-        """Write a model file, which :func:`crosscut.load_model` reads; see :func:`crosscut.save_model`.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        target : str
-            Name of what is predicted.
-        held_out : bool
-            Also store what the folds' rule sets said of every row, from which ``cv_…`` results come.
-        """
-        from crosscut.model_file import save_model
-
-        save_model(self, path, target=target, held_out=held_out)
-
     def report(self, path: str | PathLike[str], *, target: str = "target") -> None:
         """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
 
@@ -227,13 +210,6 @@ class RuleClassifier(RuleParameters, FittedRules, ClassifierMixin, BaseEstimator
         """Return the final rules as an SQL ``CASE`` expression over the columns."""
         check_is_fitted(self)
         return sql_case(self.rules_, self._schema, self.classes_.tolist())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _holds(x: NDArray[np.float32], conditions: tuple[Any, ...]) -> NDArray[np.bool_]:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.estimators.fold_scores import FoldScores
+from crosscut.estimators.fold_scores import FoldScores, check_all_held_out
 from crosscut.rules.export import rule_text
+from crosscut.rules.out_of_fold import OutOfFold
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
-    from crosscut.rules.out_of_fold import OutOfFold
     from crosscut.rules.rule_set import Rule, RuleSet
 
 
-class FittedRules(FoldScores):
+class FittedRules(FoldScores[OutOfFold], ABC):
     """The text and the ``cv_*`` attributes of fitted rule estimators."""
 
     rules_: RuleSet
     classes_: NDArray[Any]
-    _cv: OutOfFold | None
 
     @abstractmethod
     def _asked(self, rule: Rule) -> str:
@@ -54,14 +53,6 @@ class FittedRules(FoldScores):
             rule_text(rule, self._sentence(rule), of) for rule, of in zip(every, seen, strict=True)
         )
 
-    def _cross_validation(self, name: str) -> OutOfFold:
-        check_is_fitted(self, "rules_")
-        if self._cv is None:
-            raise AttributeError(
-                f"{name} needs cross-validation, but these rules were fitted without (cv=None)"
-            )
-        return self._cv
-
     @property
     def cv_rules_(self) -> tuple[RuleSet, ...]:
         """The rule sets of the folds."""
@@ -76,12 +67,7 @@ class FittedRules(FoldScores):
     def cv_predictions_(self) -> NDArray[Any]:
         """Class of every row by the rule set that has not seen it."""
         cv = self._cross_validation("cv_predictions_")
-        never = int(np.count_nonzero(cv.times_held_out == 0))
-        if never:
-            raise AttributeError(
-                f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
-                f"{len(cv.values)} rows; cv_probabilities_ has NaN for those"
-            )
+        check_all_held_out(cv.times_held_out)
         return np.asarray(self.classes_[cv.values.argmax(axis=1)])
 
     @property
