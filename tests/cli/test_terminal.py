@@ -5,11 +5,11 @@ from rich.console import Console
 from crosscut.cli import terminal
 
 
-def shown(monkeypatch, *, watched):
+def shown(monkeypatch, *, watched, share=0.42):
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "messages", lambda: Console(file=stream, force_terminal=watched))
     with terminal.waiting("reading x.csv") as tell:
-        tell(0.42)
+        tell(share)
     return stream.getvalue()
 
 
@@ -18,3 +18,7 @@ def test_progress_is_shown_to_people_only(monkeypatch):
     assert "reading x.csv" in seen
     assert "42%" in seen
     assert shown(monkeypatch, watched=False) == ""
+
+
+def test_a_bar_that_has_nothing_to_tell_only_moves(monkeypatch):
+    assert "%" not in shown(monkeypatch, watched=True, share=0.001)

@@ -49,7 +49,10 @@ def cv(
 
     FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
     """
-    from crosscut.estimators import TreeClassifier  # noqa: F401, loading scikit-learn is no part of the time taken
+    # loading scikit-learn is no part of the time taken
+    import sklearn.model_selection  # noqa: F401
+
+    import crosscut.estimators  # noqa: F401
 
     begin = time.perf_counter()
     with waiting(f"reading {Path(file).name}"):

@@ -194,7 +194,7 @@ def _print_cost(console: Console, summary: dict[str, Any]) -> None:
             f"one by one about {_time(cost['serial_seconds'])} by the cost model "
             f"({cost['speedup_in_rows']:.1f} times as many rows to visit)"
         )
-    console.print(line)
+    console.print(line, soft_wrap=True)
 
 
 def _time(seconds: float) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PIPE_WIDTH = 120  # where there is no terminal to ask
+NOTABLE = 0.01  # shares of the work below this are not shown
 
 
 def stdout() -> Console:
@@ -28,7 +29,7 @@ def messages() -> Console:
 def waiting(what: str) -> Iterator[Callable[[float], object]]:
     """Show a bar and the time taken so far, if a person is watching.
 
-    Yields a function to tell which share of the work is done; until it is called the bar only moves.
+    Yields a function to tell which share of the work is done; until something is, the bar only moves.
     """
     console = messages()
     if not console.is_terminal:
@@ -44,4 +45,10 @@ def waiting(what: str) -> Iterator[Callable[[float], object]]:
     )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=None)
-        yield lambda share: progress.update(task, total=1.0, completed=share)
+
+        def tell(share: float) -> None:
+            # threads share the upper levels of all trees first: much is done before a row reaches a leaf
+            if share >= NOTABLE:
+                progress.update(task, total=1.0, completed=share)
+
+        yield tell
