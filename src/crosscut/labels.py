@@ -37,6 +37,17 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def counted(n: int, what: str, several: str = "") -> str:
+    """Return a number of things, with the word for one or for several.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(1200, "rule"), counted(2, "leaf", "leaves")
+    ('1 rule', '1,200 rules', '2 leaves')
+    """
+    return f"{n:,} {what if n == 1 else several or what + 's'}"
+
+
 def threshold_label(tree: Tree, node: int) -> str:
     """Return a node's threshold with the fewest digits that split the training rows alike.
 

@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from crosscut.labels import number
+from crosscut.labels import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def pruning_chart(pruning: dict[str, Any], error: str) -> str:
     ]
     parts += [
         f'<circle class="dot" cx="{a:.1f}" cy="{y(c):.1f}" r="3">'
-        f"<title>{n} leaves: {number(c)} ± {number(s)}</title></circle>"
+        f"<title>{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}</title></circle>"
         for a, n, c, s in zip(at, leaves, cv, spread, strict=True)
     ]
     chosen = pruning["chosen"]
@@ -48,7 +48,7 @@ def pruning_chart(pruning: dict[str, Any], error: str) -> str:
             "note",
             min(at[chosen], WIDTH - 150),
             max(y(cv[chosen]) - 14, TOP + 10),
-            f"{leaves[chosen]} leaves",
+            counted(leaves[chosen], "leaf", "leaves"),
         )
     )
     return _svg("Error by size of the tree", parts)

@@ -157,6 +157,8 @@ def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
         return "No rule was found: the default decides everything."
     if everywhere == n_rules:
         return f"All {n_folds} folds found every rule, up to thresholds."
+    if n_rules == 1:
+        return f"The rule was not found in all {n_folds} folds, even up to thresholds."
     were = "was" if everywhere == 1 else "were"
     share = f"{everywhere or 'None'} of the {n_rules} rules"
     return f"{share} {were} found in all {n_folds} folds, up to thresholds."
