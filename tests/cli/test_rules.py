@@ -33,6 +33,16 @@ def test_what_cannot_be_is_refused():
     )
 
 
+def test_the_way_to_what_rules_cannot_do_is_shown(tmp_path):
+    numbers = refused(call("rules", CHURN, "-t", "monthly_charge"), 4)
+    assert "too many to be classes; crosscut cv predicts numbers" in numbers
+    for linked in (tmp_path, tmp_path / "app.s"):
+        assert "crosscut relational --rules" in refused(call("rules", linked, "-t", "x"), 3)
+    ripper = call("rules", CHURN, "-t", "churned", "--strategy", "ripper", "--beam", 2)
+    assert ripper.exit_code == 2
+    assert "--beam is for --strategy cn2" in ripper.stderr
+
+
 def test_rules_are_saved_shown_and_used(tmp_path):
     saved, page = tmp_path / "rules.crosscut", tmp_path / "rules.html"
     options = ("--strategy", "ripper", "--folds", 3)

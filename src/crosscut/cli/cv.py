@@ -17,10 +17,10 @@ from crosscut.cli.terminal import stdout, waiting
 from crosscut.engines.progress import watching
 
 
-@click.command()
+@click.command(short_help="Grow and cross-validate a decision tree.")
 @click.argument("file", type=click.Path())
 @options.columns
-@click.option("--task", type=click.Choice(["classification", "regression"]), help="Guessed if not given.")
+@options.task
 @options.folds
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Repeat it with other folds."

@@ -36,7 +36,7 @@ def failing_with(exit_code: int, prefix: str = "") -> Iterator[None]:
     """Turn the errors libraries raise about their input into failures of one kind."""
     try:
         yield
-    except click.ClickException:
+    except (click.ClickException, BrokenPipeError):  # nobody reads on: click ends quietly
         raise
     except ModuleNotFoundError as error:
         hint = f"needs {error.name}: pip install 'crosscut[all]'" if error.name else str(error)

@@ -27,6 +27,10 @@ def together(*options: Decorator) -> Decorator:
 
 table = click.option("--table", help="The table of a DuckDB or SQLite file.")
 
+task = click.option(
+    "--task", type=click.Choice(["classification", "regression"]), help="Guessed if not given."
+)
+
 columns = together(
     click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."),
     table,

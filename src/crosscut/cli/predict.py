@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
-@click.command()
+@click.command(short_help="Predict new rows with a saved model.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path())
 @click.option("--table", help="The table of a DuckDB or SQLite file.")
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
-    For a model saved by `crosscut relational --save`, FILE is an ACE settings file such as app.s.
+    For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables,
+    DuckDB or SQLite file whose --target may be empty or absent, or an ACE settings file such as app.s.
     """
     fitted, target = read_model_file(model)
     if is_relational(fitted):

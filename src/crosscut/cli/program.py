@@ -28,7 +28,7 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, predict, show, relational, rules, reproduce):
+for command in (cv, rules, relational, show, predict, reproduce):
     program.add_command(command)
 
 

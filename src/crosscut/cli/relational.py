@@ -1,4 +1,4 @@
-"""`crosscut relational`: learn a first-order tree or rules from ACE's files, and cross-validate them."""
+"""`crosscut relational`: learn a first-order tree or rules from linked data, and cross-validate them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ import click
 from rich.markup import escape
 
 from crosscut.cli import options
-from crosscut.cli.failure import UNREADABLE, UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.database import read_database, read_examples
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import stdout, waiting
 from crosscut.labels import number
 
 
-@click.command()
-@click.argument("settings", type=click.Path(path_type=Path))
+@click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict; for linked tables.")
+@options.task
 @click.option("--folds", type=click.IntRange(min=2), help="Folds; by default the data's own marks, else 10.")
 @click.option(
     "--fold-files",
@@ -36,7 +39,9 @@ from crosscut.labels import number
 @options.results
 def relational(
     *,
-    settings: Path,
+    data: Path,
+    target: str | None,
+    task: str | None,
     folds: int | None,
     fold_files: Path | None,
     step_limit: int | None,
@@ -47,9 +52,11 @@ def relational(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Learn a relational tree, or rules, from SETTINGS and cross-validate them.
+    """Learn a relational tree, or rules, from DATA and cross-validate them.
 
-    SETTINGS is an ACE settings file such as app.s, beside app.kb and app.bg.
+    DATA is a folder of CSV and Parquet files, one per table, or a DuckDB or SQLite file: name what to predict
+    with --target, and tables are linked by the names of their keys. Or it is an ACE settings file such as
+    app.s, beside app.kb and app.bg, or a file of Aleph such as app.b.
     """
     if not rules:
         options.refuse(options.COVERING, "is about rules; use it with --rules")
@@ -60,11 +67,11 @@ def relational(
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        database, bias = _read(settings, fold_files)
+        database, bias = read_database(data, target=target, task=task, fold_files=fold_files)
         read = time.perf_counter()
         cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
         limit = {} if step_limit is None else {"step_limit": step_limit}
-        with failing_with(UNSUITABLE, f"{settings}: "), waiting("learning"):
+        with failing_with(UNSUITABLE, f"{data}: "), waiting("learning"):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
             if rules and not database.classes:
                 raise ValueError("--rules is for classes, but the target is a number")
@@ -74,7 +81,7 @@ def relational(
             model.set_params(cv=cv, **limit).fit(database)
     grown = time.perf_counter()
     summary = {
-        "file": settings.name,
+        "file": data.name,
         "task": "classification" if database.classes else "regression",
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
@@ -102,17 +109,6 @@ def relational(
     what = "rule sets learnt" if rules else "trees grown"
     seconds = summary["seconds"]
     console.print(f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
-
-
-def _read(settings: Path, fold_files: Path | None = None) -> tuple[Any, Any]:
-    """Read an ACE application; return its database and bias."""
-    from crosscut.relational.bias import Bias
-    from crosscut.relational.database import Database
-
-    if not settings.exists() and not settings.with_name(settings.name + ".s").exists():
-        raise Failure(f"there is no file {str(settings)!r}", UNREADABLE)
-    with failing_with(UNREADABLE, f"{settings}: "), waiting(f"reading {settings.name}"):
-        return Database.from_ace(settings, folds=fold_files), Bias.from_ace(settings)
 
 
 def _print_model(model: Any) -> None:
@@ -149,10 +145,25 @@ def show_relational(model: Any, *, as_json: bool, as_rules: bool) -> None:
         click.echo(json.dumps(summarize(model), ensure_ascii=False))
 
 
+def _predicates(model: Any) -> set[tuple[str, int]]:
+    """Return the relations that a model asks about."""
+    if hasattr(model, "rules_"):
+        tests = [test for rule in model.rules_.rules for test in rule.conditions]
+    else:
+        tests = [node.test for node in model.tree_.root.walk()]
+    return {(goal.name, len(goal.args)) for test in tests for goal in test if not goal.is_comparison}
+
+
 def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[list[str], list[list[Any]]]:
-    """Predict the examples of an ACE application; return the headings and columns to be printed."""
-    database, _ = _read(Path(file))
-    target = model.target_name_
+    """Predict the examples of a database; return the headings and columns to be printed."""
+    database = read_examples(Path(file), model)
+    target = model.target_column_ or model.target_name_
+    absent = sorted(_predicates(model) - {*database.relations, *database.rules})
+    if absent:
+        told = ", ".join(f"{name}/{arity}" for name, arity in absent)
+        click.echo(
+            f"crosscut: note: {file} has no facts of {told}; what the model asks of them is false", err=True
+        )
     with failing_with(UNSUITABLE, f"{file}: "):
         columns = [
             [database.example_text(e) for e in range(database.n_examples)],

@@ -9,7 +9,7 @@ import click
 from crosscut.cli.failure import UNWRITABLE, failing_with
 
 
-@click.command()
+@click.command(short_help="Run the experiments of the paper.")
 @click.option("--quick", is_flag=True, help="Fewer repetitions, folds and rows: about a minute.")
 @click.option(
     "--data",

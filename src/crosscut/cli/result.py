@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree as Branches
 
-from crosscut.labels import branch_label, number, outcome_label
+from crosscut.labels import branch_label, counted, number, outcome_label
 from crosscut.predict import probabilities
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def print_tree(
     """Print a tree, the shallow part of it if it is large."""
     depth = _depth_that_fits(tree, most)
     console.print(
-        f"[bold]{escape(target)}[/]: {tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"
+        f"[bold]{escape(target)}[/]: {counted(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.max_depth}, "
+        f"{counted(tree.n_rows[0], 'row')}"
         + (f" [dim](shown to depth {depth})[/]" if depth < tree.max_depth else "")
     )
     share = None if classes is None else probabilities(tree.value).max(axis=1)
@@ -70,7 +71,7 @@ def print_tree(
     def said(node: int) -> str:
         sure = "" if share is None else f", {share[node]:.0%}"
         outcome = escape(outcome_label(tree.value[node], classes))
-        return f"[bold cyan]{outcome}[/] [dim]({tree.n_rows[node]:,} rows{sure})[/]"
+        return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{sure})[/]"
 
     if tree.feature[0] < 0:
         console.print(said(0))

@@ -10,13 +10,15 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.cv import fit_noting
-from crosscut.cli.failure import UNWRITABLE, failing_with
+from crosscut.cli.database import LINKED
+from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import stdout, waiting
+from crosscut.labels import counted
 
 
-@click.command()
+@click.command(short_help="Learn and cross-validate rules.")
 @click.argument("file")
 @options.columns
 @options.folds
@@ -46,9 +48,20 @@ def rules(
     """
     from crosscut.rules import RuleClassifier
 
+    if Path(file).suffix in LINKED or Path(file).is_dir():
+        raise Failure(
+            f"{file}: rules about linked data are learnt by crosscut relational --rules", UNREADABLE
+        )
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
-            file, target, table=table, task="classification", weights=weights, drop=drop, nominal=nominal
+            file,
+            target,
+            table=table,
+            task="classification",
+            weights=weights,
+            drop=drop,
+            nominal=nominal,
+            for_numbers="crosscut cv predicts numbers",
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))
     with waiting(f"learning {folds + 1} rule sets"):
@@ -70,7 +83,7 @@ def rules(
 
 def print_rules(model: Any) -> None:
     """Print fitted rules, and how they do on held-out rows if that is known."""
-    text = f"{len(model.rules_)} rules, {model.rules_.n_conditions} conditions"
+    text = f"{counted(len(model.rules_), 'rule')}, {counted(model.rules_.n_conditions, 'condition')}"
     if hasattr(model, "cv_score_"):
         text += (
             f"; accuracy {model.cv_score_:.3f} ± {model.cv_standard_error_:.3f} "

@@ -16,7 +16,7 @@ from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import stdout
 
 
-@click.command()
+@click.command(short_help="Show a saved model.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the tree or the rules as JSON.")
 @click.option(

@@ -98,8 +98,9 @@ def read_source(
     weights: str | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
+    for_numbers: str = "use --task regression",
 ) -> Source:
-    """Read a file and settle what each of its columns is for."""
+    """Read a file and settle what each of its columns is for; ``for_numbers`` says how to predict numbers."""
     frame = read_rows(path, table)
     with failing_with(UNSUITABLE, f"{path}: "):
         X, y = split_target(frame, target)
@@ -116,7 +117,7 @@ def read_source(
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
     source = Source(X, y, task or "", taken.get("--groups"), taken.get("--weights"))
-    _check_target(source, path, target)
+    _check_target(source, path, target, for_numbers)
     _check_columns(source, path, set(nominal))
     return source
 
@@ -145,7 +146,12 @@ def _as_text(X: Any, name: str) -> Any:
     return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
 
 
-def _check_target(source: Source, path: str, target: str) -> None:
+def most_classes(n_rows: int) -> int:
+    """Return how many different values of so many rows may be classes."""
+    return max(FEW_CLASSES, math.isqrt(n_rows) * 5)
+
+
+def _check_target(source: Source, path: str, target: str, for_numbers: str) -> None:
     """Decide between classes and numbers, and refuse targets nothing can be learnt about."""
     y = source.y
     values = np.unique(y)
@@ -174,12 +180,10 @@ def _check_target(source: Source, path: str, target: str) -> None:
     if source.task == "regression" and not np.all(np.isfinite(y)):
         raise Failure(f"{path}: {target!r} holds infinite values", UNSUITABLE)
     if source.task == "classification":
-        most = max(FEW_CLASSES, math.isqrt(len(y)) * 5)
-        if len(values) > most:
+        if len(values) > most_classes(len(y)):
             raise Failure(
                 f"{path}: {target!r} has {len(values):,} different values in {len(y):,} rows, "
-                "too many to be classes"
-                + ("; use --task regression" if numeric else "; choose another --target"),
+                "too many to be classes" + (f"; {for_numbers}" if numeric else "; choose another --target"),
                 UNSUITABLE,
             )
         if whole and y.dtype.kind == "f":

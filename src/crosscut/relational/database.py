@@ -58,6 +58,8 @@ class Database:
         Class names in the order of the codes; empty for regression.
     target_name : str
         Name of the target predicate, for printing.
+    target_column : str or None
+        The column to predict, if the database is made of tables; `target_name` is its table.
     folds : int32 array of shape (n_examples,) or None
         Fold mark of each example, -1 where it has none.
     implicit_key : bool
@@ -75,6 +77,7 @@ class Database:
     target: NDArray[np.int32] | NDArray[np.float64] | None = None
     classes: tuple[Constant, ...] = ()
     target_name: str = "class"
+    target_column: str | None = None
     folds: NDArray[np.int32] | None = None
     implicit_key: bool = False
     columns: dict[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)

@@ -102,6 +102,11 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         check_is_fitted(self, "forest_")
         return self.forest_.pruned[1:]
 
+    @property
+    def target_column_(self) -> str | None:
+        """The column that is predicted, if the database is made of tables."""
+        return self.tree_.signature.target_column
+
     def _score_folds(self, target: NDArray[Any]) -> None:
         self._target = target
         n_folds = int(self.folds_.max(initial=-1)) + 1

@@ -249,6 +249,7 @@ def signature_of(facts: Facts, language: Language) -> Signature:
     return Signature(
         constants=database.constants,
         target_name=database.target_name,
+        target_column=database.target_column,
         n_keys=len(database.keys),
         n_fixed=facts.n_fixed,
         root=root,

@@ -31,6 +31,7 @@ def written_language(
 
     return {
         "target": signature.target_name,
+        "target_column": signature.target_column,
         "tests": [[goal(each) for each in test] for test in tests],
         "signature": {
             "n_keys": signature.n_keys,
@@ -87,13 +88,14 @@ def _read_constant(stored: Any) -> Constant:
 
 
 def _signature(header: dict[str, Any], constants: Constants) -> Signature:
-    stored = header["signature"]
+    stored, column = header["signature"], header.get("target_column")
     n_keys, n_fixed = stored["n_keys"], stored["n_fixed"]
     if not (_is_count(n_keys) and _is_count(n_fixed) and 1 <= n_keys <= n_fixed):
         raise ModelFileError("the numbers of keys and fixed variables are damaged")
     return Signature(
         constants=constants,
         target_name=_text(header["target"]),
+        target_column=None if column is None else _text(column),
         n_keys=n_keys,
         n_fixed=n_fixed,
         root=tuple(_goal(each, len(constants)) for each in stored["root"]),

@@ -60,7 +60,7 @@ def build(
     values = columns[target_table].pop(target_column)
     if target_table in primary and primary[target_table] == target_column:
         raise SchemaError(f"target is {target!r}, which is the key of {target_table}")
-    database = Database(target_name=target_table)
+    database = Database(target_name=target_table, target_column=target_column)
     for table, content in columns.items():
         _add_relation(database, table, content, primary.get(table), linked.get(table, {}))
     _set_target(database, values, target, classes, regression)

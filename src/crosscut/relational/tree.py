@@ -72,6 +72,8 @@ class Signature:
         The database's symbol table.
     target_name : str
         Name of the target predicate.
+    target_column : str or None
+        The column to predict, if the predicate is a table.
     n_keys : int
         Variables ``0 .. n_keys-1`` are the example's keys.
     n_fixed : int
@@ -86,6 +88,7 @@ class Signature:
 
     constants: Constants
     target_name: str = "class"
+    target_column: str | None = None
     n_keys: int = 1
     n_fixed: int = 1
     root: tuple[Goal, ...] = ()

@@ -184,6 +184,12 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         check_is_fitted(self, "rules_")
         return self._signature.target_name
 
+    @property
+    def target_column_(self) -> str | None:
+        """The column that is predicted, if the database is made of tables."""
+        check_is_fitted(self, "rules_")
+        return self._signature.target_column
+
     def predict(self, database: Database) -> NDArray[Any]:
         """Return the class of each example of a database.
 

@@ -1,0 +1,128 @@
+"""The database a relational model is learnt from or applied to: ACE's or Aleph's files, or linked tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
+from crosscut.cli.source import most_classes
+from crosscut.cli.terminal import waiting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crosscut.relational.bias import Bias
+    from crosscut.relational.database import Database
+    from crosscut.relational.table_files import DeclaredKeys
+
+_ALEPH = (".b", ".f", ".n")
+_ACE = (".s", ".kb", ".bg")
+LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
+_TABLES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+
+
+def read_database(
+    path: Path, *, target: str | None, task: str | None, fold_files: Path | None
+) -> tuple[Database, Bias]:
+    """Read what is to be learnt from, with the bias that goes with it."""
+    from crosscut.relational.bias import Bias
+    from crosscut.relational.database import Database
+
+    kind = _kind(path)
+    if kind != "ace" and fold_files is not None:
+        raise Failure(f"--fold-files is for ACE's files, but {path} is none of them", UNSUITABLE)
+    if kind != "tables":
+        for option, given in (("--target", target), ("--task", task)):
+            if given is not None:
+                raise Failure(f"{option} is for linked tables; {path} says itself what to learn", UNSUITABLE)
+        with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
+            if kind == "ace":
+                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
+            return Database.from_aleph(path), Bias.from_aleph(path)
+    tables, declared = _tables(path)
+    if target is None:
+        some = ", ".join(f"{name}.{list(_names(tables[name]))[-1]}" for name in tables)
+        raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
+    with failing_with(UNSUITABLE, f"{path}: "):
+        database = Database.from_tables(
+            tables,
+            target=target,
+            keys=declared.keys,
+            links=declared.links,
+            regression=None if task is None else task == "regression",
+        )
+        if database.target is None:
+            raise ValueError(f"--target {target} has no values")
+        n_classes, n = len(database.classes), database.n_examples
+        if n_classes > most_classes(n):
+            raise ValueError(
+                f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
+                "classes; --task regression predicts numbers"
+            )
+        return database, Bias.from_schema(database)
+
+
+def read_examples(path: Path, model: Any) -> Database:
+    """Read the examples that a model is to predict."""
+    from crosscut.relational.database import Database
+
+    kind = _kind(path)
+    if kind != "tables":
+        with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
+            return Database.from_ace(path) if kind == "ace" else Database.from_aleph(path)
+    name, column = model.target_name_, model.target_column_
+    tables, declared = _tables(path)
+    if column is None or name not in tables:
+        why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
+        raise Failure(f"{path}: {why}", UNSUITABLE)
+    with failing_with(UNSUITABLE, f"{path}: "):
+        tables[name] = _without_values(tables[name], column)
+        return Database.from_tables(
+            tables, target=f"{name}.{column}", keys=declared.keys, links=declared.links
+        )
+
+
+def _kind(path: Path) -> str:
+    if path.is_dir() or (path.is_file() and path.suffix in _TABLES):
+        return "tables"
+    if path.is_file() and path.suffix in _ALEPH:
+        return "aleph"
+    if (path.is_file() and path.suffix in _ACE) or path.with_name(path.name + ".s").is_file():
+        return "ace"
+    if not path.exists():
+        raise Failure(f"there is no file or folder {str(path)!r}", UNREADABLE)
+    raise Failure(
+        f"{path} holds no database; these are read: ACE's files ({', '.join(_ACE)}), Aleph's "
+        f"({', '.join(_ALEPH)}), a folder of .csv and .parquet files, and {', '.join(_TABLES)}",
+        UNREADABLE,
+    )
+
+
+def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
+    from crosscut.relational.table_files import DeclaredKeys, read_duckdb, read_folder, read_sqlite
+
+    try:
+        with failing_with(UNREADABLE), waiting(f"reading {path.name}"):
+            if path.is_dir():
+                return read_folder(path), DeclaredKeys()
+            with path.open("rb") as file:
+                is_sqlite = file.read(16) == b"SQLite format 3\0"
+            return read_sqlite(path) if is_sqlite else read_duckdb(path)
+    except Failure:
+        raise
+    except Exception as error:  # both libraries have errors of their own
+        raise Failure(f"{path}: {error}", UNREADABLE) from error
+
+
+def _names(table: Any) -> list[str]:
+    return list(table) if isinstance(table, dict) else list(table.column_names)
+
+
+def _without_values(table: Any, column: str) -> Any:
+    """Return a table with nothing in the column to be predicted, which it may lack."""
+    import pyarrow as pa
+
+    if isinstance(table, dict):
+        return {**table, column: [None] * len(next(iter(table.values())))}
+    kept = table.drop_columns([column]) if column in table.column_names else table
+    return kept.append_column(column, pa.nulls(table.num_rows))

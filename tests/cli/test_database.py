@@ -1,0 +1,101 @@
+import csv
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE
+
+from .calls import call, refused
+
+SHOP = Path("examples/shop")
+
+
+def rows_of(name):
+    with (SHOP / f"{name}.csv").open() as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture
+def shop_file(tmp_path):
+    path = tmp_path / "shop.sqlite"
+    with sqlite3.connect(path) as connection:
+        for name in ("customer", "purchase"):
+            heading, *rows = rows_of(name)
+            connection.execute(f"CREATE TABLE {name} ({', '.join(heading)})")
+            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(heading))})", rows)
+    return path
+
+
+@pytest.mark.parametrize("rules", [(), ("--rules",)])
+def test_linked_files_need_nothing_but_a_target(tmp_path, rules):
+    saved = tmp_path / "m"
+    learnt = call("relational", SHOP, "-t", "customer.churned", "--folds", 3, "--save", saved, *rules)
+    assert learnt.exit_code == 0, learnt.output
+    assert "300 examples; classification" in learnt.stdout
+    assert "purchase(A," in learnt.stdout
+    # new rows have no column to be predicted, and the old one has no say
+    for name, columns in (("customer", 3), ("purchase", 5)):
+        lines = [",".join(row[:columns]) for row in rows_of(name)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    predicted = call("predict", saved, tmp_path, "--probabilities")
+    assert predicted.exit_code == 0, predicted.output
+    assert predicted.stdout == call("predict", saved, SHOP, "--probabilities").stdout
+    lines = predicted.stdout.splitlines()
+    assert lines[0] == "example,churned,churned = no,churned = yes"
+    right = [
+        line.split(",")[1] == row[3] for line, row in zip(lines[1:], rows_of("customer")[1:], strict=True)
+    ]
+    assert sum(right) > 0.8 * len(right)
+
+
+def test_tables_of_a_database_file(shop_file, tmp_path):
+    saved = tmp_path / "m"
+    result = call("relational", shop_file, "-t", "customer.churned", "--folds", 3, "--save", saved)
+    assert result.exit_code == 0, result.output
+    assert "purchase(A," in result.stdout
+    lines = call("predict", saved, shop_file).stdout.splitlines()
+    assert len(lines) == 301
+
+
+def test_numbers_are_predicted_if_that_is_the_task():
+    missing = refused(call("relational", SHOP, "-t", "purchase.customer_id"), UNSUITABLE)
+    assert "too many to be classes; --task regression" in missing
+    result = call("relational", SHOP, "-t", "purchase.amount", "--folds", 2)
+    assert "R²" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((SHOP,), UNSUITABLE, "--target TABLE.COLUMN says what to predict, such as customer.churned"),
+        ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
+        ((SHOP, "-t", "churned"), UNSUITABLE, "has to be 'table.column'"),
+        ((SHOP, "-t", "customer.churned", "--fold-files", "x"), UNSUITABLE, "--fold-files is for ACE"),
+        (("examples/churn.csv",), UNREADABLE, "holds no database; these are read"),
+        (("examples/none",), UNREADABLE, "no file or folder 'examples/none'"),
+        (("tests", "-t", "a.b"), UNREADABLE, "without .csv and .parquet files"),
+    ],
+)
+def test_what_is_wrong_is_said(arguments, code, message):
+    assert message in refused(call("relational", *arguments), code)
+
+
+def test_files_that_hold_no_tables(tmp_path):
+    (tmp_path / "x.duckdb").write_text("no database")
+    assert "x.duckdb" in refused(call("relational", tmp_path / "x.duckdb", "-t", "a.b"), UNREADABLE)
+    (tmp_path / "x.s").write_text("classes([a,b]).")
+    message = refused(call("relational", tmp_path / "x.s", "-t", "a.b"), UNSUITABLE)
+    assert "--target is for linked tables" in message
+
+
+def test_a_model_of_other_data_is_refused_or_noted(tmp_path, shop_file):
+    saved = tmp_path / "m"
+    call("relational", SHOP, "-t", "customer.churned", "--folds", 2, "--save", saved)
+    (tmp_path / "visit.csv").write_text("visit_id,customer_id\n1,1\n")
+    assert "there is no table 'customer'" in refused(call("predict", saved, tmp_path), UNSUITABLE)
+    (tmp_path / "customer.csv").write_text("customer_id,region,member\n1,east,no\n")
+    told = call("predict", saved, tmp_path)
+    assert told.exit_code == 0
+    assert "has no facts of purchase/5" in told.stderr
+    assert told.stdout.startswith("example,churned\n1,")
