@@ -1,4 +1,5 @@
 import csv
+import json
 import sqlite3
 from pathlib import Path
 
@@ -87,6 +88,26 @@ def test_files_that_hold_no_tables(tmp_path):
     (tmp_path / "x.s").write_text("classes([a,b]).")
     message = refused(call("relational", tmp_path / "x.s", "-t", "a.b"), UNSUITABLE)
     assert "--target is for linked tables" in message
+
+
+def test_tables_that_are_too_small_or_damaged(tmp_path):
+    file = tmp_path / "t.csv"
+
+    def refusal(text, *options, code):
+        file.write_bytes(text)
+        return refused(call("relational", tmp_path, "-t", "t.c", *options), code)
+
+    assert "has 1 example, but a cross-validation needs 2" in refusal(b"id,c\n1,a\n", code=UNSUITABLE)
+    few = b"id,c\n1,a\n2,b\n"
+    assert "has 2 examples, but --folds 3 needs 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
+    assert "t.csv: CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
+    assert "t.csv: column 'c' is not UTF-8" in refusal(b"id,c\n1,\xe9\n2,b\n", code=UNREADABLE)
+
+
+def test_scores_that_are_no_numbers_are_null_in_json(tmp_path):
+    (tmp_path / "t.csv").write_text("id,c\n1,1.5\n2,2.5\n3,0.5\n")
+    result = call("relational", tmp_path, "-t", "t.c", "--json")  # one example has no variance
+    assert json.loads(result.stdout, parse_constant=pytest.fail)["scores"] == [None] * 3
 
 
 def test_a_model_of_other_data_is_refused_or_noted(tmp_path, shop_file):

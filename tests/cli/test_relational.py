@@ -48,6 +48,8 @@ def test_a_saved_model_is_shown_and_predicts(application, tmp_path):
     assert "lost(A) ?" in shown.stdout
     assert "mean of 5 folds" in shown.stdout
     assert "sendback" in call("show", saved, "--rules").stdout
+    assert "… 4 more lines" in call("show", saved, "--lines", 2).stdout
+    assert "--table is for models of one table" in call("predict", saved, application, "--table", "t").stderr
     again = tmp_path / "again.html"
     assert json.loads(call("show", saved, "--json", "--report", again).stdout)["cv"]["score"] == 1.0
     assert again.read_text() == text

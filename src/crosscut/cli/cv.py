@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.source import Source, read_source
-from crosscut.cli.terminal import stdout, waiting
+from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.engines.progress import watching
 
 
@@ -75,7 +74,7 @@ def cv(
         if report is not None:
             model.report(report, target=target)
     if as_json:
-        click.echo(json.dumps(summary, ensure_ascii=False))
+        print_json(summary)
         return
     from crosscut.cli.result import print_result
 

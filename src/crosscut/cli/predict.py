@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosscut.cli import options
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.relational import is_relational, predict_relational
 from crosscut.cli.source import read_rows
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Predict new rows with a saved model.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path())
-@click.option("--table", help="The table of a DuckDB or SQLite file.")
+@options.table
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
 def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
@@ -33,6 +34,7 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
     """
     fitted, target = read_model_file(model)
     if is_relational(fitted):
+        options.refuse(("table",), "is for models of one table; this one is about linked tables")
         headings, columns = predict_relational(fitted, file, probabilities=probabilities)
     else:
         headings, columns = _predict_rows(fitted, target, file, table, probabilities=probabilities)

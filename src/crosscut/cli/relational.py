@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from pathlib import Path
@@ -13,11 +12,11 @@ from rich.markup import escape
 
 from crosscut.cli import options
 from crosscut.cli.database import read_database, read_examples
-from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import stdout, waiting
-from crosscut.labels import number
+from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.labels import counted, number
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
@@ -69,6 +68,7 @@ def relational(
         warnings.simplefilter("always")
         database, bias = read_database(data, target=target, task=task, fold_files=fold_files)
         read = time.perf_counter()
+        _check_folds(folds, database.n_examples, data)
         cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
         limit = {} if step_limit is None else {"step_limit": step_limit}
         with failing_with(UNSUITABLE, f"{data}: "), waiting("learning"):
@@ -101,7 +101,7 @@ def relational(
         if report is not None:
             model.report(report)
     if as_json:
-        click.echo(json.dumps(summary, ensure_ascii=False))
+        print_json(summary)
         return
     console = stdout()
     print_notes(console, [*summary["notes"], f"{summary['examples']:,} examples; {summary['task']}"])
@@ -111,12 +111,23 @@ def relational(
     console.print(f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
 
 
-def _print_model(model: Any) -> None:
+def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
+    least = folds or 2
+    if n_examples < least:
+        what = f"--folds {folds}" if folds else "a cross-validation"
+        has = counted(n_examples, "example")
+        raise Failure(f"{data} has {has}, but {what} needs {least} or more", UNSUITABLE)
+
+
+def _print_model(model: Any, most: int | None = None) -> None:
     if hasattr(model, "rules_"):
         print_rules(model)
         return
     console = stdout()
-    console.print(escape(str(model)), soft_wrap=True)
+    lines = str(model).splitlines()
+    console.print(escape("\n".join(lines[:most])), soft_wrap=True)
+    if most is not None and len(lines) > most:
+        console.print(f"[dim]… {counted(len(lines) - most, 'more line')}[/]")
     folds = len(model.cv_scores_)
     if folds:
         measure = "accuracy" if len(model.classes_) else "R²"
@@ -131,18 +142,18 @@ def is_relational(model: Any) -> bool:
     return type(model).__name__.startswith("Relational")
 
 
-def show_relational(model: Any, *, as_json: bool, as_rules: bool) -> None:
+def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
     """Show a relational model as `crosscut show` shows others."""
     if as_rules:
         click.echo(model.to_prolog(), nl=False)
     elif not as_json:
-        _print_model(model)
+        _print_model(model, lines)
     elif hasattr(model, "rules_"):
-        click.echo(json.dumps({"target": model.target_name_, **rule_data(model)}, ensure_ascii=False))
+        print_json({"target": model.target_name_, **rule_data(model)})
     else:
         from crosscut.relational.report import summarize
 
-        click.echo(json.dumps(summarize(model), ensure_ascii=False))
+        print_json(summarize(model))
 
 
 def _predicates(model: Any) -> set[tuple[str, int]]:

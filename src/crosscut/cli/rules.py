@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from crosscut.cli.database import LINKED
 from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
-from crosscut.cli.terminal import stdout, waiting
+from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.labels import counted
 
 
@@ -75,7 +74,7 @@ def rules(
             model.report(report, target=target)
     if as_json:
         summary = {"file": Path(file).name, "target": target, "notes": source.notes, **rule_data(model)}
-        click.echo(json.dumps(summary, ensure_ascii=False))
+        print_json(summary)
         return
     print_notes(stdout(), source.notes)
     print_rules(model)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from crosscut.cli.predict import read_model_file
 from crosscut.cli.relational import is_relational, show_relational
 from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import stdout
+from crosscut.cli.terminal import print_json, stdout
 
 
 @click.command(short_help="Show a saved model.")
@@ -35,11 +34,11 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
     if report is not None:
         _write_report(fitted, target, model, report)
     if is_relational(fitted):
-        show_relational(fitted, as_json=as_json, as_rules=rules)
+        show_relational(fitted, as_json=as_json, as_rules=rules, lines=lines)
         return
     if hasattr(fitted, "rules_"):
         if as_json:
-            click.echo(json.dumps({"target": target, **rule_data(fitted)}, ensure_ascii=False))
+            print_json({"target": target, **rule_data(fitted)})
         else:
             print_rules(fitted)
         return

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import click
 from rich.console import Console
 
 if TYPE_CHECKING:
@@ -18,6 +21,19 @@ NOTABLE = 0.01  # shares of the work below this are not shown
 def stdout() -> Console:
     """Return the console of results; plain text when it is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def print_json(data: Any) -> None:
+    """Print plain data as JSON, which has no word for numbers that are none."""
+    click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def messages() -> Console:

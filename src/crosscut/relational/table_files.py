@@ -32,9 +32,6 @@ class DeclaredKeys:
 
 def read_folder(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the tables of a folder's CSV and Parquet files by name."""
-    import pyarrow.csv
-    import pyarrow.parquet
-
     folder = Path(path)
     files = sorted(file for file in folder.glob("*") if file.suffix in {".csv", ".parquet"})
     if not files:
@@ -43,15 +40,28 @@ def read_folder(path: str | os.PathLike[str]) -> dict[str, Any]:
     for file in files:
         if file.stem in tables:
             raise ValueError(f"{folder} has both {file.stem}.csv and {file.stem}.parquet; leave one")
-        if file.suffix == ".parquet":
-            tables[file.stem] = pyarrow.parquet.read_table(file)
-        else:
-            tables[file.stem] = pyarrow.csv.read_csv(
-                file,
-                parse_options=pyarrow.csv.ParseOptions(delimiter=_delimiter(file)),
-                convert_options=pyarrow.csv.ConvertOptions(null_values=_NULLS),
-            )
+        try:
+            tables[file.stem] = _read_file(file)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{file}: {error}") from error
     return tables
+
+
+def _read_file(file: Path) -> Any:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if file.suffix == ".parquet":
+        return pyarrow.parquet.read_table(file)
+    table = pyarrow.csv.read_csv(
+        file,
+        parse_options=pyarrow.csv.ParseOptions(delimiter=_delimiter(file)),
+        convert_options=pyarrow.csv.ConvertOptions(null_values=_NULLS),
+    )
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        if pyarrow.types.is_binary(kind):
+            raise ValueError(f"column {name!r} is not UTF-8 text")
+    return table
 
 
 def _delimiter(file: Path) -> str:
