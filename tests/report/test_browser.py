@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crosscut import TreeClassifier, datasets
+from crosscut import RelationalRuleClassifier, RelationalTreeClassifier, TreeClassifier, datasets
 from crosscut.files import split_target
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -134,6 +134,20 @@ def test_nothing_is_wider_than_the_page(opened):
         inner = opened.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
         assert inner[0] <= inner[1]
     opened.set_window_size(1200, 1400)
+
+
+def test_other_pages_fit_the_window_too(browser, tmp_path):
+    database, bias = datasets.bongard("complex", n=100, noise=0.1)
+    RelationalRuleClassifier(bias, cv=4).fit(database).report(tmp_path / "rules.html")
+    RelationalTreeClassifier(bias, cv=4).fit(database).report(tmp_path / "tree.html")
+    for name in ("rules", "tree"):
+        browser.get((tmp_path / f"{name}.html").as_uri())
+        browser.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
+        for width in (1200, 420):
+            browser.set_window_size(width, 1400)
+            inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+            assert inner[0] <= inner[1]
+    browser.set_window_size(1200, 1400)
 
 
 def test_a_few_sheets_of_paper_are_enough(opened):

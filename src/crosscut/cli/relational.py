@@ -149,7 +149,7 @@ def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) ->
     elif not as_json:
         _print_model(model, lines)
     elif hasattr(model, "rules_"):
-        print_json({"target": model.target_name_, **rule_data(model)})
+        print_json({"target": model._signature.predicted, **rule_data(model)})  # noqa: SLF001, one package
     else:
         from crosscut.relational.report import summarize
 

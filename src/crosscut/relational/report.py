@@ -36,7 +36,7 @@ def summarize(model: RelationalModel) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "crosscut": crosscut.__version__,
         "task": "classification" if classify else "regression",
-        "target": model.target_name_,
+        "target": tree.signature.predicted,
         "classes": [term_text(name) for name in tree.classes],
         "examples": model.n_examples_,
         "tree": {

@@ -95,6 +95,11 @@ class Signature:
     hidden_key: frozenset[tuple[str, int]] = frozenset()
     implicit_key: bool = False
 
+    @property
+    def predicted(self) -> str:
+        """What is predicted, as readers know it: a table's column, or the target predicate."""
+        return f"{self.target_name}.{self.target_column}" if self.target_column else self.target_name
+
 
 @dataclass(frozen=True)
 class RelationalTree:

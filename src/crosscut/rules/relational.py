@@ -280,7 +280,7 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         """
         from crosscut.report.rules import write_rule_report
 
-        write_rule_report(self, path, target=self.target_name_)
+        write_rule_report(self, path, target=self._signature.predicted)
 
     def __str__(self) -> str:
         return self.to_text() if hasattr(self, "rules_") else repr(self)
