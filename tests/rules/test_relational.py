@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crosscut import Bias, Database, RelationalRuleClassifier
+from crosscut import Bias, Database, RelationalRuleClassifier, datasets
+from crosscut.relational.estimators import StepLimitWarning
 from crosscut.relational.queries import Facts
 from crosscut.relational.rule import Goal
 from crosscut.rules.cn2 import Quality
@@ -149,3 +150,10 @@ def test_other_databases_need_not_know_the_constants():
     model = RelationalRuleClassifier(Bias.of(["p(+K,#)"]), strategy="cn2", cv=None).fit(known)
     other = Database.from_facts({"t": [(0, "a"), (1, "a")], "p": [(0, "z"), (1, "x")]}, predict="t(+k,-c)")
     assert list(model.predict(other)) == [model.classes_[model.rules_.default.code], "a"]
+
+
+def test_queries_that_are_cut_off_are_told():
+    database, bias = datasets.molecules(n=30)
+    with pytest.warns(StepLimitWarning, match=r"step_limit=20 steps .* the first: ") as told:
+        RelationalRuleClassifier(bias, cv=None, step_limit=20).fit(database)
+    assert told[0].filename == __file__

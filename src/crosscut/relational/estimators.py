@@ -18,6 +18,7 @@ from crosscut.relational.prediction import leaf_numbers
 from crosscut.relational.queries import STEP_LIMIT, Facts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 
 class StepLimitWarning(RuntimeWarning):
     """A query took more steps on some example than allowed and counts as false there."""
+
+
+def warn_of_limit(hits: Sequence[tuple[str, int]], step_limit: int, database: Database) -> None:
+    """Warn the caller of ``fit`` of queries that were cut off, if there are any: their text and example."""
+    if hits:
+        query, example = hits[0]
+        warnings.warn(
+            f"{len(hits)} (query, example) pairs took more than step_limit={step_limit} steps and count as "
+            f"false, the first: {query} on {database.example_text(example)}. Raise step_limit, or restrict "
+            "the bias",
+            StepLimitWarning,
+            stacklevel=3,
+        )
 
 
 class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is not typed
@@ -74,15 +88,7 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         facts = Facts(database, language.root)
         grower = Grower(facts, language, self.folds_, step_limit=self.step_limit)
         self.forest_: RelationalForest = grower.grow(self.sharing)
-        if self.forest_.limit_hits:
-            query, example = self.forest_.limit_hits[0]
-            warnings.warn(
-                f"{len(self.forest_.limit_hits)} (query, example) pairs took more than "
-                f"step_limit={self.step_limit} steps and count as false, the first: {query} on "
-                f"{database.example_text(example)}. Raise step_limit, or restrict the bias",
-                StepLimitWarning,
-                stacklevel=2,
-            )
+        warn_of_limit(self.forest_.limit_hits, self.step_limit, database)
         self.settings_: Settings = bias.settings
         self.n_examples_ = database.n_examples
         self.classes_ = np.array(database.classes, dtype=object)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.relational.bias import Bias
-from crosscut.relational.estimators import StepLimitWarning
+from crosscut.relational.estimators import warn_of_limit
 from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import signature_of
 from crosscut.relational.prediction import Questions
-from crosscut.relational.printing import body_text, clause
+from crosscut.relational.printing import body_text, clause, query_text
 from crosscut.relational.queries import STEP_LIMIT, Facts
 from crosscut.relational.terms import term_text
 from crosscut.relational.tree import Node
@@ -143,14 +142,9 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         tests = [np.flatnonzero(self.folds_ == fold) for fold in range(-1, n_folds)]
         codes = np.asarray(database.target, np.int32)
         self._cv = OutOfFold.of(examples, sets, tests, codes) if n_folds else None
-        hits = examples.queries.limit_hits
-        if hits:
-            warnings.warn(
-                f"{len(hits)} (query, example) pairs took more than step_limit={self.step_limit} steps and "
-                "count as false. Raise step_limit, or restrict the bias",
-                StepLimitWarning,
-                stacklevel=2,
-            )
+        queries = examples.queries
+        hits = [(query_text(queries.goals(c), self._signature), example) for c, example in queries.limit_hits]
+        warn_of_limit(hits, self.step_limit, database)
         return self
 
     @property
