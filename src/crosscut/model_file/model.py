@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import crosscut
 from crosscut.forest import Forest
 from crosscut.model_file.container import ModelFileError, read_container, write_container
+from crosscut.model_file.header import described, read_described
 from crosscut.model_file.trees import TYPES, read_trees
-from crosscut.schema import Schema
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from crosscut.estimators.cross_validation import CrossValidation
 
-_KINDS = ("numeric", "boolean", "nominal")
 _ELSEWHERE = {  # models with a module of their own to read them
     "RuleClassifier": "crosscut.model_file.rules",
     "RelationalTreeClassifier": "crosscut.relational.model_file",
@@ -97,50 +95,6 @@ def save_model(
     write_container(path, header, arrays)
 
 
-def described(model: Any, target: str) -> dict[str, Any]:
-    """Return what every header says: the kind of the model, its parameters, columns and classes."""
-    schema, classes = model._schema, getattr(model, "classes_", None)  # noqa: SLF001, one package
-    return {
-        "crosscut": crosscut.__version__,
-        "model": type(model).__name__,
-        "target": target,
-        "parameters": plain_parameters(model),
-        "columns": {
-            "names": list(schema.names),
-            "kinds": list(schema.kinds),
-            "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
-            "named": schema.named,
-        },
-        "classes": None if classes is None else _written(classes),
-    }
-
-
-def plain_parameters(model: Any) -> dict[str, Any]:
-    """Return the parameters that can be stored; objects such as splitters cannot."""
-    return {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)}
-
-
-def set_parameters(model: Any, given: dict[str, Any]) -> None:
-    """Give a model the parameters of a file; they are known, but their values have yet to be checked."""
-    unknown = set(given) - set(model.get_params(deep=False))
-    if unknown or not all(_is_plain(value) for value in given.values()):
-        raise ModelFileError(f"the parameters {sorted(unknown) or given} are unknown")
-    model.set_params(**given)
-
-
-def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
-    """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
-    set_parameters(model, header["parameters"])
-    schema = model._schema = _schema(header["columns"])  # noqa: SLF001, one package
-    model.n_features_in_ = len(schema)
-    if schema.named:
-        model.feature_names_in_ = np.array(schema.names, dtype=object)
-    classes = None if header["classes"] is None else _read_values(header["classes"])
-    if classes is not None:
-        model.classes_ = classes
-    return schema, classes
-
-
 def load_model(path: str | PathLike[str]) -> Any:
     """Read a model file; it may come from anywhere, since nothing in it is run and everything is checked.
 
@@ -208,25 +162,6 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     return model
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
-
-
-def _schema(columns: dict[str, Any]) -> Schema:
-    names, kinds, categories = columns["names"], columns["kinds"], columns["categories"]
-    if not (len(names) == len(kinds) == len(categories) > 0):
-        raise ModelFileError("names, kinds and categories of the columns differ in number")
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ModelFileError("the names of the columns are not different texts")
-    if not all(kind in _KINDS for kind in kinds):
-        raise ModelFileError(f"the kinds of the columns must be among {_KINDS}")
-    values = tuple(tuple(_read_values(stored).tolist()) for stored in categories)
-    for kind, own in zip(kinds, values, strict=True):
-        if (kind != "nominal" and own) or len(set(own)) < len(own):
-            raise ModelFileError("the categories of a column are damaged")
-    return Schema(tuple(names), tuple(kinds), values, bool(columns["named"]))
-
-
 def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
     if missing is None:
         return None
@@ -240,28 +175,6 @@ def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64
     if scores is not None and (scores.shape != (n_folds,) or scores.dtype != np.float64):
         raise ModelFileError("the scores of the folds are damaged")
     return scores
-
-
-def _written(values: NDArray[Any]) -> dict[str, Any]:
-    """Return classes or categories as JSON, with their type."""
-    listed = values.tolist()
-    if values.dtype.kind in "iufbU":
-        return {"type": values.dtype.str.lstrip("<=|>"), "values": listed}
-    if not all(isinstance(value, str | int | float | bool) for value in listed):
-        kind = next(type(v).__name__ for v in listed if not isinstance(v, str | int | float | bool))
-        raise TypeError(f"classes and categories of type {kind} cannot be saved; text and numbers can")
-    return {"type": "object", "values": listed}
-
-
-def _read_values(stored: dict[str, Any]) -> NDArray[Any]:
-    kind, values = stored["type"], stored["values"]
-    if not isinstance(values, list) or not all(isinstance(v, str | int | float | bool) for v in values):
-        raise ModelFileError("classes and categories must be text or numbers")
-    if kind == "object":
-        return np.array(values, dtype=object)
-    if not isinstance(kind, str) or kind[:1] not in set("iufbU") or not kind[1:].isdecimal() or len(kind) > 6:
-        raise ModelFileError(f"classes of type {kind!r} are unknown")
-    return np.array(values, dtype=np.str_ if kind[0] == "U" else np.dtype(kind))
 
 
 def _cross_validation(

@@ -8,7 +8,7 @@ import numpy as np
 
 import crosscut
 from crosscut.model_file.container import write_container
-from crosscut.model_file.model import plain_parameters, set_parameters
+from crosscut.model_file.header import plain_parameters, set_parameters
 from crosscut.model_file.rules import check_types, conditions_of, need, read_rules, rule_arrays
 from crosscut.relational.header import checked_step_limit, read_language, written_language
 

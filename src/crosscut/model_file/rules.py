@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.model_file.container import ModelFileError, write_container
+from crosscut.model_file.header import described, read_described
 from crosscut.rules.condition import Condition
 from crosscut.rules.examples import OPERATORS
 from crosscut.rules.out_of_fold import OutOfFold
@@ -36,8 +37,6 @@ _HELD_OUT = {
 
 def save(model: RuleClassifier, path: str | PathLike[str], *, target: str, held_out: bool) -> None:
     """Write fitted rules; see :func:`crosscut.save_model`."""
-    from crosscut.model_file.model import described
-
     arrays = rule_arrays(model, held_out=held_out)
     conditions = conditions_of(model)
     arrays |= {
@@ -50,7 +49,6 @@ def save(model: RuleClassifier, path: str | PathLike[str], *, target: str, held_
 
 def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RuleClassifier:
     """Return the fitted rules of a file."""
-    from crosscut.model_file.model import read_described
     from crosscut.rules.estimators import RuleClassifier
     from crosscut.rules.learning import check_parameters
 
