@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosscut.labels import counted, number
+from crosscut.labels import counted, fold_label, number
 from crosscut.report.charts import fold_chart, level_chart, pruning_chart
 from crosscut.report.shared_nodes import shared_nodes
 from crosscut.report.summary import summarize
@@ -84,7 +84,12 @@ def page_template(name: str) -> Template:
     environment = Environment(
         loader=FunctionLoader(page_part), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"number": number, "percent": _percent, "counted": counted}
+    environment.filters |= {
+        "number": number,
+        "percent": _percent,
+        "counted": counted,
+        "folds": fold_label,
+    }
     environment.globals["style"] = page_part("page.css")
     return environment.get_template(name)
 

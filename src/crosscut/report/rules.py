@@ -140,13 +140,13 @@ def _different_sets(model: FittedRules) -> list[dict[str, Any]]:
         return tuple(model._meaning(rule, thresholds=True) for rule in rules.with_default)  # noqa: SLF001
 
     folds: dict[Hashable, list[int]] = {}
-    for fold, rules in enumerate(model.cv_rules_):
+    for fold, rules in enumerate(model.cv_rules_, 1):
         folds.setdefault(meaning(rules), []).append(fold)
     final = meaning(model.rules_)
     result = []
     for asked, found in sorted(folds.items(), key=lambda item: -len(item[1])):
-        sentences = [model._sentence(rule) for rule in model.cv_rules_[found[0]].with_default]  # noqa: SLF001
-        result.append({"rules": sentences, "folds": [fold + 1 for fold in found], "final": asked == final})
+        sentences = [model._sentence(rule) for rule in model.cv_rules_[found[0] - 1].with_default]  # noqa: SLF001
+        result.append({"rules": sentences, "folds": found, "final": asked == final})
     return result
 
 

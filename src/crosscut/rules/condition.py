@@ -34,6 +34,8 @@ class Condition:
     >>> schema = Schema(("age", "sex"), ("numeric", "nominal"), ((), ("f", "m")))
     >>> Condition(0, "<=", 40.5).text(schema), Condition(1, "=", 1.0).text(schema)
     ('age <= 40.5', 'sex = m')
+    >>> Condition(0, ">", 0.5).text(Schema(("member",), ("boolean",), ((),)))
+    'member = true'
     """
 
     feature: int
@@ -56,4 +58,6 @@ class Condition:
             return f"{name} {self.operator} {schema.categories[self.feature][int(self.value)]}"
         if np.isinf(self.value):
             return f"{name} is present"
+        if schema.kinds[self.feature] == "boolean":
+            return f"{name} = {'true' if self.operator == '>' else 'false'}"
         return f"{name} {self.operator} {self.value:.{digits}g}"
