@@ -121,3 +121,20 @@ def test_a_model_of_other_data_is_refused_or_noted(tmp_path, shop_file):
     assert told.exit_code == 0
     assert "has no facts of purchase/5" in told.stderr
     assert told.stdout.startswith("example,churned\n1,")
+
+
+@pytest.mark.parametrize("rules", [(), ("--rules", "--strategy", "cn2")])
+def test_files_of_aleph(tmp_path, rules):
+    facts = "".join(f"atm(d{i},{'n' if i % 2 else 'c'}). " for i in range(20))
+    (tmp_path / "app.b").write_text(f":- modeh(1, active(+mol)).\n:- modeb(*, atm(+mol,#element)).\n{facts}")
+    (tmp_path / "app.f").write_text("".join(f"active(d{i}). " for i in range(0, 20, 2)))
+    (tmp_path / "app.n").write_text("".join(f"active(d{i}). " for i in range(1, 20, 2)))
+    saved = tmp_path / "m"
+    result = call("relational", tmp_path / "app.b", *rules, "--folds", 5, "--save", saved)
+    assert result.exit_code == 0, result.output
+    assert "accuracy 1" in result.stdout
+    assert call("predict", saved, tmp_path / "app.b").stdout.splitlines()[:3] == [
+        "example,active",
+        "d0,pos",
+        "d2,pos",
+    ]

@@ -55,6 +55,15 @@ def test_constants_of_every_kind_survive(tmp_path):
         assert load_model(tmp_path / "m").score(database) == 1.0
 
 
+def test_a_file_of_an_earlier_version_has_no_column_to_predict(tmp_path):
+    model, database = classifier()
+    model.save(tmp_path / "m")
+    forged(tmp_path / "m", lambda header: header.pop("target_column"))
+    again = load_model(tmp_path / "m")
+    assert again.target_column_ is None
+    assert np.array_equal(again.predict(database), model.predict(database))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -38,7 +38,8 @@ def read_database(
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             if kind == "ace":
                 return Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
-            return Database.from_aleph(path), Bias.from_aleph(path)
+            prefix = path.with_suffix("")
+            return Database.from_aleph(prefix), Bias.from_aleph(prefix)
     tables, declared = _tables(path)
     if target is None:
         some = ", ".join(f"{name}.{list(_names(tables[name]))[-1]}" for name in tables)
@@ -69,7 +70,7 @@ def read_examples(path: Path, model: Any) -> Database:
     kind = _kind(path)
     if kind != "tables":
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
-            return Database.from_ace(path) if kind == "ace" else Database.from_aleph(path)
+            return Database.from_ace(path) if kind == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.target_name_, model.target_column_
     tables, declared = _tables(path)
     if column is None or name not in tables:

@@ -51,23 +51,8 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         (`Bias.from_schema`).
     strategy : {"ripper", "cn2"}
         "ripper" grows by FOIL's gain, prunes and stops by description length; "cn2" covers with a beam.
-    ordered : bool
-        CN2: a decision list, whose first rule that holds decides. If false, each class gets its own rules
-        and those that hold vote. RIPPER's are always ordered.
-    measure : {"laplace", "m_estimate", "wracc", "entropy"}
-        CN2: what makes a rule good; "entropy" needs ``ordered``.
-    m : float
-        Weight of the prior in the m-estimate.
-    beam_width : int
-        CN2: rules that are kept at each length.
-    max_length : int, optional
-        Most conditions of a rule.
-    min_coverage : int
-        Least number of examples that a rule covers.
-    significance : float, optional
-        CN2: level of the likelihood ratio test that a rule has to pass, for example 0.05.
-    optimization_passes : int
-        RIPPER: how often all rules are optimised.
+    ordered, measure, m, beam_width, max_length, min_coverage, significance, optimization_passes
+        As for ``RuleClassifier``; examples take the place of rows.
     cv : int, "marks", array-like or None
         As for ``RelationalTreeClassifier``.
     step_limit : int
