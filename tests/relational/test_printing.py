@@ -4,9 +4,12 @@ import pytest
 
 from crosscut import datasets
 from crosscut.relational.bias import Bias
+from crosscut.relational.constants import Constants
 from crosscut.relational.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
-from crosscut.relational.printing import letters
+from crosscut.relational.printing import body_text, letters
+from crosscut.relational.rule import Goal
+from crosscut.relational.tree import Signature
 
 
 def test_letters_go_on_after_z():
@@ -43,3 +46,11 @@ def test_tests_print_as_prolog(mode, printed):
     database = Database.from_prolog(facts, predict="c(+k,-v)")
     model = RelationalTreeClassifier(Bias.of([mode], pruning="none"), cv=None).fit(database)
     assert str(model).splitlines()[1] == printed
+
+
+def test_a_body_names_only_variables_that_are_used_again():
+    constants = Constants()
+    signature = Signature(constants, n_keys=2, n_fixed=3, root=(Goal("map", (0, 1, 2)),))
+    goals = (Goal("p", (0, 3, 4)), Goal("q", (4, ~constants.intern("x"), 5), True))
+    assert body_text(goals, signature) == "map(A,B,_),p(A,_,C),\\+q(C,x,_)"
+    assert body_text((Goal(">", (2, 3)),), signature) == "map(A,B,C),C>_"

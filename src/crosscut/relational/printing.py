@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
@@ -142,8 +143,11 @@ def clause(
 
 
 def body_text(goals: tuple[Goal, ...], signature: Signature) -> str:
-    """Write a conjunction as it stands in a clause: the keys come first in the alphabet."""
-    return _body(goals, signature, _clause_names(signature))
+    """Write a conjunction as it stands in a clause, with ``_`` for variables that occur only once."""
+    names = _clause_names(signature)
+    uses = Counter(a for goal in (*signature.root, *goals) for a in goal.args if a >= 0)
+    names.known |= {a: "_" for a, n in uses.items() if n == 1 and a not in names.known}
+    return _body(goals, signature, names)
 
 
 def _clause_names(signature: Signature) -> _Names:
