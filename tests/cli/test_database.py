@@ -36,6 +36,9 @@ def test_linked_files_need_nothing_but_a_target(tmp_path, rules):
     assert "300 examples; classification" in learnt.stdout
     assert "purchase(A," in learnt.stdout
     assert json.loads(call("show", saved, "--json").stdout)["target"] == "customer.churned"
+    table = "table purchase(customer_id,purchase_id,category,amount,returned)\n"
+    assert table in learnt.stdout
+    assert table in call("show", saved).stdout
     # new rows have no column to be predicted, and the old one has no say
     for name, columns in (("customer", 3), ("purchase", 5)):
         lines = [",".join(row[:columns]) for row in rows_of(name)]

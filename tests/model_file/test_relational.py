@@ -58,7 +58,7 @@ def test_constants_of_every_kind_survive(tmp_path):
 def test_a_file_of_an_earlier_version_has_no_column_to_predict(tmp_path):
     model, database = classifier()
     model.save(tmp_path / "m")
-    forged(tmp_path / "m", lambda header: header.pop("target_column"))
+    forged(tmp_path / "m", lambda header: header.pop("target_column") or header.pop("columns") or header)
     again = load_model(tmp_path / "m")
     assert again.target_column_ is None
     assert np.array_equal(again.predict(database), model.predict(database))
@@ -81,6 +81,9 @@ def test_a_file_of_an_earlier_version_has_no_column_to_predict(tmp_path):
         (lambda h: h["signature"].update(n_keys=0), "keys"),
         (lambda h: h.pop("tests"), "damaged"),
         (lambda h: h.update(target=None), "no name"),
+        (lambda h: h.update(target_column=3), "no name"),
+        (lambda h: h.update(columns=[["p", [1]]]), "no name"),
+        (lambda h: h.update(columns=[1]), "damaged"),
     ],
 )
 def test_forged_headers_are_refused(tmp_path, change, message):

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from crosscut import RelationalRuleClassifier, RuleClassifier, datasets
+from crosscut import Database, RelationalRuleClassifier, RuleClassifier, datasets
 from crosscut.files import split_target
 from crosscut.report.rules import summarize_rules
 
@@ -73,6 +73,14 @@ def test_the_page_of_first_order_rules(tmp_path):
         {"rules": summary["sets"][0]["rules"], "folds": [1, 2, 3, 4, 5], "final": True}
     ]
     assert [rule["same"] for rule in summary["rules"]] == [5] * len(summary["rules"])
+
+
+def test_tables_are_named_with_their_columns(tmp_path):
+    database = Database.from_folder("examples/shop", target="customer.churned")
+    RelationalRuleClassifier(cv=3).fit(database).report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "<h1>customer.churned</h1>" in page
+    assert "<code>purchase(customer_id,purchase_id,category,amount,returned)</code>" in page
 
 
 def test_folds_given_as_numbers_are_named_in_the_code():

@@ -120,6 +120,9 @@ def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
 
 
 def _print_model(model: Any, most: int | None = None) -> None:
+    tables = model._legend()  # noqa: SLF001, one package
+    if tables:
+        print_notes(stdout(), [f"table {table}" for table in tables])
     if hasattr(model, "rules_"):
         print_rules(model)
         return
@@ -156,20 +159,13 @@ def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) ->
         print_json(summarize(model))
 
 
-def _predicates(model: Any) -> set[tuple[str, int]]:
-    """Return the relations that a model asks about."""
-    if hasattr(model, "rules_"):
-        tests = [test for rule in model.rules_.rules for test in rule.conditions]
-    else:
-        tests = [node.test for node in model.tree_.root.walk()]
-    return {(goal.name, len(goal.args)) for test in tests for goal in test if not goal.is_comparison}
-
-
 def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[list[str], list[list[Any]]]:
     """Predict the examples of a database; return the headings and columns to be printed."""
     database = read_examples(Path(file), model)
     target = model.target_column_ or model.target_name_
-    absent = sorted(_predicates(model) - {*database.relations, *database.rules})
+    goals = model._goals()  # noqa: SLF001, one package
+    asked = {(goal.name, len(goal.args)) for goal in goals if not goal.is_comparison}
+    absent = sorted(asked - {*database.relations, *database.rules})
     if absent:
         told = ", ".join(f"{name}/{arity}" for name, arity in absent)
         click.echo(

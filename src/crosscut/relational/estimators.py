@@ -15,6 +15,7 @@ from crosscut.relational.bias import Bias
 from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import Grower, RelationalForest
 from crosscut.relational.prediction import leaf_numbers
+from crosscut.relational.printing import legend
 from crosscut.relational.queries import STEP_LIMIT, Facts
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from crosscut.relational.database import Database
     from crosscut.relational.growth import Sharing
+    from crosscut.relational.rule import Goal
     from crosscut.relational.settings import Settings
     from crosscut.relational.tree import RelationalTree
 
@@ -134,6 +136,13 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     @abstractmethod
     def _score(self, target: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Score of predictions; both are class codes, or numbers."""
+
+    def _goals(self) -> tuple[Goal, ...]:
+        """Return all literals of the final tree."""
+        return tuple(goal for node in self.tree_.root.walk() for goal in node.test)
+
+    def _legend(self) -> list[str]:
+        return legend(self._goals(), self.tree_.signature)
 
     def _leaves(self, database: Database) -> list[Any]:
         check_is_fitted(self, "forest_")

@@ -25,7 +25,10 @@ def written_language(
     """Return the entries of a header that say what tests ask; only constants that occur in them are kept."""
     used = Constants()
 
+    asked = set()
+
     def goal(each: Goal) -> list[Any]:
+        asked.add((each.name, len(each.args)))
         terms = signature.constants.terms
         return [each.name, [a if a >= 0 else ~used.intern(terms[~a]) for a in each.args], each.negated]
 
@@ -41,8 +44,13 @@ def written_language(
             "implicit_key": signature.implicit_key,
         },
         "classes": [_written(name) for name in classes],
-        # interned while the tests were written
+        # what the tests use, noted while they were written
         "constants": [_written(constant) for constant in used.terms],
+        "columns": [
+            [name, list(columns)]
+            for (name, arity), columns in signature.columns.items()
+            if (name, arity) in asked
+        ],
     }
 
 
@@ -101,6 +109,10 @@ def _signature(header: dict[str, Any], constants: Constants) -> Signature:
         root=tuple(_goal(each, len(constants)) for each in stored["root"]),
         hidden_key=frozenset((_text(name), int(arity)) for name, arity in stored["hidden_key"]),
         implicit_key=bool(stored["implicit_key"]),
+        columns={
+            (_text(name), len(columns)): tuple(map(_text, columns))
+            for name, columns in header.get("columns", [])
+        },
     )
 
 

@@ -150,6 +150,25 @@ def body_text(goals: tuple[Goal, ...], signature: Signature) -> str:
     return _body(goals, signature, names)
 
 
+def legend(goals: Iterable[Goal], signature: Signature) -> list[str]:
+    """Write the predicates of some goals that are tables with the names of their columns.
+
+    Examples
+    --------
+    >>> from crosscut import Database, RelationalTreeClassifier
+    >>> database = Database.from_folder("examples/shop", target="customer.churned")
+    >>> tree = RelationalTreeClassifier(cv=None).fit(database).tree_
+    >>> legend(tree.root.test, tree.signature)
+    ['purchase(customer_id,purchase_id,category,amount,returned)']
+    """
+    asked = dict.fromkeys((goal.name, len(goal.args)) for goal in (*signature.root, *goals))
+    return [
+        f"{name}({','.join(signature.columns[name, arity])})"
+        for name, arity in asked
+        if (name, arity) in signature.columns
+    ]
+
+
 def _clause_names(signature: Signature) -> _Names:
     names = _Names(letters(), mark_new=False)
     if signature.implicit_key:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from crosscut.relational.constants import Constants
     from crosscut.relational.rule import Goal
@@ -84,6 +84,8 @@ class Signature:
         Predicates whose first argument, the key, is not written.
     implicit_key : bool
         Whether keys are not written at all (ACE's models format).
+    columns : mapping of (str, int) to tuple of str
+        Names of the arguments of predicates that are tables.
     """
 
     constants: Constants
@@ -94,6 +96,7 @@ class Signature:
     root: tuple[Goal, ...] = ()
     hidden_key: frozenset[tuple[str, int]] = frozenset()
     implicit_key: bool = False
+    columns: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def predicted(self) -> str:

@@ -74,6 +74,7 @@ def summarize_rules(model: FittedRules, *, target: str = "target") -> dict[str, 
         "classes": classes,
         "code": _code(model),
         "prolog": model.to_prolog() if hasattr(model, "to_prolog") else None,
+        "tables": model._legend() if hasattr(model, "_legend") else [],  # noqa: SLF001
         "ordered": model.rules_.ordered,
         "n_conditions": model.rules_.n_conditions,
         "rows": len(cv.values),

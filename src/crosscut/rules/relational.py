@@ -14,7 +14,7 @@ from crosscut.relational.estimators import warn_of_limit
 from crosscut.relational.folds import folds_of
 from crosscut.relational.growth import signature_of
 from crosscut.relational.prediction import Questions
-from crosscut.relational.printing import body_text, clause, query_text
+from crosscut.relational.printing import body_text, clause, legend, query_text
 from crosscut.relational.queries import STEP_LIMIT, Facts
 from crosscut.relational.terms import term_text
 from crosscut.relational.tree import Node
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.relational.database import Database
+    from crosscut.relational.rule import Goal
     from crosscut.relational.tree import RelationalTree, Signature
     from crosscut.rules.rule_set import Rule
 
@@ -149,8 +150,7 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
             Examples with the facts the rules ask for.
         """
         check_is_fitted(self, "rules_")
-        goals = (goal for rule in self.rules_.rules for goal in goals_of(rule.conditions))
-        questions = Questions(self._signature, goals, database, step_limit=self.step_limit)
+        questions = Questions(self._signature, self._goals(), database, step_limit=self.step_limit)
 
         def holds(conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
             return questions.flags(questions.truth(goals_of(conditions), questions.everything))
@@ -195,6 +195,13 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
             raise ValueError("the database has no target to compare with")
         given = np.array(database.classes, dtype=object)[np.asarray(database.target)]
         return float(np.mean(self.predict(database) == given))
+
+    def _goals(self) -> tuple[Goal, ...]:
+        """Return all literals of the final rules."""
+        return tuple(goal for rule in self.rules_.rules for goal in goals_of(rule.conditions))
+
+    def _legend(self) -> list[str]:
+        return legend(self._goals(), self._signature)
 
     def _asked(self, rule: Rule) -> str:
         return body_text(goals_of(rule.conditions), self._signature) if rule.conditions else ""
