@@ -52,5 +52,5 @@ def test_a_body_names_only_variables_that_are_used_again():
     constants = Constants()
     signature = Signature(constants, n_keys=2, n_fixed=3, root=(Goal("map", (0, 1, 2)),))
     goals = (Goal("p", (0, 3, 4)), Goal("q", (4, ~constants.intern("x"), 5), True))
-    assert body_text(goals, signature) == "map(A,B,_),p(A,_,C),\\+q(C,x,_)"
-    assert body_text((Goal(">", (2, 3)),), signature) == "map(A,B,C),C>_"
+    assert body_text(goals, signature) == "map(A,B,_), p(A,_,C), \\+q(C,x,_)"
+    assert body_text((Goal(">", (2, 3)),), signature) == "map(A,B,C), C>_"

@@ -140,7 +140,7 @@ def test_the_key_comes_first_in_the_alphabet():
     model = RelationalRuleClassifier(Bias.of(["(size(+K,S), S > #[0.5])"]), strategy="cn2", cv=3).fit(
         database
     )
-    assert "if size(A,B),B>0.5 then b" in model.to_text()
+    assert "if size(A,B), B>0.5 then b" in model.to_text()
     assert "t(A,[b]) :- size(A,B),B>0.5, !." in model.to_prolog()
 
 

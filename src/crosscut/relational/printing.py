@@ -138,16 +138,17 @@ def clause(
     names = _clause_names(signature)
     keys = [] if signature.implicit_key else [names.known[key] for key in range(signature.n_keys)]
     name = "class" if signature.implicit_key else atom_text(signature.target_name)
-    body = f" :- {_body(path, signature, names)}{', !' if cut else ''}" if path else ""
-    return f"{name}({','.join([*keys, value])}){body}.\n{comment}"
+    body = _conjunction((*signature.root, *path), signature, names)
+    condition = f" :- {body}{', !' if cut else ''}" if path else ""
+    return f"{name}({','.join([*keys, value])}){condition}.\n{comment}"
 
 
 def body_text(goals: tuple[Goal, ...], signature: Signature) -> str:
-    """Write a conjunction as it stands in a clause, with ``_`` for variables that occur only once."""
+    """Write a conjunction for readers, with ``_`` for variables that occur only once."""
     names = _clause_names(signature)
     uses = Counter(a for goal in (*signature.root, *goals) for a in goal.args if a >= 0)
     names.known |= {a: "_" for a, n in uses.items() if n == 1 and a not in names.known}
-    return _body(goals, signature, names)
+    return ", ".join(_goal_text(goal, signature, names) for goal in (*signature.root, *goals))
 
 
 def legend(goals: Iterable[Goal], signature: Signature) -> list[str]:
@@ -176,7 +177,3 @@ def _clause_names(signature: Signature) -> _Names:
     for key in range(signature.n_keys):
         names.name(key)
     return names
-
-
-def _body(goals: tuple[Goal, ...], signature: Signature, names: _Names) -> str:
-    return _conjunction((*signature.root, *goals), signature, names)

@@ -159,7 +159,7 @@ def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
     if everywhere == n_rules:
         return f"All {n_folds} folds found every rule, up to thresholds."
     if n_rules == 1:
-        return f"The rule was not found in all {n_folds} folds, even up to thresholds."
+        return f"The rule was found in {rules[0]['alike']} of {n_folds} folds, up to thresholds."
     were = "was" if everywhere == 1 else "were"
     share = f"{everywhere or 'None'} of the {n_rules} rules"
     return f"{share} {were} found in all {n_folds} folds, up to thresholds."
