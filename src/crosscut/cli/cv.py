@@ -21,9 +21,7 @@ from crosscut.engines.progress import watching
 @options.columns
 @options.task
 @options.folds
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Repeat it with other folds."
-)
+@click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
 @click.option("--groups", metavar="COLUMN", help="Rows with the same value here stay in one fold.")
 @click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
 @options.growing

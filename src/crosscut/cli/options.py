@@ -42,19 +42,9 @@ columns = together(
 )
 
 folds = together(
+    click.option("--folds", type=click.IntRange(min=2), default=10, help="Folds of the cross-validation."),
     click.option(
-        "--folds",
-        type=click.IntRange(min=2),
-        default=10,
-        show_default=True,
-        help="Folds of the cross-validation.",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        default=0,
-        show_default=True,
-        help="Shuffles the rows into folds.",
+        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Shuffles the rows into folds."
     ),
 )
 
@@ -76,25 +66,17 @@ growing = together(
         "--splits",
         type=click.Choice(["binary", "multiway"]),
         default="binary",
-        show_default=True,
         help="Split categories in two sets, or one branch each.",
     ),
     click.option("--max-depth", type=click.IntRange(min=1), help="Levels of tests."),
+    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Least rows in a leaf."),
     click.option(
-        "--min-leaf", type=click.IntRange(min=1), default=1, show_default=True, help="Least rows in a leaf."
-    ),
-    click.option(
-        "--min-split",
-        type=click.IntRange(min=2),
-        default=2,
-        show_default=True,
-        help="Least rows in a node that is split.",
+        "--min-split", type=click.IntRange(min=2), default=2, help="Least rows in a node that is split."
     ),
     click.option(
         "--min-decrease",
         type=click.FloatRange(min=0),
         default=0.0,
-        show_default=True,
         help="Least decrease of impurity by a test.",
     ),
     click.option("--max-bins", type=click.IntRange(2, 255), help="Test quantiles only: faster, approximate."),
@@ -102,7 +84,6 @@ growing = together(
         "--prune",
         type=click.Choice(["none", "best", "1se", "pessimistic"]),
         default="1se",
-        show_default=True,
         help="By least cross-validated error, one standard error, or C4.5's estimate.",
     ),
 )
@@ -115,7 +96,6 @@ def covering(strategy: str) -> Decorator:
             "--strategy",
             type=click.Choice(["cn2", "ripper"]),
             default=strategy,
-            show_default=True,
             help="Covering with a beam, or growing and pruning.",
         ),
         click.option(
@@ -125,18 +105,14 @@ def covering(strategy: str) -> Decorator:
             "--measure",
             type=click.Choice(["laplace", "m_estimate", "wracc", "entropy"]),
             default="laplace",
-            show_default=True,
             help="CN2: what makes a rule good.",
         ),
-        click.option(
-            "--beam", type=click.IntRange(min=1), default=5, show_default=True, help="CN2: rules kept."
-        ),
+        click.option("--beam", type=click.IntRange(min=1), default=5, help="CN2: rules kept."),
         click.option("--max-length", type=click.IntRange(min=1), help="Most conditions of a rule."),
         click.option(
             "--min-coverage",
             type=click.FloatRange(min=0, min_open=True),
             default=2,
-            show_default=True,
             help="Least rows or examples that a rule covers.",
         ),
         click.option(

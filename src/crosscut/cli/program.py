@@ -22,7 +22,7 @@ tree can be grown on, 5 a damaged model file, 6 a result that cannot be written.
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True}, epilog=EPILOG)
 @click.version_option(crosscut.__version__, package_name="crosscut", message="crosscut %(version)s")
 def program() -> None:
     """Cross-validated decision trees for the price of one."""

@@ -20,7 +20,6 @@ from crosscut.cli.failure import UNWRITABLE, failing_with
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reproduction"),
-    show_default=True,
     help="The folder to write to.",
 )
 def reproduce(*, quick: bool, data: Path | None, output: Path) -> None:
