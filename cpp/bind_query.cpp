@@ -12,9 +12,12 @@ void bind_query(nb::module_& m) {
       .def("add_relation", &FactStore::add_relation, "columns"_a)
       .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a);
   nb::class_<Candidates>(m, "Candidates")
-      .def("__len__", [](const Candidates& c) { return c.queries.size(); })
-      .def_prop_ro("queries", [](const Candidates& c) { return to_numpy(c.queries, 1, c.queries.size()); },
-                   nb::rv_policy::move);
+      .def("__len__", [](const Candidates& c) { return c.size; })
+      .def_prop_ro("queries", [](const Candidates& c) {
+        std::vector<std::int32_t> queries;
+        for (const Part& part : c.parts) queries.insert(queries.end(), part.block->queries.begin(), part.block->queries.end());
+        return to_numpy(std::move(queries), 1, c.size);
+      }, nb::rv_policy::move);
   nb::class_<QueryForest>(m, "QueryForest")
       .def("__len__", [](const QueryForest& f) { return f.forest->trees.size(); })
       .def("tree", &QueryForest::tree, "number"_a)

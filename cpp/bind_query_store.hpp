@@ -121,7 +121,7 @@ class QueryStore {
     std::size_t n_variables = 0;
     for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
     CROSSCUT_REQUIRE(ages.size() == n_variables, "ages needs one number per variable of the path");
-    std::vector<std::int32_t> numbers(candidates.queries.size());
+    std::vector<std::int32_t> numbers(candidates.size);
     for (std::size_t i = 0; i < numbers.size(); i++) numbers[i] = static_cast<std::int32_t>(i);
     std::stable_sort(numbers.begin(), numbers.end(), [&](std::int32_t a, std::int32_t b) {
       return generated_before(components_, refinement_->language(), candidates, choose(candidates, a), choose(candidates, b), ages);
@@ -164,7 +164,7 @@ class QueryStore {
   // start with, types of new variables, and what extending those components gives.
   nb::tuple test(const Candidates& candidates, std::int32_t number) {
     CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
-    CROSSCUT_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < candidates.queries.size(), "number is not one of the candidates");
+    CROSSCUT_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < candidates.size, "number is not one of the candidates");
     const Chosen chosen = choose(candidates, number);
     const auto [query, parts, places] =
         result_of(components_.extend(chosen.block->components, chosen.code(), chosen.new_types()));

@@ -32,7 +32,41 @@ class Generator {
  public:
   Generator(Components& components, const Language& language) : components_(components), language_(language) {}
 
+  // Tests that start with the literals of a mode.
   void run(Block& block) {
+    start(block);
+    for (std::size_t m = 0; m < language_.modes.size(); m++) {
+      mode_ = static_cast<std::int32_t>(m);
+      trail_.assign(1, entry(m));
+      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0, language_.exhaustive_lookahead);
+    }
+  }
+
+  // Tests that go on from an entry of a block.
+  void run_after(const Block& from, const Block::Followers& followers, Block& block) {
+    const Chosen chosen{&from, {}, followers.entry};
+    block.components = from.components;
+    block.after = chosen.entry().query;
+    start(block);
+    mode_ = chosen.mode();
+    for (std::int32_t type : chosen.new_types()) {
+      scope_.push_back({term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size())), type, 0});
+      new_types_.push_back(type);
+    }
+    const auto bindings = chosen.bindings();
+    for (std::size_t b = 0; b < bindings.size(); b += 2) bound_[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
+    bindings_.assign(bindings.begin(), bindings.end());
+    trail_.assign(chosen.trail().begin(), chosen.trail().end());
+    code_.assign(chosen.code().begin(), chosen.code().end());
+    touched_ = all_;
+    go_on({{}, 0, 0, followers.first_term, followers.depth, followers.exhaustive, {}, false});
+    new_types_.clear();
+    bindings_.clear();
+    code_.clear();
+  }
+
+ private:
+  void start(Block& block) {
     block_ = &block;
     scope_.clear();
     for (std::size_t f = 0; f < language_.fixed_types.size(); f++)
@@ -45,14 +79,8 @@ class Generator {
     bound_.assign(language_.n_type_variables, any_type);
     all_ = (std::uint64_t{1} << block.components.size()) - 1;
     touched_ = 0;
-    for (std::size_t m = 0; m < language_.modes.size(); m++) {
-      mode_ = static_cast<std::int32_t>(m);
-      trail_.assign(1, entry(m));
-      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0, language_.exhaustive_lookahead);
-    }
   }
 
- private:
   struct Visible {
     Term term;
     std::int32_t type;
@@ -184,7 +212,25 @@ class Generator {
   }
 
   void complete(const Frame& frame) {
-    emit();
+    if (!emit())
+      go_on(frame);
+    else if (may_go_on(frame))
+      block_->followers.push_back({static_cast<std::uint32_t>(block_->size() - 1), static_cast<std::uint32_t>(frame.first_code),
+                                   frame.depth, frame.exhaustive, nullptr});
+  }
+
+  bool may_go_on(const Frame& frame) {
+    if (frame.exhaustive > 0) return true;
+    if (frame.depth >= language_.max_lookahead) return false;
+    const auto matches = [&](std::size_t position, const auto& rules) {
+      return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return match(rule.first, position, slots_matched_); });
+    };
+    for (std::size_t i = frame.first_code; i < code_.size(); i += components_.length(code_[i]))
+      if (matches(i, language_.lookaheads) || matches(i, language_.auto_lookaheads)) return true;
+    return false;
+  }
+
+  void go_on(const Frame& frame) {
     if (frame.exhaustive > 0)
       for (std::size_t m = 0; m < language_.modes.size(); m++) {
         trail_.push_back(entry(m));
@@ -248,14 +294,15 @@ class Generator {
     }
   }
 
-  void emit() {
-    if (touched_ != all_) return;
+  // False if the test is not one of the block's.
+  bool emit() {
+    if (touched_ != all_) return false;
     const auto& bases = block_->components;
     components_.extend(bases, code_, new_types_, extension_);
     // a test that adds nothing to the path is true wherever the path is
     if (std::all_of(extension_.parts.begin(), extension_.parts.end(),
                     [&](std::int32_t part) { return std::find(bases.begin(), bases.end(), part) != bases.end(); }))
-      return;
+      return false;
     std::int32_t n = 0;
     for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
     block_->added.insert(block_->added.end(), code_.begin(), code_.end());
@@ -267,6 +314,7 @@ class Generator {
                                static_cast<std::uint32_t>(block_->new_types.size()),
                                static_cast<std::uint32_t>(block_->trail.size()),
                                static_cast<std::uint32_t>(block_->bindings.size())});
+    return true;
   }
 
   Components& components_;
@@ -275,7 +323,7 @@ class Generator {
   std::vector<Visible> scope_;
   std::int32_t n_old_ = 0, mode_ = 0;
   std::uint64_t all_ = 0, touched_ = 0;
-  Code code_, slots_;
+  Code code_, slots_, slots_matched_;
   struct Matched {
     std::vector<Term> slots, listed;
   };

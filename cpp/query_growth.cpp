@@ -63,10 +63,10 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
   if (!settings_.caching) {
     truth_.forget();
     refinement_.forget();
-    path.candidates.reset();
+    path.blocks.reset();
   }
-  if (!path.candidates) path.candidates = std::make_shared<Candidates>(refinement_.candidates(path.components));
-  const auto candidates = path.candidates;
+  if (!path.blocks) path.blocks = std::make_shared<const std::vector<Part>>(refinement_.blocks(path.components));
+  candidates_.start(refinement_, path.components, *path.blocks);
   std::vector<std::uint8_t> barred;
   for (std::size_t s = 0; s < path.uses.size(); s++)
     if (settings_.max_uses[s] >= 0 && path.uses[s] >= settings_.max_uses[s]) {
@@ -74,7 +74,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
       barred[s] = 1;
     }
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred, path.bound, path.ages};
-  const auto best = statistics_.best(*candidates, truth_, own.data(), segments_, totals_, demand, scratch_);
+  const auto best = statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, totals_, demand, scratch_);
 
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   std::map<std::int32_t, std::vector<std::int32_t>> chosen;  // candidate -> tasks that agree on it
@@ -84,14 +84,15 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
   counters.bundles++;
   counters.nodes += static_cast<std::int64_t>(kept);
   counters.tests += static_cast<std::int64_t>(chosen.size());
-  counters.candidates += static_cast<std::int64_t>(candidates->queries.size());
+  counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
+  const auto first = static_cast<std::int32_t>(forest_.tests.size());
+  std::vector<Path> longer;
+  for (const auto& [candidate, agreeing] : chosen)
+    longer.push_back(extend(path, choose(candidates_, candidate), forest_.tests.emplace_back()));
+  std::int32_t number = first;
   for (const auto& [candidate, agreeing] : chosen) {
-    Test test;
-    Path longer = extend(path, candidate, test);
-    const auto number = static_cast<std::int32_t>(forest_.tests.size());
-    const std::int32_t query = test.query;
-    forest_.tests.push_back(std::move(test));
+    const std::int32_t query = forest_.tests[static_cast<std::size_t>(number)].query;
     truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
     std::vector<std::uint64_t> yes(own.size()), no(own.size());
     for (std::size_t w = 0; w < own.size(); w++) {
@@ -104,18 +105,18 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
       nodes.push_back(tree.size() - 1);
       tree.test.back() = number;
     }
-    refine(longer, std::move(yes), agreeing, level + 1);
+    refine(longer[static_cast<std::size_t>(number - first)], std::move(yes), agreeing, level + 1);
     for (std::size_t i = 0; i < agreeing.size(); i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
     refine(path, std::move(no), agreeing, level + 1);
+    number++;
   }
 }
 
 // Adds a candidate to a path: joined components are replaced by what the test made of them, the others stay.
-Growth::Path Growth::extend(const Path& path, std::int32_t number, Test& test) {
-  const Chosen chosen = choose(*path.candidates, number);
+Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
   const Extension extension = components_.extend(chosen.block->components, chosen.code(), chosen.new_types());
   Path longer;
   std::vector<std::int32_t> moved(path.components.size(), -1);  // position of a component that stays

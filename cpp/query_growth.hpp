@@ -64,7 +64,7 @@ class Growth {
     std::vector<Place> variables;
     std::vector<std::int32_t> uses, ages;
     std::vector<std::int32_t> bound;  // per type variable: the type it is bound to, or any_type
-    std::shared_ptr<const Candidates> candidates;
+    std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
     void set_ages(const Components& all);
   };
   // `own`: the examples that reach the bundle, of all its tasks.
@@ -72,7 +72,7 @@ class Growth {
   bool stops(std::span<const double> all) const;
   bool accepts(std::span<const double> all, const std::vector<double>& yes) const;
   double prediction(std::span<const double> all) const;
-  Path extend(const Path& path, std::int32_t candidate, Test& test);
+  Path extend(const Path& path, const Chosen& chosen, Test& test);
 
   Components& components_;
   Truth& truth_;
@@ -83,6 +83,7 @@ class Growth {
   // of the bundle at hand
   std::vector<std::int32_t> folds_here_;
   std::vector<double> totals_;
+  Candidates candidates_;
   Segments segments_;
   Scratch scratch_;
   Forest forest_;

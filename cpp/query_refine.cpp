@@ -48,14 +48,14 @@ Refinement::Refinement(Components& components, Language language) : components_(
     language_.most_then_inputs = std::max(language_.most_then_inputs, language_.most_inputs);
   max_joined_ = static_cast<std::size_t>(language_.most_inputs + language_.most_then_inputs * std::max(0, language_.max_lookahead) +
                                          language_.most_inputs * std::max(0, language_.exhaustive_lookahead));
-  max_joined_ = std::min(max_joined_, max_joined);
+  max_joined_ = std::min(max_joined_, Part::max_joined);
   generator_ = std::make_unique<Generator>(components_, language_);
   nothing_ = std::make_shared<const Block>();
 }
 
 Refinement::~Refinement() = default;
 
-std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> path) {
+std::vector<Part> Refinement::blocks(std::span<const std::int32_t> path) {
   std::vector<std::int32_t> order(path.size());  // positions, by component: the same set is the same block on every path
   for (std::size_t i = 0; i < path.size(); i++) order[i] = static_cast<std::int32_t>(i);
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -63,7 +63,7 @@ std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> p
   });
   std::vector<Part> result;
   std::vector<std::int32_t> chosen;
-  std::array<std::int32_t, max_joined> positions{};
+  std::array<std::int32_t, Part::max_joined> positions{};
   const auto subsets = [&](auto& self, Known& known, std::size_t first) -> void {
     if (!known.block) {
       auto made = std::make_shared<Block>();
@@ -87,11 +87,22 @@ std::vector<Refinement::Part> Refinement::blocks(std::span<const std::int32_t> p
   return result;
 }
 
+const std::shared_ptr<const Block>& Refinement::follow(const Block& block, Block::Followers& followers) {
+  if (!followers.block) {
+    auto made = std::make_shared<Block>();
+    generator_->run_after(block, followers, *made);
+    followers.block = made->size() > 0 ? std::move(made) : nothing_;
+  }
+  return followers.block;
+}
+
 Candidates Refinement::candidates(std::span<const std::int32_t> path) {
-  Candidates made{this, {path.begin(), path.end()}, blocks(path), {}, {}};
-  for (const Part& part : made.parts) {
-    made.first.push_back(made.queries.size());
-    made.queries.insert(made.queries.end(), part.block->queries.begin(), part.block->queries.end());
+  Candidates made;
+  made.start(*this, path, blocks(path));
+  for (std::size_t p = 0; p < made.parts.size(); p++) {
+    const Part part = made.parts[p];
+    for (Block::Followers& followers : part.block->followers)
+      if (const auto& block = follow(*part.block, followers); block->size() > 0) made.add({block, part.places});
   }
   return made;
 }

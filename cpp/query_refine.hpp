@@ -74,12 +74,20 @@ struct Block {
     // its stretches end here; they begin where those of the last entry end
     std::uint32_t term_end, type_end, choice_end, binding_end;
   };
+  // What may follow an entry by lookahead holds only where the entry does: it is a block of its own, made when that matters.
+  struct Followers {
+    std::uint32_t entry, first_term;  // the entry; where the literals that are looked ahead from begin in its code
+    std::int32_t depth, exhaustive;
+    std::shared_ptr<const Block> block;
+  };
   std::vector<std::int32_t> components;
   std::vector<Entry> entries;
   Code added;
   std::vector<std::int32_t> new_types, trail;
   std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
   std::vector<std::int32_t> queries;  // of the entries
+  std::int32_t after = -1;            // the query that all of them extend by lookahead; -1 for none
+  mutable std::vector<Followers> followers;
   mutable TruthTable table;           // of the queries: a cache
   std::size_t size() const { return entries.size(); }
 };
@@ -90,24 +98,28 @@ struct Candidates;
 
 class Generator;
 
+// A block and the positions of its components on a path.
+struct Part {
+  static constexpr std::size_t max_joined = 8;  // more components are not joined by one test
+  std::shared_ptr<const Block> block;
+  std::array<std::int32_t, max_joined> places;
+  std::span<const std::int32_t> positions() const { return std::span(places).first(block->components.size()); }
+};
+
 class Refinement {
  public:
-  static constexpr std::size_t max_joined = 8;  // more components are not joined by one test
-
   Refinement(Components& components, Language language);
   ~Refinement();
   const Language& language() const { return language_; }
-  // Blocks of the subsets of these components that some mode can join, each with the positions of its components.
-  struct Part {
-    std::shared_ptr<const Block> block;
-    std::array<std::int32_t, max_joined> places;
-    std::span<const std::int32_t> positions() const { return std::span(places).first(block->components.size()); }
-  };
+  // Blocks of the subsets of these components that some mode can join, without what follows their entries.
+  std::vector<Part> blocks(std::span<const std::int32_t> path);
+  // What may follow an entry; empty if nothing may.
+  const std::shared_ptr<const Block>& follow(const Block& block, Block::Followers& followers);
+  // All candidates of a path.
   Candidates candidates(std::span<const std::int32_t> path);
   void forget() { known_ = Known{}; }
 
  private:
-  std::vector<Part> blocks(std::span<const std::int32_t> path);
   // Blocks by their components in ascending order, as a trie.
   struct Known {
     std::shared_ptr<const Block> block;
@@ -121,13 +133,26 @@ class Refinement {
   Known known_;
 };
 
-// Candidates of a path: its blocks one after the other.
+// Candidates of a path: blocks one after the other.
 struct Candidates {
-  const Refinement* source;  // whose they are
+  const Refinement* source = nullptr;  // whose they are
   std::vector<std::int32_t> path;
-  std::vector<Refinement::Part> parts;
-  std::vector<std::int32_t> queries;
+  std::vector<Part> parts;
   std::vector<std::size_t> first;  // per part: number of its first candidate
+  std::size_t size = 0;
+  void start(const Refinement& of, std::span<const std::int32_t> on, std::span<const Part> blocks) {
+    source = &of;
+    path.assign(on.begin(), on.end());
+    parts.clear();
+    first.clear();
+    size = 0;
+    for (const Part& part : blocks) add(part);
+  }
+  void add(Part part) {
+    first.push_back(size);
+    size += part.block->size();
+    parts.push_back(std::move(part));
+  }
 };
 
 // One candidate, found by its number.

@@ -78,15 +78,15 @@ void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_
     add(mask, fold_bits_[static_cast<std::size_t>(fold)].data(), fold_words_[static_cast<std::size_t>(fold)]);
 }
 
-// statistics[(query * tasks + task) * 3 ...]: of the examples of the task where the query is true.
-void Statistics::sums(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
-                      std::span<const std::int32_t> tasks, std::vector<double>& statistics) const {
-  const std::size_t t = tasks.size();
-  statistics.resize(queries.size() * t * 3);
+// Adds to scratch.sums, per entry and task: statistics of the examples of the task where the query is true.
+void Statistics::sums(const Block& block, Truth& truth, const std::uint64_t* mask, std::span<const std::int32_t> tasks,
+                      Scratch& scratch) const {
+  truth.evaluate(block.queries, mask, block.after);
+  scratch.n_yes.clear();
   std::vector<double> per_fold(3 * (fold_bits_.size() + 1));
-  for (std::size_t q = 0; q < queries.size(); q++) {
+  for (std::int32_t query : block.queries) {
     std::fill(per_fold.begin(), per_fold.end(), 0.0);
-    const std::uint64_t* row = truth.row(queries[q]);
+    const std::uint64_t* row = truth.row(query);
     double* all = per_fold.data() + 3 * fold_bits_.size();
     for (std::size_t i = 0; i < words_; i++)
       for (std::uint64_t set = row[i] & mask[i]; set; set &= set - 1) {
@@ -97,10 +97,10 @@ void Statistics::sums(std::span<const std::int32_t> queries, const Truth& truth,
           if (folds_[e] >= 0) per_fold[3 * static_cast<std::size_t>(folds_[e]) + static_cast<std::size_t>(k)] += add[k];
         }
       }
-    for (std::size_t i = 0; i < t; i++)
+    for (std::int32_t fold : tasks)
       for (std::size_t k = 0; k < 3; k++)
-        statistics[(q * t + i) * 3 + k] =
-            all[k] - (tasks[i] < 0 ? 0.0 : per_fold[3 * static_cast<std::size_t>(tasks[i]) + k]);
+        scratch.sums.push_back(all[k] - (fold < 0 ? 0.0 : per_fold[3 * static_cast<std::size_t>(fold) + k]));
+    scratch.n_yes.push_back(static_cast<std::int32_t>(all[0]));
   }
 }
 
@@ -186,29 +186,27 @@ double Statistics::rate_classes(const Candidates& candidates, std::size_t group,
   return top;
 }
 
-// Counts block after block: per group of segments and class the examples where each test is true. Group 0 is made to hold
-// the counts of all examples.
-void Statistics::count_classes(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
+// Adds a block's counts to scratch.counts: per group of segments and class the examples where each test is true. Group 0 is
+// made to hold the counts of all examples.
+void Statistics::count_classes(const Block& block, Truth& truth, const std::uint64_t* mask, const Segments& segments,
                                Scratch& scratch) const {
   const std::size_t k = target_.n_classes, n_segments = segments.ends.size();
-  scratch.first.clear();
-  std::size_t size = 0;
-  for (const auto& part : candidates.parts) {
-    truth.tabulate(part.block->queries, mask, part.block->table);
-    scratch.first.push_back(size);
-    size += n_segments * part.block->table.width * 64;
-  }
-  if (scratch.counts.size() < size) scratch.counts.resize(size);
-  for (std::size_t p = 0; p < candidates.parts.size(); p++) {
-    const TruthTable& table = candidates.parts[p].block->table;
-    std::int32_t* own = scratch.counts.data() + scratch.first[p];
-    scratch.rows.clear();
-    for (std::int32_t example : segments.examples) scratch.rows.push_back(table.rows[static_cast<std::size_t>(example)]);
-    CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, scratch.rows.data(), segments.ends.data(), n_segments, own);
-    const std::size_t group = k * table.width * 64;
-    for (std::size_t g = 1; g < n_segments / k; g++)
-      for (std::size_t i = 0; i < group; i++) own[i] += own[g * group + i];
-  }
+  TruthTable& table = block.table;
+  truth.tabulate(block.queries, mask, block.after, table);
+  const std::size_t stride = table.width * 64, begin = scratch.n_counts;
+  scratch.first.push_back(begin);
+  scratch.n_counts += n_segments * stride;
+  if (scratch.counts.size() < scratch.n_counts) scratch.counts.resize(2 * scratch.n_counts);
+  std::int32_t* own = scratch.counts.data() + begin;
+  scratch.rows.resize(segments.examples.size());
+  for (std::size_t i = 0; i < segments.examples.size(); i++) scratch.rows[i] = table.rows[static_cast<std::size_t>(segments.examples[i])];
+  CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, scratch.rows.data(), segments.ends.data(), n_segments, own);
+  for (std::size_t g = 1; g < n_segments / k; g++)
+    for (std::size_t i = 0; i < k * stride; i++) own[i] += own[g * k * stride + i];
+  if (block.followers.empty()) return;
+  scratch.n_yes.assign(own, own + stride);
+  for (std::size_t c = 1; c < k; c++)
+    for (std::size_t i = 0; i < stride; i++) scratch.n_yes[i] += own[c * stride + i];
 }
 
 // Candidates whose mode may not be used any more, or that bind a type variable otherwise than the path does.
@@ -232,18 +230,28 @@ std::vector<std::size_t> Statistics::barred_among(const Candidates& candidates, 
   return result;
 }
 
-std::vector<Best> Statistics::best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
-                                   std::span<const double> totals, const Demand& demand, Scratch& scratch) const {
-  const std::size_t t = demand.tasks.size(), n = candidates.queries.size(), w = width();
+std::vector<Best> Statistics::best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
+                                   const Segments& segments, std::span<const double> totals, const Demand& demand,
+                                   Scratch& scratch) const {
+  const std::size_t t = demand.tasks.size(), w = width();
   std::vector<Best> result(t);
-  if (n == 0) return result;
   const bool classes = !is_regression();
-  if (classes) {
-    count_classes(candidates, truth, mask, segments, scratch);
-  } else {
-    truth.evaluate(candidates.queries, mask);
-    sums(candidates.queries, truth, mask, demand.tasks, scratch.sums);
+  scratch.first.clear();
+  scratch.n_counts = 0;
+  scratch.sums.clear();
+  for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+    const Part part = candidates.parts[p];
+    if (classes)
+      count_classes(*part.block, truth, mask, segments, scratch);
+    else
+      sums(*part.block, truth, mask, demand.tasks, scratch);
+    // what follows a test holds for no more examples than the test does
+    for (Block::Followers& followers : part.block->followers)
+      if (scratch.n_yes[followers.entry] >= std::max(1, demand.minimal_cases))
+        if (const auto& block = refinement.follow(*part.block, followers); block->size() > 0) candidates.add({block, part.places});
   }
+  const std::size_t n = candidates.size;
+  if (n == 0) return result;
   const std::vector<double>& sums_of = scratch.sums;
   std::vector<double>& qualities = scratch.qualities;
   qualities.resize(n);

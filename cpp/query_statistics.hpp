@@ -48,6 +48,8 @@ struct Segments {
 struct Scratch {
   std::vector<std::int32_t> counts, members, rows;
   std::vector<std::size_t> first;  // per block: where its counts begin
+  std::size_t n_counts = 0;
+  std::vector<std::int32_t> n_yes; // of the last block: per entry, of the examples of all tasks
   std::vector<double> qualities, sums, split, kept;
 };
 
@@ -63,15 +65,14 @@ class Statistics {
   std::size_t n_examples() const { return folds_.size(); }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Each task's best test, given its totals. A lone task's fold is not in the mask.
-  std::vector<Best> best(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
-                         std::span<const double> totals, const Demand& demand, Scratch& scratch) const;
+  // Each task's best test, given its totals. A lone task's fold is not in the mask. Followers of candidates are added to
+  // `candidates` where one of them may be admissible.
+  std::vector<Best> best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
+                         const Segments& segments, std::span<const double> totals, const Demand& demand, Scratch& scratch) const;
 
  private:
-  void sums(std::span<const std::int32_t> queries, const Truth& truth, const std::uint64_t* mask,
-            std::span<const std::int32_t> tasks, std::vector<double>& statistics) const;
-  void count_classes(const Candidates& candidates, Truth& truth, const std::uint64_t* mask, const Segments& segments,
-                     Scratch& scratch) const;
+  void sums(const Block& block, Truth& truth, const std::uint64_t* mask, std::span<const std::int32_t> tasks, Scratch& scratch) const;
+  void count_classes(const Block& block, Truth& truth, const std::uint64_t* mask, const Segments& segments, Scratch& scratch) const;
   double rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand, Scratch& scratch) const;
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
   double reduction(const double* yes, const double* all, const Demand& demand) const;

@@ -19,7 +19,7 @@ void Truth::forget() {
   packs_.clear();
 }
 
-void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask) {
+void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after) {
   truth_.resize(components_.size() * words_, 0);
   known_.resize(components_.size() * words_, 0);
   asked_.resize(components_.size(), 0);
@@ -67,7 +67,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (std::size_t begin = 0; begin < needs.size();) {
     std::size_t end = begin + 1;
     while (end < needs.size() && together(needs[begin], needs[end])) end++;
-    evaluate_pack(std::span(needs).subspan(begin, end - begin), mask);
+    evaluate_pack(std::span(needs).subspan(begin, end - begin), mask, after);
     begin = end;
   }
   for (const Need& need : needs) {
@@ -83,7 +83,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (const Need& need : conjunctions) {
     asked_[static_cast<std::size_t>(need.query)] = 0;
     const auto parts = components_[need.query].parts;
-    evaluate(parts, mask);
+    evaluate(parts, mask);  // a part alone need not extend `after`
     const std::size_t at = static_cast<std::size_t>(need.query) * words_;
     for (std::size_t w = 0; w < words_; w++) {
       std::uint64_t all = mask[w] & ~known_[at + w];
@@ -96,7 +96,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   conjunctions_ = std::move(conjunctions);
 }
 
-void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, TruthTable& table) {
+void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table) {
   if (table.width == 0) {
     table.width = (queries.size() + 63) / 64;
     table.known.resize(words_, 0);
@@ -107,7 +107,7 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
   if (!any) return;
   std::vector<std::uint64_t> fresh(words_);
   for (std::size_t w = 0; w < words_; w++) fresh[w] = mask[w] & ~table.known[w];
-  evaluate(queries, fresh.data());
+  evaluate(queries, fresh.data(), after);
   std::vector<std::size_t> some;  // words with new examples
   auto n_rows = static_cast<std::int32_t>(table.bits.size() / table.width);
   for (std::size_t w = 0; w < words_; w++) {
@@ -176,7 +176,7 @@ void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std:
 }
 
 // Queries that extend the same component, all on the examples of the mask that are not known yet.
-void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask) {
+void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask, std::int32_t after) {
   const std::int32_t parent = needs[0].parent;
   const std::uint64_t* known = known_.data() + static_cast<std::size_t>(needs[0].query) * words_;
   Extensions* extensions = nullptr;
@@ -187,11 +187,12 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask
   };
   for (std::size_t w = 0; w < words_; w++) {
     std::uint64_t wanted = mask[w] & ~known[w];
-    // a component is false wherever the one it extends is known to be
-    if (parent >= 0) {
-      const std::size_t at = static_cast<std::size_t>(parent) * words_ + w;
-      wanted &= ~known_[at] | truth_[at];
-    }
+    // a component is false wherever one that it extends is known to be
+    for (std::int32_t shorter : {parent, after})
+      if (shorter >= 0) {
+        const std::size_t at = static_cast<std::size_t>(shorter) * words_ + w;
+        wanted &= ~known_[at] | truth_[at];
+      }
     if (wanted && extensions == nullptr) {
       extensions = &pack_of(parent, needs);
       if (!few) extensions->choose(needs, numbers_);

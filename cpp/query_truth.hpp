@@ -36,10 +36,11 @@ class Truth {
 
   std::size_t words() const { return words_; }
   const std::vector<std::uint64_t>& everything() const { return everything_; }
-  // Makes the rows of these queries valid on the examples of `mask` (words() words).
-  void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask);
+  // Makes the rows of these queries valid on the examples of `mask` (words() words). `after`: a query that they all extend
+  // and whose row is valid there, or -1.
+  void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
   // Fills the rows of these examples; the queries have to be the same in every call for a table.
-  void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, TruthTable& table);
+  void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
   const std::uint64_t* row(std::int32_t query) const { return truth_.data() + static_cast<std::size_t>(query) * words_; }
   void forget();  // as if nothing had been evaluated
 
@@ -63,7 +64,7 @@ class Truth {
     std::vector<std::int32_t> queries;  // by their number in the pack
   };
 
-  void evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask);
+  void evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask, std::int32_t after);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
   void search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit);
 
