@@ -115,14 +115,15 @@ class QueryStore {
     return refinement_->candidates(path);
   }
 
-  // Numbers of the candidates in the order in which they are generated.
+  // Numbers of the candidates in the order in which they are generated, without those that add nothing to the path.
   std::vector<std::int32_t> order(const Candidates& candidates, const std::vector<std::int32_t>& ages) const {
     CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
     std::size_t n_variables = 0;
     for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
     CROSSCUT_REQUIRE(ages.size() == n_variables, "ages needs one number per variable of the path");
-    std::vector<std::int32_t> numbers(candidates.size);
-    for (std::size_t i = 0; i < numbers.size(); i++) numbers[i] = static_cast<std::int32_t>(i);
+    std::vector<std::int32_t> numbers;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(candidates.size); i++)
+      if (!adds_nothing(components_, choose(candidates, i))) numbers.push_back(i);
     std::stable_sort(numbers.begin(), numbers.end(), [&](std::int32_t a, std::int32_t b) {
       return generated_before(components_, refinement_->language(), candidates, choose(candidates, a), choose(candidates, b), ages);
     });

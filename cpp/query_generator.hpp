@@ -1,8 +1,9 @@
-// Generating the candidate tests of a set of components; part of query_refine.cpp.
+// Generating the candidate tests of components of some shape; part of query_refine.cpp.
 #pragma once
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,54 +31,56 @@ inline std::size_t n_slots(std::span<const Pattern> literals, std::size_t least)
 // generation, up to the order of the variables, which depends on the path.
 class Generator {
  public:
-  Generator(Components& components, const Language& language) : components_(components), language_(language) {}
+  Generator(const Components& components, const Language& language) : components_(components), language_(language) {}
 
-  // Tests that start with the literals of a mode.
-  void run(Block& block) {
-    start(block);
+  // Tests that start with the literals of a mode, for components like these.
+  std::shared_ptr<const Shape> run(std::span<const std::int32_t> components) {
+    auto shape = std::make_shared<Shape>();
+    start(*shape, components);
     for (std::size_t m = 0; m < language_.modes.size(); m++) {
       mode_ = static_cast<std::int32_t>(m);
       trail_.assign(1, entry(m));
       begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0, language_.exhaustive_lookahead);
     }
+    return shape;
   }
 
-  // Tests that go on from an entry of a block.
-  void run_after(const Block& from, const Block::Followers& followers, Block& block) {
-    const Chosen chosen{&from, {}, followers.entry};
-    block.components = from.components;
-    block.after = chosen.entry().query;
-    start(block);
-    mode_ = chosen.mode();
-    for (std::int32_t type : chosen.new_types()) {
+  // Tests that go on from an entry of a shape.
+  std::shared_ptr<const Shape> run_after(const Shape& from, const Shape::Followers& followers, std::span<const std::int32_t> components) {
+    auto shape = std::make_shared<Shape>();
+    start(*shape, components);
+    const std::size_t e = followers.entry;
+    mode_ = from.entries[e].mode;
+    for (std::int32_t type : from.types(e)) {
       scope_.push_back({term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size())), type, 0});
       new_types_.push_back(type);
     }
-    const auto bindings = chosen.bindings();
+    const auto bindings = from.bound(e);
     for (std::size_t b = 0; b < bindings.size(); b += 2) bound_[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
     bindings_.assign(bindings.begin(), bindings.end());
-    trail_.assign(chosen.trail().begin(), chosen.trail().end());
-    code_.assign(chosen.code().begin(), chosen.code().end());
+    trail_.assign(from.choices(e).begin(), from.choices(e).end());
+    code_.assign(from.code(e).begin(), from.code(e).end());
     touched_ = all_;
     go_on({{}, 0, 0, followers.first_term, followers.depth, followers.exhaustive, {}, false});
     new_types_.clear();
     bindings_.clear();
     code_.clear();
+    return shape;
   }
 
  private:
-  void start(Block& block) {
-    block_ = &block;
+  void start(Shape& shape, std::span<const std::int32_t> components) {
+    shape_ = &shape;
     scope_.clear();
     for (std::size_t f = 0; f < language_.fixed_types.size(); f++)
       scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language_.fixed_types[f], 0});
     std::int32_t local = 0;
-    for (std::size_t b = 0; b < block.components.size(); b++)
-      for (std::int32_t type : components_[block.components[b]].types)
+    for (std::size_t b = 0; b < components.size(); b++)
+      for (std::int32_t type : components_[components[b]].types)
         scope_.push_back({term(variable, local++), type, std::uint64_t{1} << b});
     n_old_ = local;
     bound_.assign(language_.n_type_variables, any_type);
-    all_ = (std::uint64_t{1} << block.components.size()) - 1;
+    all_ = (std::uint64_t{1} << components.size()) - 1;
     touched_ = 0;
   }
 
@@ -97,7 +100,7 @@ class Generator {
     bool used;
   };
 
-  // Whether the inputs that are still to come can touch every component of the block.
+  // Whether the inputs that are still to come can touch every component.
   bool can_reach(std::int32_t inputs, std::int32_t depth, std::int32_t exhaustive) const {
     inputs += std::max(0, language_.max_lookahead - depth) * language_.most_then_inputs;
     inputs += exhaustive * language_.most_inputs;
@@ -215,8 +218,8 @@ class Generator {
     if (!emit())
       go_on(frame);
     else if (may_go_on(frame))
-      block_->followers.push_back({static_cast<std::uint32_t>(block_->size() - 1), static_cast<std::uint32_t>(frame.first_code),
-                                   frame.depth, frame.exhaustive, nullptr});
+      shape_->followers.push_back({static_cast<std::uint32_t>(shape_->entries.size() - 1),
+                                   static_cast<std::uint32_t>(frame.first_code), frame.depth, frame.exhaustive, nullptr});
   }
 
   bool may_go_on(const Frame& frame) {
@@ -294,32 +297,25 @@ class Generator {
     }
   }
 
-  // False if the test is not one of the block's.
+  // False if the test does not touch all of the components: without the others it is one of another shape.
   bool emit() {
     if (touched_ != all_) return false;
-    const auto& bases = block_->components;
-    components_.extend(bases, code_, new_types_, extension_);
-    // a test that adds nothing to the path is true wherever the path is
-    if (std::all_of(extension_.parts.begin(), extension_.parts.end(),
-                    [&](std::int32_t part) { return std::find(bases.begin(), bases.end(), part) != bases.end(); }))
-      return false;
     std::int32_t n = 0;
     for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
-    block_->added.insert(block_->added.end(), code_.begin(), code_.end());
-    block_->new_types.insert(block_->new_types.end(), new_types_.begin(), new_types_.end());
-    block_->trail.insert(block_->trail.end(), trail_.begin(), trail_.end());
-    block_->bindings.insert(block_->bindings.end(), bindings_.begin(), bindings_.end());
-    block_->queries.push_back(extension_.query);
-    block_->entries.push_back({extension_.query, mode_, n, static_cast<std::uint32_t>(block_->added.size()),
-                               static_cast<std::uint32_t>(block_->new_types.size()),
-                               static_cast<std::uint32_t>(block_->trail.size()),
-                               static_cast<std::uint32_t>(block_->bindings.size())});
+    shape_->added.insert(shape_->added.end(), code_.begin(), code_.end());
+    shape_->new_types.insert(shape_->new_types.end(), new_types_.begin(), new_types_.end());
+    shape_->trail.insert(shape_->trail.end(), trail_.begin(), trail_.end());
+    shape_->bindings.insert(shape_->bindings.end(), bindings_.begin(), bindings_.end());
+    shape_->entries.push_back({mode_, n, static_cast<std::uint32_t>(shape_->added.size()),
+                               static_cast<std::uint32_t>(shape_->new_types.size()),
+                               static_cast<std::uint32_t>(shape_->trail.size()),
+                               static_cast<std::uint32_t>(shape_->bindings.size())});
     return true;
   }
 
-  Components& components_;
+  const Components& components_;
   const Language& language_;
-  Block* block_ = nullptr;
+  Shape* shape_ = nullptr;
   std::vector<Visible> scope_;
   std::int32_t n_old_ = 0, mode_ = 0;
   std::uint64_t all_ = 0, touched_ = 0;
@@ -330,7 +326,6 @@ class Generator {
   std::deque<Matched> matched_;  // per depth; what is further down stays where it is
   std::vector<std::int32_t> new_types_, trail_;
   std::vector<std::int32_t> bound_, bindings_;  // types of the type variables; those bound, each with its type
-  Extension extension_;
 };
 
 }  // namespace crosscut::query

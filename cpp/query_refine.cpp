@@ -66,10 +66,15 @@ std::vector<Part> Refinement::blocks(std::span<const std::int32_t> path) {
   std::array<std::int32_t, Part::max_joined> positions{};
   const auto subsets = [&](auto& self, Known& known, std::size_t first) -> void {
     if (!known.block) {
-      auto made = std::make_shared<Block>();
-      made->components = chosen;
-      generator_->run(*made);
-      known.block = made->size() > 0 ? std::move(made) : nothing_;
+      std::vector<std::int32_t> types;
+      for (std::int32_t component : chosen) {
+        const auto own = components_[component].types;
+        types.insert(types.end(), own.begin(), own.end());
+        types.push_back(std::numeric_limits<std::int32_t>::min());  // no type
+      }
+      auto& shape = shapes_[std::move(types)];
+      if (!shape) shape = generator_->run(chosen);
+      known.block = make(shape, chosen, -1);
     }
     if (known.block->size() > 0) result.push_back({known.block, positions});
     if (chosen.size() == max_joined_) return;
@@ -87,13 +92,28 @@ std::vector<Part> Refinement::blocks(std::span<const std::int32_t> path) {
   return result;
 }
 
-const std::shared_ptr<const Block>& Refinement::follow(const Block& block, Block::Followers& followers) {
-  if (!followers.block) {
-    auto made = std::make_shared<Block>();
-    generator_->run_after(block, followers, *made);
-    followers.block = made->size() > 0 ? std::move(made) : nothing_;
+std::shared_ptr<const Block> Refinement::make(std::shared_ptr<const Shape> shape, std::span<const std::int32_t> components,
+                                              std::int32_t after) {
+  if (shape->entries.empty()) return nothing_;
+  auto made = std::make_shared<Block>();
+  made->components.assign(components.begin(), components.end());
+  made->after = after;
+  made->queries.reserve(shape->entries.size());
+  for (std::size_t e = 0; e < shape->entries.size(); e++) {
+    components_.extend(components, shape->code(e), shape->types(e), extension_);
+    made->queries.push_back(extension_.query);
   }
-  return followers.block;
+  made->followers.resize(shape->followers.size());
+  made->shape = std::move(shape);
+  return made;
+}
+
+const std::shared_ptr<const Block>& Refinement::follow(const Block& block, std::size_t number) {
+  const Shape::Followers& followers = block.shape->followers[number];
+  if (!followers.shape) followers.shape = generator_->run_after(*block.shape, followers, block.components);
+  auto& made = block.followers[number];
+  if (!made) made = make(followers.shape, block.components, block.queries[followers.entry]);
+  return made;
 }
 
 Candidates Refinement::candidates(std::span<const std::int32_t> path) {
@@ -101,8 +121,8 @@ Candidates Refinement::candidates(std::span<const std::int32_t> path) {
   made.start(*this, path, blocks(path));
   for (std::size_t p = 0; p < made.parts.size(); p++) {
     const Part part = made.parts[p];
-    for (Block::Followers& followers : part.block->followers)
-      if (const auto& block = follow(*part.block, followers); block->size() > 0) made.add({block, part.places});
+    for (std::size_t f = 0; f < part.block->followers.size(); f++)
+      if (const auto& block = follow(*part.block, f); block->size() > 0) made.add({block, part.places});
   }
   return made;
 }
@@ -116,6 +136,14 @@ Chosen choose(const Candidates& candidates, std::int32_t number) {
   chosen.positions = candidates.parts[part].positions();
   chosen.index = wanted - candidates.first[part];
   return chosen;
+}
+
+bool adds_nothing(const Components& components, const Chosen& chosen) {
+  const std::int32_t query = chosen.block->queries[chosen.index];
+  const auto& bases = chosen.block->components;
+  const auto is_base = [&](std::int32_t part) { return std::find(bases.begin(), bases.end(), part) != bases.end(); };
+  const auto parts = components[query].parts;
+  return parts.empty() ? is_base(query) : std::all_of(parts.begin(), parts.end(), is_base);
 }
 
 bool generated_before(const Components& components, const Language& language, const Candidates& candidates, const Chosen& left,

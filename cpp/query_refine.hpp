@@ -1,8 +1,10 @@
 // Candidate tests of a path: what the language of tests lets one add to its query. Candidates whose inputs come from the
-// same components of the path form a block, which is generated once and serves every path that has those components.
+// same components of the path form a block, which is made once and serves every path that has those components. What they
+// look like depends on the types of the components' variables only, and is generated once for all blocks of a shape.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -65,31 +67,47 @@ struct Language {
   std::int32_t most_inputs = 0, most_then_inputs = 0;  // of a mode; of what may follow a literal
 };
 
-// Candidates of one set of components. Each has a stretch of four arrays: its literals over the local variables of
-// `components`, then new ones; the new ones' types; and the trail of choices that led to it (mode, then one entry per open
-// argument), which together with the age of the path's variables says which candidate comes first.
-struct Block {
+// Candidates of components with variables of given types. Each has a stretch of four arrays: its literals over the local
+// variables of the components, then new ones; the new ones' types; and the trail of choices that led to it (mode, then one
+// entry per open argument), which together with the age of the path's variables says which candidate comes first.
+struct Shape {
   struct Entry {
-    std::int32_t query, mode, n_literals;
+    std::int32_t mode, n_literals;
     // its stretches end here; they begin where those of the last entry end
     std::uint32_t term_end, type_end, choice_end, binding_end;
   };
-  // What may follow an entry by lookahead holds only where the entry does: it is a block of its own, made when that matters.
+  // What may follow an entry by lookahead holds only where the entry does. It is a shape of its own, made when it is needed.
   struct Followers {
     std::uint32_t entry, first_term;  // the entry; where the literals that are looked ahead from begin in its code
     std::int32_t depth, exhaustive;
-    std::shared_ptr<const Block> block;
+    mutable std::shared_ptr<const Shape> shape;
   };
-  std::vector<std::int32_t> components;
   std::vector<Entry> entries;
   Code added;
   std::vector<std::int32_t> new_types, trail;
   std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
-  std::vector<std::int32_t> queries;  // of the entries
+  std::vector<Followers> followers;
+  std::span<const Term> code(std::size_t e) const { return stretch(added, &Entry::term_end, e); }
+  std::span<const std::int32_t> types(std::size_t e) const { return stretch(new_types, &Entry::type_end, e); }
+  std::span<const std::int32_t> choices(std::size_t e) const { return stretch(trail, &Entry::choice_end, e); }
+  std::span<const std::int32_t> bound(std::size_t e) const { return stretch(bindings, &Entry::binding_end, e); }
+
+ private:
+  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, std::uint32_t Entry::*end, std::size_t e) const {
+    const std::uint32_t begin = e == 0 ? 0 : entries[e - 1].*end;
+    return std::span(values).subspan(begin, entries[e].*end - begin);
+  }
+};
+
+// Candidates of one set of components.
+struct Block {
+  std::shared_ptr<const Shape> shape;
+  std::vector<std::int32_t> components;
+  std::vector<std::int32_t> queries;  // of the shape's entries
   std::int32_t after = -1;            // the query that all of them extend by lookahead; -1 for none
-  mutable std::vector<Followers> followers;
-  mutable TruthTable table;           // of the queries: a cache
-  std::size_t size() const { return entries.size(); }
+  mutable std::vector<std::shared_ptr<const Block>> followers;  // of the shape's followers, as far as they are made
+  mutable TruthTable table;                                     // of the queries: a cache
+  std::size_t size() const { return queries.size(); }
 };
 
 constexpr std::int32_t new_variable = -1;  // in a trail: `either` took a new variable
@@ -113,11 +131,14 @@ class Refinement {
   const Language& language() const { return language_; }
   // Blocks of the subsets of these components that some mode can join, without what follows their entries.
   std::vector<Part> blocks(std::span<const std::int32_t> path);
-  // What may follow an entry; empty if nothing may.
-  const std::shared_ptr<const Block>& follow(const Block& block, Block::Followers& followers);
+  // The block of what may follow an entry, by the number of the followers in the shape; empty if nothing may.
+  const std::shared_ptr<const Block>& follow(const Block& block, std::size_t number);
   // All candidates of a path.
   Candidates candidates(std::span<const std::int32_t> path);
-  void forget() { known_ = Known{}; }
+  void forget() {
+    known_ = Known{};
+    shapes_.clear();
+  }
 
  private:
   // Blocks by their components in ascending order, as a trie.
@@ -125,8 +146,11 @@ class Refinement {
     std::shared_ptr<const Block> block;
     std::unordered_map<std::int32_t, std::unique_ptr<Known>> longer;
   };
+  std::shared_ptr<const Block> make(std::shared_ptr<const Shape> shape, std::span<const std::int32_t> components, std::int32_t after);
   Components& components_;
   Language language_;
+  Extension extension_;
+  std::map<std::vector<std::int32_t>, std::shared_ptr<const Shape>> shapes_;  // by the types of the components' variables
   std::size_t max_joined_ = 0;  // most components that one test can take inputs from
   std::unique_ptr<Generator> generator_;
   std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates
@@ -160,19 +184,17 @@ struct Chosen {
   const Block* block;
   std::span<const std::int32_t> positions;
   std::size_t index;
-  const Block::Entry& entry() const { return block->entries[index]; }
-  std::span<const Term> code() const { return stretch(block->added, &Block::Entry::term_end); }
-  std::span<const std::int32_t> new_types() const { return stretch(block->new_types, &Block::Entry::type_end); }
-  std::span<const std::int32_t> trail() const { return stretch(block->trail, &Block::Entry::choice_end); }
-  std::span<const std::int32_t> bindings() const { return stretch(block->bindings, &Block::Entry::binding_end); }
-  std::int32_t mode() const { return entry().mode; }
-  std::int32_t n_literals() const { return entry().n_literals; }
-  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, std::uint32_t Block::Entry::*end) const {
-    const std::uint32_t begin = index == 0 ? 0 : block->entries[index - 1].*end;
-    return std::span(values).subspan(begin, entry().*end - begin);
-  }
+  std::span<const Term> code() const { return block->shape->code(index); }
+  std::span<const std::int32_t> new_types() const { return block->shape->types(index); }
+  std::span<const std::int32_t> trail() const { return block->shape->choices(index); }
+  std::span<const std::int32_t> bindings() const { return block->shape->bound(index); }
+  std::int32_t mode() const { return block->shape->entries[index].mode; }
+  std::int32_t n_literals() const { return block->shape->entries[index].n_literals; }
 };
 Chosen choose(const Candidates& candidates, std::int32_t number);
+
+// Whether a test adds nothing to its path: such a test is true wherever the path is, and no task chooses it.
+bool adds_nothing(const Components& components, const Chosen& chosen);
 
 // Whether one candidate of a path is generated before another: modes in their order, variables from the newest (age 0; one
 // per variable of the path, component after component) to the oldest, a new one last.

@@ -213,16 +213,16 @@ void Statistics::count_classes(const Block& block, Truth& truth, const std::uint
 std::vector<std::size_t> Statistics::barred_among(const Candidates& candidates, const Demand& demand) const {
   std::vector<std::size_t> result;
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
-    const Block& block = *candidates.parts[p].block;
-    if (demand.barred.empty() && (block.bindings.empty() || demand.bound.empty())) continue;
+    const Shape& shape = *candidates.parts[p].block->shape;
+    if (demand.barred.empty() && (shape.bindings.empty() || demand.bound.empty())) continue;
     std::size_t at = 0;
-    for (std::size_t e = 0; e < block.size(); e++) {
-      const Block::Entry& each = block.entries[e];
+    for (std::size_t e = 0; e < shape.entries.size(); e++) {
+      const Shape::Entry& each = shape.entries[e];
       const std::int32_t source = language_.modes[static_cast<std::size_t>(each.mode)].source;
       bool out = !demand.barred.empty() && demand.barred[static_cast<std::size_t>(source)];
       for (; at < each.binding_end; at += 2) {
-        const std::int32_t bound = demand.bound[static_cast<std::size_t>(block.bindings[at])];
-        out = out || (bound != any_type && bound != block.bindings[at + 1]);
+        const std::int32_t bound = demand.bound[static_cast<std::size_t>(shape.bindings[at])];
+        out = out || (bound != any_type && bound != shape.bindings[at + 1]);
       }
       if (out) result.push_back(candidates.first[p] + e);
     }
@@ -246,9 +246,10 @@ std::vector<Best> Statistics::best(Candidates& candidates, Refinement& refinemen
     else
       sums(*part.block, truth, mask, demand.tasks, scratch);
     // what follows a test holds for no more examples than the test does
-    for (Block::Followers& followers : part.block->followers)
-      if (scratch.n_yes[followers.entry] >= std::max(1, demand.minimal_cases))
-        if (const auto& block = refinement.follow(*part.block, followers); block->size() > 0) candidates.add({block, part.places});
+    const auto& followers = part.block->shape->followers;
+    for (std::size_t f = 0; f < followers.size(); f++)
+      if (scratch.n_yes[followers[f].entry] >= std::max(1, demand.minimal_cases))
+        if (const auto& block = refinement.follow(*part.block, f); block->size() > 0) candidates.add({block, part.places});
   }
   const std::size_t n = candidates.size;
   if (n == 0) return result;

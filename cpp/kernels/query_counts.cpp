@@ -14,7 +14,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
 constexpr std::size_t chunk = 255;  // a byte holds no larger count
-constexpr std::size_t block = 64;   // tests rated together
+constexpr std::size_t block = 16;   // tests rated together
 
 // One by one: gather instructions are slower than loads on many machines. (The empty statement keeps compilers from them.)
 inline void look_up(const double* table, const std::int32_t* at, double* out) {
