@@ -1,7 +1,6 @@
 #include "query_growth.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace crosscut::query {
@@ -27,35 +26,32 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   path.set_ages(components_);
   std::vector<std::int32_t> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
-  refine(path, truth_.everything(), all, 0);
+  refine(path, truth_.everything(), all, statistics_.totals(tasks), 0);
   return std::move(forest_);
 }
 
-void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::int32_t level) {
+void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::span<const double> totals,
+                    std::int32_t level) {
   const std::size_t width = statistics_.width();
   std::vector<std::int32_t> growing;
+  std::vector<double> all;  // totals of those
   folds_here_.clear();
-  for (std::int32_t task : tasks) folds_here_.push_back(folds_[static_cast<std::size_t>(task)]);
-  statistics_.totals(own.data(), folds_here_, totals_);
   for (std::size_t i = 0; i < tasks.size(); i++) {
-    const std::span<const double> own_totals(totals_.data() + i * width, width);
+    const auto own_totals = totals.subspan(i * width, width);
     Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
     tree.test.push_back(-1);
     tree.no.push_back(-1);
     tree.prediction.push_back(prediction(own_totals));
     tree.statistics.insert(tree.statistics.end(), own_totals.begin(), own_totals.end());
     if (level == settings_.max_depth || stops(own_totals)) continue;
-    const std::size_t kept = growing.size();
-    folds_here_[kept] = folds_here_[i];
-    std::copy(own_totals.begin(), own_totals.end(), totals_.begin() + static_cast<std::ptrdiff_t>(kept * width));
     growing.push_back(tasks[i]);
+    folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
+    all.insert(all.end(), own_totals.begin(), own_totals.end());
   }
-  const std::size_t kept = growing.size();
-  if (kept == 0) return;
-  folds_here_.resize(kept);
+  if (growing.empty()) return;
 
   // one task alone does not need the examples it leaves out
-  if (kept == 1 && folds_here_[0] >= 0) {
+  if (growing.size() == 1 && folds_here_[0] >= 0) {
     statistics_.leave_out(folds_here_[0], own);
     folds_here_[0] = -1;
   }
@@ -67,51 +63,70 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
   }
   if (!path.blocks) path.blocks = std::make_shared<const std::vector<Part>>(refinement_.blocks(path.components));
   candidates_.start(refinement_, path.components, *path.blocks);
-  std::vector<std::uint8_t> barred;
+  barred_.clear();
   for (std::size_t s = 0; s < path.uses.size(); s++)
     if (settings_.max_uses[s] >= 0 && path.uses[s] >= settings_.max_uses[s]) {
-      barred.resize(path.uses.size(), 0);
-      barred[s] = 1;
+      barred_.resize(path.uses.size(), 0);
+      barred_[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred, path.bound, path.ages};
-  const auto best = statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, totals_, demand, scratch_);
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages};
+  std::vector<double> passed;  // statistics of those where the test holds
+  const auto best = statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, all, demand, scratch_, passed);
 
+  // tasks that agree on a test go on together
+  std::vector<std::size_t> splitting;
+  for (std::size_t i = 0; i < growing.size(); i++)
+    if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width))) splitting.push_back(i);
+  std::stable_sort(splitting.begin(), splitting.end(), [&](std::size_t a, std::size_t b) { return best[a] < best[b]; });
+  std::vector<std::int32_t> agreeing;
+  std::vector<double> yes_totals, no_totals;
+  struct Fork {
+    std::int32_t candidate, test;
+    std::size_t begin, end;  // of its tasks in `agreeing`
+    Path path;
+  };
+  std::vector<Fork> forks;
+  for (std::size_t i : splitting) {
+    if (forks.empty() || forks.back().candidate != best[i]) {
+      forks.push_back({best[i], static_cast<std::int32_t>(forest_.tests.size()), agreeing.size(), agreeing.size(), {}});
+      forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
+    }
+    forks.back().end++;
+    agreeing.push_back(growing[i]);
+    for (std::size_t c = i * width; c < (i + 1) * width; c++) {
+      yes_totals.push_back(passed[c]);
+      no_totals.push_back(all[c] - passed[c]);
+    }
+  }
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
-  std::map<std::int32_t, std::vector<std::int32_t>> chosen;  // candidate -> tasks that agree on it
-  for (std::size_t i = 0; i < kept; i++)
-    if (best[i].candidate >= 0 && accepts({totals_.data() + i * width, width}, best[i].yes)) chosen[best[i].candidate].push_back(growing[i]);
   Level& counters = forest_.levels[static_cast<std::size_t>(level)];
   counters.bundles++;
-  counters.nodes += static_cast<std::int64_t>(kept);
-  counters.tests += static_cast<std::int64_t>(chosen.size());
+  counters.nodes += static_cast<std::int64_t>(growing.size());
+  counters.tests += static_cast<std::int64_t>(forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  const auto first = static_cast<std::int32_t>(forest_.tests.size());
-  std::vector<Path> longer;
-  for (const auto& [candidate, agreeing] : chosen)
-    longer.push_back(extend(path, choose(candidates_, candidate), forest_.tests.emplace_back()));
-  std::int32_t number = first;
-  for (const auto& [candidate, agreeing] : chosen) {
-    const std::int32_t query = forest_.tests[static_cast<std::size_t>(number)].query;
+  std::vector<std::size_t> nodes(agreeing.size());
+  for (Fork& fork : forks) {
+    const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
     truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
     std::vector<std::uint64_t> yes(own.size()), no(own.size());
     for (std::size_t w = 0; w < own.size(); w++) {
       yes[w] = own[w] & truth_.row(query)[w];
       no[w] = own[w] & ~truth_.row(query)[w];
     }
-    std::vector<std::size_t> nodes;
-    for (std::int32_t task : agreeing) {
-      Tree& tree = forest_.trees[static_cast<std::size_t>(task)];
-      nodes.push_back(tree.size() - 1);
-      tree.test.back() = number;
+    const std::size_t n = fork.end - fork.begin;
+    const auto here = std::span(agreeing).subspan(fork.begin, n);
+    for (std::size_t i = fork.begin; i < fork.end; i++) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      nodes[i] = tree.size() - 1;
+      tree.test.back() = fork.test;
     }
-    refine(longer[static_cast<std::size_t>(number - first)], std::move(yes), agreeing, level + 1);
-    for (std::size_t i = 0; i < agreeing.size(); i++) {
+    refine(fork.path, std::move(yes), here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    for (std::size_t i = fork.begin; i < fork.end; i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
-    refine(path, std::move(no), agreeing, level + 1);
-    number++;
+    refine(path, std::move(no), here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
   }
 }
 
@@ -176,7 +191,7 @@ bool Growth::stops(std::span<const double> all) const {
 }
 
 // Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
-bool Growth::accepts(std::span<const double> all, const std::vector<double>& yes) const {
+bool Growth::accepts(std::span<const double> all, std::span<const double> yes) const {
   if (!statistics_.is_regression()) return true;
   const auto deviations = [](double n, double sum, double squares) { return squares - sum * sum / n; };
   const double within = deviations(yes[0], yes[1], yes[2]) + deviations(all[0] - yes[0], all[1] - yes[1], all[2] - yes[2]);

@@ -67,10 +67,11 @@ class Growth {
     std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
     void set_ages(const Components& all);
   };
-  // `own`: the examples that reach the bundle, of all its tasks.
-  void refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::int32_t level);
+  // `own`: the examples that reach the bundle, of all its tasks. `totals`: each task's statistics of its own among them.
+  void refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::span<const double> totals,
+              std::int32_t level);
   bool stops(std::span<const double> all) const;
-  bool accepts(std::span<const double> all, const std::vector<double>& yes) const;
+  bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;
   Path extend(const Path& path, const Chosen& chosen, Test& test);
 
@@ -82,7 +83,7 @@ class Growth {
   std::vector<std::int32_t> folds_;  // of the tasks
   // of the bundle at hand
   std::vector<std::int32_t> folds_here_;
-  std::vector<double> totals_;
+  std::vector<std::uint8_t> barred_;
   Candidates candidates_;
   Segments segments_;
   Scratch scratch_;

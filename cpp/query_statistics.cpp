@@ -104,35 +104,23 @@ void Statistics::sums(const Block& block, Truth& truth, const std::uint64_t* mas
   }
 }
 
-void Statistics::totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<double>& result) const {
-  const std::size_t w = width();
-  result.assign(tasks.size() * w, 0.0);
-  if (!is_regression()) {
-    for (std::size_t c = 0; c < w; c++) {
-      const auto count = [&](const std::uint64_t* within, Span span) {
-        int n = 0;
-        for (std::size_t i = span.begin; i < span.end; i++) n += std::popcount(mask[i] & class_bits_[c][i] & within[i]);
-        return n;
-      };
-      const int all = count(mask, {0, words_});
-      for (std::size_t i = 0; i < tasks.size(); i++) {
-        const auto fold = static_cast<std::size_t>(tasks[i]);
-        result[i * w + c] = tasks[i] < 0 ? all : all - count(fold_bits_[fold].data(), fold_words_[fold]);
+std::vector<double> Statistics::totals(std::span<const std::int32_t> tasks) const {
+  std::vector<double> result;
+  for (std::int32_t task : tasks) {
+    std::vector<double> own(width(), 0.0);
+    for (std::size_t e = 0; e < n_examples(); e++) {
+      if (task >= 0 && folds_[e] == task) continue;
+      if (!is_regression()) {
+        own[static_cast<std::size_t>(target_.codes[e])]++;
+        continue;
       }
+      own[0]++;
+      own[1] += target_.values[e];
+      own[2] += target_.squares[e];
     }
-    return;
+    result.insert(result.end(), own.begin(), own.end());
   }
-  for (std::size_t i = 0; i < tasks.size(); i++)
-    for (std::size_t word = 0; word < words_; word++) {
-      const std::uint64_t own =
-          tasks[i] < 0 ? mask[word] : mask[word] & ~fold_bits_[static_cast<std::size_t>(tasks[i])][word];
-      for (std::uint64_t set = own; set; set &= set - 1) {
-        const std::size_t e = word * 64 + static_cast<std::size_t>(std::countr_zero(set));
-        result[i * w] += 1.0;
-        result[i * w + 1] += target_.values[e];
-        result[i * w + 2] += target_.squares[e];
-      }
-    }
+  return result;
 }
 
 // The reduction of variance as a share of the node's squared deviations.
@@ -230,30 +218,29 @@ std::vector<std::size_t> Statistics::barred_among(const Candidates& candidates, 
   return result;
 }
 
-std::vector<Best> Statistics::best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
-                                   const Segments& segments, std::span<const double> totals, const Demand& demand,
-                                   Scratch& scratch) const {
+std::vector<std::int32_t> Statistics::best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
+                                           const Segments& segments, std::span<const double> totals, const Demand& demand,
+                                           Scratch& scratch, std::vector<double>& passed) const {
   const std::size_t t = demand.tasks.size(), w = width();
-  std::vector<Best> result(t);
   const bool classes = !is_regression();
   scratch.first.clear();
   scratch.n_counts = 0;
   scratch.sums.clear();
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
-    const Part part = candidates.parts[p];
+    const Block& block = *candidates.parts[p].block;
     if (classes)
-      count_classes(*part.block, truth, mask, segments, scratch);
+      count_classes(block, truth, mask, segments, scratch);
     else
-      sums(*part.block, truth, mask, demand.tasks, scratch);
+      sums(block, truth, mask, demand.tasks, scratch);
     // what follows a test holds for no more examples than the test does
-    const auto& followers = part.block->shape->followers;
-    for (std::size_t f = 0; f < followers.size(); f++)
-      if (scratch.n_yes[followers[f].entry] >= std::max(1, demand.minimal_cases))
-        if (const auto& block = refinement.follow(*part.block, f); block->size() > 0) candidates.add({block, part.places});
+    for (std::size_t f = 0; f < block.followers.size(); f++)
+      if (scratch.n_yes[block.shape->followers[f].entry] >= std::max(1, demand.minimal_cases))
+        if (const auto& after = refinement.follow(block, f); after->size() > 0) candidates.add({after, candidates.parts[p].places});
   }
   const std::size_t n = candidates.size;
+  std::vector<std::int32_t> result(t, -1);
+  passed.assign(t * w, 0.0);
   if (n == 0) return result;
-  const std::vector<double>& sums_of = scratch.sums;
   std::vector<double>& qualities = scratch.qualities;
   qualities.resize(n);
   const std::vector<std::size_t> barred = barred_among(candidates, demand);
@@ -269,16 +256,21 @@ std::vector<Best> Statistics::best(Candidates& candidates, Refinement& refinemen
     if (classes)
       top = rate_classes(candidates, segments.groups[i], all, demand, scratch);
     else
-      for (std::size_t q = 0; q < n; q++) qualities[q] = reduction(sums_of.data() + (q * t + i) * w, all, demand);
+      for (std::size_t q = 0; q < n; q++) qualities[q] = reduction(scratch.sums.data() + (q * t + i) * w, all, demand);
     for (std::size_t q : barred) qualities[q] = -1.0;
     if (!classes || !barred.empty()) top = *std::max_element(qualities.begin(), qualities.end());
     if (top <= tolerance) continue;
     std::size_t chosen = n;
     for (std::size_t q = 0; q < n; q++)
       if (qualities[q] >= top - tolerance && qualities[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q;
-    result[i].candidate = static_cast<std::int32_t>(chosen);
-    result[i].quality = qualities[chosen];
-    if (!classes) result[i].yes.assign(sums_of.data() + (chosen * t + i) * w, sums_of.data() + (chosen * t + i + 1) * w);
+    result[i] = static_cast<std::int32_t>(chosen);
+    const auto part = static_cast<std::size_t>(
+        std::upper_bound(candidates.first.begin(), candidates.first.end(), chosen) - candidates.first.begin() - 1);
+    const std::size_t stride = candidates.parts[part].block->table.width * 64, group = segments.groups.empty() ? 0 : segments.groups[i];
+    const std::int32_t* counts = classes ? scratch.counts.data() + scratch.first[part] + (chosen - candidates.first[part]) : nullptr;
+    for (std::size_t c = 0; c < w; c++)
+      passed[i * w + c] = !classes ? scratch.sums[(chosen * t + i) * w + c]
+                                   : counts[c * stride] - (group == 0 ? 0 : counts[(group * w + c) * stride]);
   }
   return result;
 }

@@ -19,12 +19,6 @@ struct Target {
   std::vector<double> values, squares;
 };
 
-struct Best {
-  std::int32_t candidate = -1;  // number among the candidates of the path; -1 if no test is admissible
-  double quality = 0;
-  std::vector<double> yes;      // regression: statistics of the branch where the test is true
-};
-
 struct Demand {
   Criterion criterion;
   std::int32_t minimal_cases;
@@ -58,17 +52,19 @@ class Statistics {
   Statistics(const Components& components, const Language& language, Target target, std::vector<std::int32_t> folds);
   // The folds of `tasks` are taken apart. Empty for regression.
   void segments(const std::uint64_t* mask, std::span<const std::int32_t> tasks, Segments& result) const;
-  // Class counts, or (n, sum of values, sum of squares), per task of the examples in `mask`.
-  void totals(const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<double>& result) const;
+  // Class counts, or (n, sum of values, sum of squares), of all examples that each task trains on.
+  std::vector<double> totals(std::span<const std::int32_t> tasks) const;
   std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Each task's best test, given its totals. A lone task's fold is not in the mask. Followers of candidates are added to
-  // `candidates` where one of them may be admissible.
-  std::vector<Best> best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
-                         const Segments& segments, std::span<const double> totals, const Demand& demand, Scratch& scratch) const;
+  // The number of each task's best test, -1 if none is admissible, given its totals; `passed`: its statistics of the examples
+  // where that test is true. A lone task's fold is not in the mask. Followers of candidates are added to `candidates` where
+  // one of them may be admissible.
+  std::vector<std::int32_t> best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
+                                 const Segments& segments, std::span<const double> totals, const Demand& demand, Scratch& scratch,
+                                 std::vector<double>& passed) const;
 
  private:
   void sums(const Block& block, Truth& truth, const std::uint64_t* mask, std::span<const std::int32_t> tasks, Scratch& scratch) const;
