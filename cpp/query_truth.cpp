@@ -6,90 +6,103 @@
 
 namespace crosscut::query {
 
+void Sets::clear() {
+  size_ = 1;
+  all_.assign(words_, 0);
+  table_.assign(64, -1);
+  table_[0] = 0;
+}
+
+std::pair<std::int32_t, std::int32_t> Sets::add(std::int32_t number, const std::uint64_t* mask) {
+  const auto combine = [&](auto of) {
+    all_.resize((size_ + 1) * words_);
+    const std::uint64_t* known = (*this)[number];
+    for (std::size_t w = 0; w < words_; w++) all_[size_ * words_ + w] = of(known[w], mask[w]);
+    return intern();
+  };
+  const std::int32_t beyond = combine([](std::uint64_t known, std::uint64_t asked) { return asked & ~known; });
+  if (beyond == 0) return {0, number};
+  return {beyond, combine([](std::uint64_t known, std::uint64_t asked) { return asked | known; })};
+}
+
+std::int32_t Sets::intern() {
+  // the empty set has hash 0
+  const auto slot_of = [&](std::size_t set) {
+    const std::uint64_t* own = all_.data() + set * words_;
+    std::uint64_t hash = 0;
+    for (std::size_t w = 0; w < words_; w++) hash = (hash ^ own[w]) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
+    std::size_t slot = hash & (table_.size() - 1);
+    while (table_[slot] >= 0 && !std::equal(own, own + words_, (*this)[table_[slot]])) slot = (slot + 1) & (table_.size() - 1);
+    return slot;
+  };
+  if (2 * size_ + 2 > table_.size()) {
+    table_.assign(2 * table_.size(), -1);
+    for (std::size_t set = 0; set < size_; set++) table_[slot_of(set)] = static_cast<std::int32_t>(set);
+  }
+  std::int32_t& found = table_[slot_of(size_)];
+  if (found < 0) found = static_cast<std::int32_t>(size_++);
+  return found;
+}
+
 void Truth::forget() {
   for (std::int32_t query : remembered_) {
     const auto at = static_cast<std::size_t>(query);
-    std::fill_n(known_.begin() + static_cast<std::ptrdiff_t>(at * words_), words_, 0);
     std::fill_n(truth_.begin() + static_cast<std::ptrdiff_t>(at * words_), words_, 0);
-    complete_[at] = touched_[at] = 0;
+    known_[at] = 0;
     if (at < numbers_.size()) numbers_[at] = -1;
   }
   remembered_.clear();
+  sets_.clear();
   tails_.forget();
   packs_.clear();
 }
 
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after) {
   truth_.resize(components_.size() * words_, 0);
-  known_.resize(components_.size() * words_, 0);
+  known_.resize(components_.size(), 0);
   asked_.resize(components_.size(), 0);
-  complete_.resize(components_.size(), 0);
-  touched_.resize(components_.size(), 0);
   // What is known before this call decides what has to be searched; only then is anything written.
   // (the buffers are kept between calls; a call from within finds none and makes its own)
   std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
   needs.clear();
   conjunctions.clear();
-  std::uint64_t whole = 0;
-  for (std::size_t w = 0; w < words_; w++) whole += mask[w] * (2 * w + 1);
+  std::int32_t last = -1, open = 0, then = 0;  // most queries of a call are known on the same examples
   for (std::int32_t q : queries) {
-    if (complete_[static_cast<std::size_t>(q)] || asked_[static_cast<std::size_t>(q)]) continue;
-    const std::uint64_t* known = known_.data() + static_cast<std::size_t>(q) * words_;
-    std::uint64_t sum = whole;
-    if (touched_[static_cast<std::size_t>(q)]) {
-      std::uint64_t open = 0;
-      sum = 0;
-      for (std::size_t w = 0; w < words_; w++) {
-        open |= mask[w] & ~known[w];
-        sum += (mask[w] & ~known[w]) * (2 * w + 1);
-      }
-      if (!open) continue;
+    const auto at = static_cast<std::size_t>(q);
+    if (asked_[at]) continue;
+    if (known_[at] != last) {
+      last = known_[at];
+      std::tie(open, then) = sets_.add(last, mask);
     }
-    if (!touched_[static_cast<std::size_t>(q)]) remembered_.push_back(q);
-    touched_[static_cast<std::size_t>(q)] = 1;
-    asked_[static_cast<std::size_t>(q)] = 1;
+    if (open == 0) continue;
+    if (last == 0) remembered_.push_back(q);
+    asked_[at] = 1;
     const Component component = components_[q];
-    (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, sum});
+    (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, open, then});
   }
   // queries of one pack that are to be known on the same examples are searched for together
-  const auto before = [](const Need& a, const Need& b) {
-    return std::tuple(a.parent, a.sum, a.query) < std::tuple(b.parent, b.sum, b.query);
-  };
+  const auto before = [](const Need& a, const Need& b) { return std::tie(a.parent, a.open, a.query) < std::tie(b.parent, b.open, b.query); };
   if (!std::is_sorted(needs.begin(), needs.end(), before)) std::sort(needs.begin(), needs.end(), before);
-  const auto together = [&](const Need& a, const Need& b) {
-    if (a.parent != b.parent || a.sum != b.sum) return false;
-    const std::uint64_t* one = known_.data() + static_cast<std::size_t>(a.query) * words_;
-    const std::uint64_t* other = known_.data() + static_cast<std::size_t>(b.query) * words_;
-    for (std::size_t w = 0; w < words_; w++)
-      if (((one[w] ^ other[w]) & mask[w]) != 0) return false;
-    return true;
-  };
   for (std::size_t begin = 0; begin < needs.size();) {
     std::size_t end = begin + 1;
-    while (end < needs.size() && together(needs[begin], needs[end])) end++;
-    evaluate_pack(std::span(needs).subspan(begin, end - begin), mask, after);
+    while (end < needs.size() && needs[end].parent == needs[begin].parent && needs[end].open == needs[begin].open) end++;
+    evaluate_pack(std::span(needs).subspan(begin, end - begin), after);
     begin = end;
   }
   for (const Need& need : needs) {
     asked_[static_cast<std::size_t>(need.query)] = 0;
-    std::uint64_t* known = known_.data() + static_cast<std::size_t>(need.query) * words_;
-    std::uint64_t unknown = 0;
-    for (std::size_t w = 0; w < words_; w++) {
-      known[w] |= mask[w];
-      unknown |= everything_[w] & ~known[w];
-    }
-    complete_[static_cast<std::size_t>(need.query)] = unknown == 0;
+    known_[static_cast<std::size_t>(need.query)] = need.then;
   }
   for (const Need& need : conjunctions) {
-    asked_[static_cast<std::size_t>(need.query)] = 0;
+    const auto at = static_cast<std::size_t>(need.query);
+    asked_[at] = 0;
     const auto parts = components_[need.query].parts;
     evaluate(parts, mask);  // a part alone need not extend `after`
-    const std::size_t at = static_cast<std::size_t>(need.query) * words_;
+    known_[at] = need.then;
     for (std::size_t w = 0; w < words_; w++) {
-      std::uint64_t all = mask[w] & ~known_[at + w];
-      known_[at + w] |= mask[w];
+      std::uint64_t all = sets_[need.open][w];
       for (std::int32_t part : parts) all &= row(part)[w];
-      truth_[at + w] |= all;
+      truth_[at * words_ + w] |= all;
     }
   }
   needs_ = std::move(needs);
@@ -175,10 +188,9 @@ void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std:
   pack.save();
 }
 
-// Queries that extend the same component, all on the examples of the mask that are not known yet.
-void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask, std::int32_t after) {
+// Queries that extend the same component, all on the same examples.
+void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
   const std::int32_t parent = needs[0].parent;
-  const std::uint64_t* known = known_.data() + static_cast<std::size_t>(needs[0].query) * words_;
   Extensions* extensions = nullptr;
   // between calls all queries of a pack are closed; few are opened one by one, for many the choice is copied
   const bool few = needs.size() <= 8;
@@ -186,28 +198,32 @@ void Truth::evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask
     for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
   };
   for (std::size_t w = 0; w < words_; w++) {
-    std::uint64_t wanted = mask[w] & ~known[w];
+    std::uint64_t wanted = sets_[needs[0].open][w];
     // a component is false wherever one that it extends is known to be
     for (std::int32_t shorter : {parent, after})
-      if (shorter >= 0) {
-        const std::size_t at = static_cast<std::size_t>(shorter) * words_ + w;
-        wanted &= ~known_[at] | truth_[at];
-      }
+      if (shorter >= 0) wanted &= ~sets_[known_[static_cast<std::size_t>(shorter)]][w] | row(shorter)[w];
     if (wanted && extensions == nullptr) {
       extensions = &pack_of(parent, needs);
-      if (!few) extensions->choose(needs, numbers_);
-    }
-    for (; wanted; wanted &= wanted - 1) {
       if (few)
         each([&](std::int32_t number) { extensions->pack.open(number); });
       else
-        extensions->pack.restore();
+        extensions->choose(needs, numbers_);
+    }
+    for (; wanted; wanted &= wanted - 1) {
+      if (!few) extensions->pack.restore();
       evaluations_ += needs.size();
       search(*extensions, needs, w, wanted & -wanted);
-      if (few) each([&](std::int32_t number) { extensions->pack.close(number); });
+      if (few)
+        each([&](std::int32_t number) {
+          if (!extensions->pack.is_open(number)) extensions->pack.open(number);
+        });
     }
   }
-  if (extensions != nullptr && !few) extensions->pack.close_all();
+  if (extensions == nullptr) return;
+  if (few)
+    each([&](std::int32_t number) { extensions->pack.close(number); });
+  else
+    extensions->pack.close_all();
 }
 
 // Looks for the pack's open queries on one example.
@@ -236,6 +252,7 @@ void Truth::search(Extensions& extensions, std::span<const Need> needs, std::siz
     steps_ += own.taken;
     if (own.over && pack.is_open(number)) hits_.push_back({query, static_cast<std::int64_t>(example)});
   }
+  pack.close_all();
 }
 
 }  // namespace crosscut::query

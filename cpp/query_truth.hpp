@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "query_components.hpp"
@@ -25,11 +26,28 @@ struct TruthTable {
   std::vector<std::int32_t> rows;  // per example: the number of its row
 };
 
+// Sets of examples, each kept once, so that equal sets have equal numbers. Number 0 is the empty set.
+class Sets {
+ public:
+  explicit Sets(std::size_t words) : words_(words) { clear(); }
+  void clear();
+  // Valid until the next set is added.
+  const std::uint64_t* operator[](std::int32_t number) const { return all_.data() + static_cast<std::size_t>(number) * words_; }
+  // What `mask` holds beyond a set, and the union of both.
+  std::pair<std::int32_t, std::int32_t> add(std::int32_t number, const std::uint64_t* mask);
+
+ private:
+  std::int32_t intern();  // the set that has been put at the end
+  std::size_t words_, size_ = 0;
+  std::vector<std::uint64_t> all_;
+  std::vector<std::int32_t> table_;  // by hash; -1: free
+};
+
 class Truth {
  public:
   // Bit i of a set is the example order[i] of the facts: examples of one fold in neighbouring words are counted faster.
   Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
-      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), order_(std::move(order)), tails_(facts, components) {
+      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)), tails_(facts, components) {
     everything_.assign(words_, ~std::uint64_t{0});
     if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
   }
@@ -51,7 +69,7 @@ class Truth {
  private:
   struct Need {
     std::int32_t parent, query;
-    std::uint64_t sum;  // of the words of the examples it is to be known on
+    std::int32_t open, then;  // sets: where it has to be searched for, and where it is known afterwards
   };
   // The components that extend one, or that extend none, as a pack.
   struct Extensions {
@@ -64,7 +82,7 @@ class Truth {
     std::vector<std::int32_t> queries;  // by their number in the pack
   };
 
-  void evaluate_pack(std::span<const Need> needs, const std::uint64_t* mask, std::int32_t after);
+  void evaluate_pack(std::span<const Need> needs, std::int32_t after);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
   void search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit);
 
@@ -72,13 +90,13 @@ class Truth {
   const Components& components_;
   std::size_t words_;
   std::uint64_t limit_, steps_ = 0, evaluations_ = 0;
-  std::vector<std::uint64_t> truth_, known_;
+  std::vector<std::uint64_t> truth_;
+  std::vector<std::int32_t> known_;  // per query: the set of examples on which it is known; 0 for none
+  Sets sets_;
   std::vector<LimitHit> hits_;
   std::vector<std::int64_t> order_;
-  std::vector<char> asked_;     // queries of the call under way
-  std::vector<char> complete_;  // queries whose truth is known on every example
-  std::vector<char> touched_;   // queries of which something may be known,
-  std::vector<std::int32_t> remembered_;  // and a list of them
+  std::vector<char> asked_;               // queries of the call under way
+  std::vector<std::int32_t> remembered_;  // queries of which something is known
   std::vector<std::uint64_t> everything_;
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;
