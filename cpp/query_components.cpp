@@ -29,44 +29,42 @@ bool contains(const Components& components, std::span<const Term> code, const Te
   return false;
 }
 
-std::uint64_t hash_of(std::span<const std::int32_t> key) {
-  std::uint64_t h = key.size();
-  for (std::int32_t value : key) h = mix(h, static_cast<std::uint32_t>(value));
+// Of a literal, up to its variables.
+std::uint64_t hash_of(const Term* literal, std::size_t n) {
+  std::uint64_t h = static_cast<std::uint32_t>(literal[0]);
+  for (std::size_t i = 1; i < n; i++) h = mix(h, kind_of(literal[i]) == variable ? 3 : static_cast<std::uint32_t>(literal[i]));
   return h;
 }
 
 }  // namespace
 
-std::int32_t Components::find(std::span<const std::int32_t> key, std::uint64_t hash) const {
-  for (std::size_t slot = hash & (table_.size() - 1); table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
-    const Record& r = all_[static_cast<std::size_t>(table_[slot])];
-    if (r.hash != hash || r.n_key != key.size()) continue;
-    const std::int32_t* own = store_.data() + r.begin + r.n_parts + r.n_terms + 2 * r.n_variables;
-    if (std::equal(key.begin(), key.end(), own)) return table_[slot];
-  }
-  return -1;
+// The table's entry for the first component with a hash; -1 if there is none yet.
+std::int32_t& Components::first_with(std::uint64_t hash) {
+  std::size_t slot = hash & (table_.size() - 1);
+  while (table_[slot] >= 0 && all_[static_cast<std::size_t>(table_[slot])].hash != hash) slot = (slot + 1) & (table_.size() - 1);
+  return table_[slot];
 }
 
 std::int32_t Components::add(Record record) {
-  const auto place = [&](std::uint64_t hash, std::int32_t id) {
-    std::size_t slot = hash & (table_.size() - 1);
-    while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
-    table_[slot] = id;
-  };
   const auto id = static_cast<std::int32_t>(all_.size());
-  all_.push_back(record);
-  if (2 * all_.size() > table_.size()) {
-    table_.assign(2 * table_.size(), -1);
-    for (std::size_t i = 0; i < all_.size(); i++) place(all_[i].hash, static_cast<std::int32_t>(i));
-  } else {
-    place(record.hash, id);
+  if (2 * n_hashes_ + 2 > table_.size()) {
+    const std::vector<std::int32_t> firsts = std::move(table_);
+    table_.assign(2 * firsts.size(), -1);
+    for (std::int32_t first : firsts)
+      if (first >= 0) first_with(all_[static_cast<std::size_t>(first)].hash) = first;
   }
+  std::int32_t& first = first_with(record.hash);
+  n_hashes_ += first < 0;
+  record.next = first;
+  first = id;
+  all_.push_back(record);
   return id;
 }
 
 void Components::extend(std::span<const std::int32_t> bases, std::span<const Term> added,
                         std::span<const std::int32_t> new_types, Extension& result) {
   const std::size_t m = bases.size();
+  if (m == 1 && extend_one(bases[0], added, new_types, result)) return;
   types_.clear();
   owner_.clear();  // per local variable: the base, or m + the literal, that it belongs to
   offset_.resize(m);
@@ -131,8 +129,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
 
     slot_.assign(types_.size(), -1);
     own_types_.clear();
-    std::int32_t count = 0;
-    for (std::size_t i = 0; i < code_.size(); count++) {
+    for (std::size_t i = 0; i < code_.size();) {
       const std::size_t n = length(code_[i]);
       for (std::size_t j = i + 1; j < i + n; j++) {
         if (kind_of(code_[j]) != variable) continue;
@@ -145,18 +142,50 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
       }
       i += n;
     }
-    const std::int32_t id = intern(count, mine_.empty() ? -1 : bases[mine_[0]], prefix, mine_.size() > 1);
-    // variables of the code made here -> variables of the component, through the canonical form
-    const auto stored = (*this)[id].canonical;
-    back_.resize(stored.size());
-    for (std::size_t v = 0; v < stored.size(); v++) back_[static_cast<std::size_t>(stored[v])] = static_cast<std::int32_t>(v);
+    const std::int32_t id = intern(mine_.empty() ? -1 : bases[mine_[0]], prefix, mine_.size() > 1);
     for (std::size_t v = 0; v < types_.size(); v++)
       if (slot_[v] >= 0)
-        result.places[v] = {static_cast<std::int32_t>(result.parts.size()),
-                            back_[static_cast<std::size_t>(canonical_[static_cast<std::size_t>(slot_[v])])]};
+        result.places[v] = {static_cast<std::int32_t>(result.parts.size()), renaming_[static_cast<std::size_t>(slot_[v])]};
     result.parts.push_back(id);
   }
   result.query = result.parts.empty() ? -1 : result.parts.size() == 1 ? result.parts[0] : conjunction(result.parts);
+}
+
+// The common case: every literal shares a variable with the base or with a literal before it. The variables of the base are
+// the first of the extended component. False if it is another case.
+bool Components::extend_one(std::int32_t base, std::span<const Term> added, std::span<const std::int32_t> new_types, Extension& result) {
+  const Component own = (*this)[base];
+  const std::size_t n_before = own.types.size(), n_all = n_before + new_types.size();
+  code_.assign(own.code.begin(), own.code.end());
+  own_types_.assign(own.types.begin(), own.types.end());
+  slot_.assign(n_all, -1);
+  std::iota(slot_.begin(), slot_.begin() + static_cast<std::ptrdiff_t>(n_before), 0);
+  for (std::size_t i = 0; i < added.size();) {
+    const std::size_t n = length(added[i]), at = code_.size();
+    const auto literal = added.subspan(i, n);
+    const auto is_known = [&](Term t) { return kind_of(t) == variable && slot_[static_cast<std::size_t>(number_of(t))] >= 0; };
+    if (std::none_of(literal.begin() + 1, literal.end(), is_known)) return false;
+    code_.push_back(literal[0]);
+    for (const Term t : literal.subspan(1)) {
+      if (kind_of(t) != variable) {
+        code_.push_back(t);
+        continue;
+      }
+      auto& slot = slot_[static_cast<std::size_t>(number_of(t))];
+      if (slot < 0) {
+        slot = static_cast<std::int32_t>(own_types_.size());
+        own_types_.push_back(new_types[static_cast<std::size_t>(number_of(t)) - n_before]);
+      }
+      code_.push_back(term(variable, slot));
+    }
+    if (contains(*this, std::span(code_).first(at), code_.data() + at, n)) code_.resize(at);
+    i += n;
+  }
+  result.query = intern(base, own.code.size(), false);
+  result.parts.assign(1, result.query);
+  result.places.clear();
+  for (std::int32_t slot : slot_) result.places.push_back(slot < 0 ? Place{-1, -1} : Place{0, renaming_[static_cast<std::size_t>(slot)]});
+  return true;
 }
 
 // A base's literals over the local variables.
@@ -211,27 +240,47 @@ void Components::order_rest(std::size_t n_variables) {
   }
 }
 
-// The component of code_ and own_types_, a new one if there is none like it; leaves its variables' canonical numbers
-// in canonical_.
-std::int32_t Components::intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix, bool joins) {
-  canonicalize();
-  const std::uint64_t hash = hash_of(key_);
-  const std::int32_t known = find(key_, hash);
-  if (known >= 0) return known;
-  const Record record{store_.size(),
-                      0,
-                      static_cast<std::uint32_t>(code_.size()),
-                      static_cast<std::uint32_t>(own_types_.size()),
-                      static_cast<std::uint32_t>(key_.size()),
-                      n_literals,
-                      parent,
-                      prefix,
-                      hash,
-                      joins};
+// The component of code_ and own_types_, a new one if there is none like it; leaves the names that their variables have
+// there in renaming_. Most components are the only ones with variables that occur in such places of such literals: that is
+// asked first.
+std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool joins) {
+  std::int32_t n_literals = 0;
+  std::uint64_t hash = 0;
+  colour_.assign(own_types_.begin(), own_types_.end());
+  each_literal(*this, code_, [&](const Term* literal, std::size_t n) {
+    const std::uint64_t h = hash_of(literal, n);
+    hash += h;
+    for (std::size_t i = 1; i < n; i++)
+      if (kind_of(literal[i]) == variable) colour_[static_cast<std::size_t>(number_of(literal[i]))] += mix(h, i);
+    n_literals++;
+  });
+  for (std::uint64_t colour : colour_) hash += mix(5, colour);
+  renaming_.resize(own_types_.size());
+  std::iota(renaming_.begin(), renaming_.end(), 0);
+  const std::int32_t first = first_with(hash);
+  std::int32_t form = -1;
+  if (first >= 0) {
+    canonicalize(code_, own_types_, form_);
+    for (std::int32_t other = first; other >= 0; other = all_[static_cast<std::size_t>(other)].next) {
+      Record& record = all_[static_cast<std::size_t>(other)];
+      if (record.form < 0) {
+        record.form = static_cast<std::int32_t>(forms_.size());
+        canonicalize((*this)[other].code, (*this)[other].types, forms_.emplace_back());
+      }
+      const Form& known = forms_[static_cast<std::size_t>(record.form)];
+      if (known.key != form_.key) continue;
+      back_.resize(own_types_.size());
+      for (std::size_t v = 0; v < back_.size(); v++) back_[static_cast<std::size_t>(known.numbers[v])] = static_cast<std::int32_t>(v);
+      for (std::size_t v = 0; v < back_.size(); v++) renaming_[v] = back_[static_cast<std::size_t>(form_.numbers[v])];
+      return other;
+    }
+    form = static_cast<std::int32_t>(forms_.size());
+    forms_.push_back(form_);
+  }
+  const Record record{store_.size(), 0, static_cast<std::uint32_t>(code_.size()), static_cast<std::uint32_t>(own_types_.size()),
+                      n_literals, parent, prefix, hash, joins, form};
   store_.insert(store_.end(), code_.begin(), code_.end());
   store_.insert(store_.end(), own_types_.begin(), own_types_.end());
-  store_.insert(store_.end(), canonical_.begin(), canonical_.end());
-  store_.insert(store_.end(), key_.begin(), key_.end());
   return add(record);
 }
 
@@ -239,28 +288,27 @@ std::int32_t Components::conjunction(std::vector<std::int32_t> parts) {
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   if (parts.size() == 1) return parts[0];
-  std::vector<std::int32_t> key{-1};  // no literal starts like this
-  key.insert(key.end(), parts.begin(), parts.end());
-  const std::uint64_t hash = hash_of(key);
-  const std::int32_t known = find(key, hash);
-  if (known >= 0) return known;
+  std::uint64_t hash = 6;
+  for (std::int32_t part : parts) hash = mix(hash, static_cast<std::uint32_t>(part));
+  for (std::int32_t other = first_with(hash); other >= 0; other = all_[static_cast<std::size_t>(other)].next) {
+    const auto known = (*this)[other].parts;
+    if (std::equal(known.begin(), known.end(), parts.begin(), parts.end())) return other;
+  }
   std::int32_t n_literals = 0;
   for (std::int32_t part : parts) n_literals += (*this)[part].n_literals;
-  const Record record{store_.size(), static_cast<std::uint32_t>(parts.size()), 0, 0, static_cast<std::uint32_t>(key.size()),
-                      n_literals, -1, 0, hash, false};
+  const Record record{store_.size(), static_cast<std::uint32_t>(parts.size()), 0, 0, n_literals, -1, 0, hash, false};
   store_.insert(store_.end(), parts.begin(), parts.end());
-  store_.insert(store_.end(), key.begin(), key.end());
   return add(record);
 }
 
 // Colours of variables are refined by the literals they occur in until they differ; what stays equal is told apart by
 // marking one variable at a time. Components that get the same form are the same up to names. The converse may fail for
 // very regular ones: that costs an evaluation, never a wrong answer.
-void Components::canonicalize() {
-  const std::size_t n = own_types_.size();
+void Components::canonicalize(std::span<const Term> code, std::span<const std::int32_t> types, Form& form) {
+  const std::size_t n = types.size();
   colour_.resize(n);
   by_colour_.resize(n);
-  for (std::size_t v = 0; v < n; v++) colour_[v] = mix(1, static_cast<std::uint32_t>(own_types_[v]));
+  for (std::size_t v = 0; v < n; v++) colour_[v] = mix(1, static_cast<std::uint32_t>(types[v]));
   std::iota(by_colour_.begin(), by_colour_.end(), std::size_t{0});
   const auto distinct = [&] {
     // few variables, nearly sorted after the first round
@@ -277,7 +325,7 @@ void Components::canonicalize() {
   std::size_t classes = distinct();
   while (classes < n) {
     next_ = colour_;
-    each_literal(*this, code_, [&](const Term* literal, std::size_t length_) {
+    each_literal(*this, code, [&](const Term* literal, std::size_t length_) {
       std::uint64_t h = mix(2, static_cast<std::uint32_t>(literal[0]));
       for (std::size_t i = 1; i < length_; i++)
         h = kind_of(literal[i]) == variable ? mix(h, colour_[static_cast<std::size_t>(number_of(literal[i]))])
@@ -296,24 +344,24 @@ void Components::canonicalize() {
       classes = refined;
     }
   }
-  canonical_.resize(n);
-  for (std::size_t i = 0; i < n; i++) canonical_[by_colour_[i]] = static_cast<std::int32_t>(i);
+  form.numbers.resize(n);
+  for (std::size_t i = 0; i < n; i++) form.numbers[by_colour_[i]] = static_cast<std::int32_t>(i);
 
-  renamed_ = code_;
+  renamed_.assign(code.begin(), code.end());
   sorted_.clear();
   for (std::size_t i = 0; i < renamed_.size();) {
     const std::size_t length_ = length(renamed_[i]);
     for (std::size_t j = i + 1; j < i + length_; j++)
       if (kind_of(renamed_[j]) == variable)
-        renamed_[j] = term(variable, canonical_[static_cast<std::size_t>(number_of(renamed_[j]))]);
+        renamed_[j] = term(variable, form.numbers[static_cast<std::size_t>(number_of(renamed_[j]))]);
     sorted_.emplace_back(renamed_.data() + i, length_);
     i += length_;
   }
   std::sort(sorted_.begin(), sorted_.end(),
             [](auto a, auto b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
-  key_.clear();
-  for (const auto literal : sorted_) key_.insert(key_.end(), literal.begin(), literal.end());
-  for (std::size_t i = 0; i < n; i++) key_.push_back(own_types_[by_colour_[i]]);
+  form.key.clear();
+  for (const auto literal : sorted_) form.key.insert(form.key.end(), literal.begin(), literal.end());
+  for (std::size_t i = 0; i < n; i++) form.key.push_back(types[by_colour_[i]]);
 }
 
 }  // namespace crosscut::query

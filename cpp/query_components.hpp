@@ -21,7 +21,6 @@ constexpr std::int32_t first_type_variable = -3;  // this and below: a type that
 struct Component {
   std::span<const Term> code;               // in the order of evaluation; variables numbered by first occurrence
   std::span<const std::int32_t> types;      // per variable
-  std::span<const std::int32_t> canonical;  // variable -> its number in the canonical form
   std::span<const std::int32_t> parts;      // not empty: the conjunction of these components, which share no variable
   std::int32_t n_literals;
   std::int32_t parent;                      // component whose code is the first `prefix` terms of this one, or -1
@@ -51,7 +50,6 @@ class Components {
     const std::span<const std::int32_t> parts(at, r.n_parts);
     return {{at + r.n_parts, r.n_terms},
             {at + r.n_parts + r.n_terms, r.n_variables},
-            {at + r.n_parts + r.n_terms + r.n_variables, r.n_variables},
             parts,
             r.n_literals,
             r.parent,
@@ -72,35 +70,48 @@ class Components {
   std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
 
  private:
-  std::int32_t intern(std::int32_t n_literals, std::int32_t parent, std::size_t prefix, bool joins);
+  bool extend_one(std::int32_t base, std::span<const Term> added, std::span<const std::int32_t> new_types, Extension& result);
+  std::int32_t intern(std::int32_t parent, std::size_t prefix, bool joins);
   std::int32_t conjunction(std::vector<std::int32_t> parts);
   void add_local(Code& code, std::int32_t base, std::size_t offset) const;
   void order_rest(std::size_t n_variables);
-  void canonicalize();
 
-  // Where a component's parts, code, types, canonical numbers and key are in store_, one after the other.
+  // A form of a component that does not depend on the names of its variables or the order of its literals.
+  struct Form {
+    std::vector<std::int32_t> numbers;  // variable -> its number in the form
+    std::vector<std::int32_t> key;
+  };
+  void canonicalize(std::span<const Term> code, std::span<const std::int32_t> types, Form& form);
+
+  // Where a component's parts, code and types are in store_, one after the other.
   struct Record {
     std::size_t begin;
-    std::uint32_t n_parts, n_terms, n_variables, n_key;
+    std::uint32_t n_parts, n_terms, n_variables;
     std::int32_t n_literals, parent;
     std::size_t prefix;
-    std::uint64_t hash;
+    std::uint64_t hash;  // of the literals that each variable is in: components that differ in it are different
     bool joins;
+    std::int32_t form = -1;  // in forms_, once another component with this hash has come
+    std::int32_t next = -1;  // the next one with this hash
   };
-  std::int32_t find(std::span<const std::int32_t> key, std::uint64_t hash) const;
+  std::int32_t& first_with(std::uint64_t hash);
   std::int32_t add(Record record);
   const Facts& facts_;
   std::vector<Record> all_;
   std::vector<std::int32_t> store_;
-  std::vector<std::int32_t> table_ = std::vector<std::int32_t>(256, -1);  // by hash of the key; -1: free
+  std::vector<Form> forms_;
+  std::vector<std::int32_t> table_ = std::vector<std::int32_t>(256, -1);  // first component by hash; -1: free
+  std::size_t n_hashes_ = 0;
 
   // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a component that is known.
   std::vector<std::int32_t> types_, owner_, group_, slot_, back_;
   std::vector<std::size_t> offset_, mine_, literals_, by_colour_;
   std::vector<char> done_, bound_;
   std::vector<int> uses_;
-  Code code_, rest_, renamed_, key_;
-  std::vector<std::int32_t> own_types_, canonical_;
+  Code code_, rest_, renamed_;
+  std::vector<std::int32_t> own_types_;
+  std::vector<std::int32_t> renaming_;  // of the variables of code_, to those of the component it was found to be
+  Form form_;
   std::vector<std::uint64_t> colour_, next_;
   std::vector<std::span<const Term>> sorted_;
 };
