@@ -26,15 +26,19 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   path.set_ages(components_);
   std::vector<std::int32_t> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
-  refine(path, truth_.everything(), all, statistics_.totals(tasks), 0);
+  std::vector<std::uint64_t> own = truth_.everything();
+  refine(path, own, all, statistics_.totals(tasks), 0);
   return std::move(forest_);
 }
 
-void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::span<const double> totals,
+void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
                     std::int32_t level) {
   const std::size_t width = statistics_.width();
-  std::vector<std::int32_t> growing;
-  std::vector<double> all;  // totals of those
+  if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
+  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] =
+      bundles_[static_cast<std::size_t>(level)];
+  growing.clear();
+  all.clear();
   folds_here_.clear();
   for (std::size_t i = 0; i < tasks.size(); i++) {
     const auto own_totals = totals.subspan(i * width, width);
@@ -70,23 +74,23 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
       barred_[s] = 1;
     }
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages};
-  std::vector<double> passed;  // statistics of those where the test holds
-  const auto best = statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, all, demand, scratch_, passed);
+  statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, all, demand, scratch_, best, passed);
 
   // tasks that agree on a test go on together
-  std::vector<std::size_t> splitting;
+  splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
-    if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width))) splitting.push_back(i);
-  std::stable_sort(splitting.begin(), splitting.end(), [&](std::size_t a, std::size_t b) { return best[a] < best[b]; });
-  std::vector<std::int32_t> agreeing;
-  std::vector<double> yes_totals, no_totals;
-  struct Fork {
-    std::int32_t candidate, test;
-    std::size_t begin, end;  // of its tasks in `agreeing`
-    Path path;
-  };
-  std::vector<Fork> forks;
-  for (std::size_t i : splitting) {
+    if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
+      splitting.push_back(static_cast<std::int32_t>(i));
+  const auto chosen_by = [&](std::int32_t i) { return best[static_cast<std::size_t>(i)]; };
+  std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) {
+    return std::pair(chosen_by(a), a) < std::pair(chosen_by(b), b);
+  });
+  agreeing.clear();
+  yes_totals.clear();
+  no_totals.clear();
+  forks.clear();
+  for (std::int32_t each : splitting) {
+    const auto i = static_cast<std::size_t>(each);
     if (forks.empty() || forks.back().candidate != best[i]) {
       forks.push_back({best[i], static_cast<std::int32_t>(forest_.tests.size()), agreeing.size(), agreeing.size(), {}});
       forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
@@ -105,11 +109,12 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
   counters.tests += static_cast<std::int64_t>(forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  std::vector<std::size_t> nodes(agreeing.size());
+  nodes.resize(agreeing.size());
+  yes.resize(own.size());
+  no.resize(own.size());
   for (Fork& fork : forks) {
     const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
     truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
-    std::vector<std::uint64_t> yes(own.size()), no(own.size());
     for (std::size_t w = 0; w < own.size(); w++) {
       yes[w] = own[w] & truth_.row(query)[w];
       no[w] = own[w] & ~truth_.row(query)[w];
@@ -121,25 +126,29 @@ void Growth::refine(Path& path, std::vector<std::uint64_t> own, std::span<const 
       nodes[i] = tree.size() - 1;
       tree.test.back() = fork.test;
     }
-    refine(fork.path, std::move(yes), here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
-    refine(path, std::move(no), here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+    refine(path, no, here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
   }
 }
 
 // Adds a candidate to a path: joined components are replaced by what the test made of them, the others stay.
 Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
-  const Extension extension = components_.extend(chosen.block->components, chosen.code(), chosen.new_types());
+  const Extension& extension = extension_;
+  components_.extend(chosen.block->components, chosen.code(), chosen.new_types(), extension_);
   Path longer;
-  std::vector<std::int32_t> moved(path.components.size(), -1);  // position of a component that stays
-  std::vector<std::size_t> first(path.components.size(), 0);    // local number of a joined component's first variable
-  std::size_t n_local = 0;
+  longer.components.reserve(path.components.size() + extension.parts.size());
+  longer.variables.reserve(path.variables.size() + extension.places.size());
+  auto& [moved, first, path_number] = scratch_of_extend_;
+  moved.assign(path.components.size(), -1);  // position of a component that stays
+  first.assign(path.components.size(), 0);   // local number of a joined component's first variable
+  std::int32_t n_local = 0;
   for (std::size_t p = 0; p < chosen.positions.size(); p++) {
     first[static_cast<std::size_t>(chosen.positions[p])] = n_local;
-    n_local += components_[chosen.block->components[p]].types.size();
+    n_local += static_cast<std::int32_t>(components_[chosen.block->components[p]].types.size());
   }
   for (std::size_t c = 0; c < path.components.size(); c++)
     if (std::find(chosen.positions.begin(), chosen.positions.end(), static_cast<std::int32_t>(c)) == chosen.positions.end()) {
@@ -148,18 +157,18 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
     }
   const auto offset = static_cast<std::int32_t>(longer.components.size());
   longer.components.insert(longer.components.end(), extension.parts.begin(), extension.parts.end());
-  std::vector<std::int32_t> path_number(extension.places.size(), -1);  // of a local variable
+  path_number.assign(extension.places.size(), -1);  // of a local variable
   for (std::size_t v = 0; v < path.variables.size(); v++) {
     const auto at = static_cast<std::size_t>(path.variables[v].part);
     if (moved[at] >= 0) {
       longer.variables.push_back({moved[at], path.variables[v].variable});
       continue;
     }
-    const std::size_t local = first[at] + static_cast<std::size_t>(path.variables[v].variable);
+    const auto local = static_cast<std::size_t>(first[at] + path.variables[v].variable);
     path_number[local] = static_cast<std::int32_t>(v);
     longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
   }
-  for (std::size_t local = n_local; local < extension.places.size(); local++) {
+  for (auto local = static_cast<std::size_t>(n_local); local < extension.places.size(); local++) {
     path_number[local] = static_cast<std::int32_t>(longer.variables.size());
     longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
   }

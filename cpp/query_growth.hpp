@@ -3,6 +3,7 @@
 // and tasks that pick the same go on together.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -67,8 +68,24 @@ class Growth {
     std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
     void set_ages(const Components& all);
   };
-  // `own`: the examples that reach the bundle, of all its tasks. `totals`: each task's statistics of its own among them.
-  void refine(Path& path, std::vector<std::uint64_t> own, std::span<const std::int32_t> tasks, std::span<const double> totals,
+  // Tasks that chose the same test.
+  struct Fork {
+    std::int32_t candidate, test;
+    std::size_t begin, end;  // of its tasks in `agreeing`
+    Path path;
+  };
+  // A bundle at work: growing tasks, their totals, best tests and statistics where those hold; then the tasks that go on,
+  // fork by fork. There is one per level, so that bundles find their buffers made.
+  struct Bundle {
+    std::vector<std::int32_t> growing, best, splitting, agreeing;
+    std::vector<double> all, passed, yes_totals, no_totals;
+    std::vector<std::size_t> nodes;
+    std::vector<Fork> forks;
+    std::vector<std::uint64_t> yes, no;
+  };
+  // `own`: the examples that reach the bundle, of all its tasks; a lone task's fold is taken out. `totals`: each task's
+  // statistics of its own among them.
+  void refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
               std::int32_t level);
   bool stops(std::span<const double> all) const;
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
@@ -87,6 +104,12 @@ class Growth {
   Candidates candidates_;
   Segments segments_;
   Scratch scratch_;
+  std::deque<Bundle> bundles_;  // by level
+  // of `extend`
+  Extension extension_;
+  struct {
+    std::vector<std::int32_t> moved, first, path_number;
+  } scratch_of_extend_;
   Forest forest_;
 };
 

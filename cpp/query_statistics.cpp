@@ -65,17 +65,22 @@ void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_
   }
   result.rest.assign(mask, mask + words_);
   for (std::int32_t fold : folds) leave_out(fold, result.rest);
+  result.examples.resize(n_examples());
+  std::int32_t* end = result.examples.data();
   const auto add = [&](const std::uint64_t* members, const std::uint64_t* within, Span span) {
+    while (span.begin < span.end && members[span.begin] == 0) span.begin++;
+    while (span.end > span.begin && members[span.end - 1] == 0) span.end--;
     for (const auto& of_class : class_bits_) {
       for (std::size_t w = span.begin; w < span.end; w++)
         for (std::uint64_t set = members[w] & within[w] & of_class[w]; set; set &= set - 1)
-          result.examples.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
-      result.ends.push_back(static_cast<std::uint32_t>(result.examples.size()));
+          *end++ = static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set)));
+      result.ends.push_back(static_cast<std::uint32_t>(end - result.examples.data()));
     }
   };
   add(result.rest.data(), result.rest.data(), {0, words_});
   for (std::int32_t fold : folds)
     add(mask, fold_bits_[static_cast<std::size_t>(fold)].data(), fold_words_[static_cast<std::size_t>(fold)]);
+  result.examples.resize(static_cast<std::size_t>(end - result.examples.data()));
 }
 
 // Adds to scratch.sums, per entry and task: statistics of the examples of the task where the query is true.
@@ -218,9 +223,9 @@ std::vector<std::size_t> Statistics::barred_among(const Candidates& candidates, 
   return result;
 }
 
-std::vector<std::int32_t> Statistics::best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
-                                           const Segments& segments, std::span<const double> totals, const Demand& demand,
-                                           Scratch& scratch, std::vector<double>& passed) const {
+void Statistics::best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
+                      const Segments& segments, std::span<const double> totals, const Demand& demand, Scratch& scratch,
+                      std::vector<std::int32_t>& best_tests, std::vector<double>& passed) const {
   const std::size_t t = demand.tasks.size(), w = width();
   const bool classes = !is_regression();
   scratch.first.clear();
@@ -238,9 +243,9 @@ std::vector<std::int32_t> Statistics::best(Candidates& candidates, Refinement& r
         if (const auto& after = refinement.follow(block, f); after->size() > 0) candidates.add({after, candidates.parts[p].places});
   }
   const std::size_t n = candidates.size;
-  std::vector<std::int32_t> result(t, -1);
+  best_tests.assign(t, -1);
   passed.assign(t * w, 0.0);
-  if (n == 0) return result;
+  if (n == 0) return;
   std::vector<double>& qualities = scratch.qualities;
   qualities.resize(n);
   const std::vector<std::size_t> barred = barred_among(candidates, demand);
@@ -263,7 +268,7 @@ std::vector<std::int32_t> Statistics::best(Candidates& candidates, Refinement& r
     std::size_t chosen = n;
     for (std::size_t q = 0; q < n; q++)
       if (qualities[q] >= top - tolerance && qualities[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q;
-    result[i] = static_cast<std::int32_t>(chosen);
+    best_tests[i] = static_cast<std::int32_t>(chosen);
     const auto part = static_cast<std::size_t>(
         std::upper_bound(candidates.first.begin(), candidates.first.end(), chosen) - candidates.first.begin() - 1);
     const std::size_t stride = candidates.parts[part].block->table.width * 64, group = segments.groups.empty() ? 0 : segments.groups[i];
@@ -272,7 +277,6 @@ std::vector<std::int32_t> Statistics::best(Candidates& candidates, Refinement& r
       passed[i * w + c] = !classes ? scratch.sums[(chosen * t + i) * w + c]
                                    : counts[c * stride] - (group == 0 ? 0 : counts[(group * w + c) * stride]);
   }
-  return result;
 }
 
 }  // namespace crosscut::query

@@ -62,9 +62,9 @@ class Statistics {
   // The number of each task's best test, -1 if none is admissible, given its totals; `passed`: its statistics of the examples
   // where that test is true. A lone task's fold is not in the mask. Followers of candidates are added to `candidates` where
   // one of them may be admissible.
-  std::vector<std::int32_t> best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask,
-                                 const Segments& segments, std::span<const double> totals, const Demand& demand, Scratch& scratch,
-                                 std::vector<double>& passed) const;
+  void best(Candidates& candidates, Refinement& refinement, Truth& truth, const std::uint64_t* mask, const Segments& segments,
+            std::span<const double> totals, const Demand& demand, Scratch& scratch, std::vector<std::int32_t>& best_tests,
+            std::vector<double>& passed) const;
 
  private:
   void sums(const Block& block, Truth& truth, const std::uint64_t* mask, std::span<const std::int32_t> tasks, Scratch& scratch) const;
