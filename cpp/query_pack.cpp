@@ -142,16 +142,14 @@ void Pack::end(std::int32_t query, std::int32_t step) {
 void Pack::end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail) {
   auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.variable == variable; });
   if (group == groups_.end()) {
-    groups_.push_back({trunk, variable, kind, {}, {}, {}, {}});
+    groups_.push_back({trunk, variable, kind, {}, {}, {}});
     group = groups_.end() - 1;
   }
   const auto at = static_cast<std::size_t>(tail);
   if (group->queries.size() <= at) {
     group->queries.resize(at + 1, -1);
     group->open.resize(at / 64 + 1, 0);
-    group->members.resize(at / 64 + 1, 0);
   }
-  group->members[at / 64] |= std::uint64_t{1} << at % 64;
   group->queries[at] = query;
   ends_.push_back({trunk, static_cast<std::int32_t>(group - groups_.begin()), tail});
   open_.push_back(0);
@@ -223,8 +221,7 @@ std::int32_t Pack::look_up(Group& group) {
   std::uint64_t any = 0;
   for (std::uint64_t word : group.open) any |= word;
   if (!any) return 0;
-  const auto found = tails_->found(group.kind, *effort_, values_[static_cast<std::size_t>(group.variable)], group.open,
-                                    effort_->alone ? std::span<const std::uint64_t>() : group.members);
+  const auto found = tails_->found(group.kind, *effort_, values_[static_cast<std::size_t>(group.variable)], group.open);
   std::int32_t decided = 0;
   for (std::size_t w = 0; w < group.open.size(); w++) {
     std::uint64_t hits = group.open[w] & found[w];

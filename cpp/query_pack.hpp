@@ -69,7 +69,7 @@ class Pack {
   struct Group {
     std::int32_t trunk, variable, kind;
     std::vector<std::int32_t> queries;
-    std::vector<std::uint64_t> members, open, saved;
+    std::vector<std::uint64_t> open, saved;
   };
   struct End {
     std::int32_t step, group = -1, tail = -1;

@@ -48,7 +48,6 @@ Statistics::Statistics(const Components& components, const Language& language, T
 }
 
 void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_t> tasks, Segments& result) const {
-  result.examples.clear();
   result.ends.clear();
   result.groups.clear();
   if (is_regression()) return;
@@ -80,7 +79,6 @@ void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_
   add(result.rest.data(), result.rest.data(), {0, words_});
   for (std::int32_t fold : folds)
     add(mask, fold_bits_[static_cast<std::size_t>(fold)].data(), fold_words_[static_cast<std::size_t>(fold)]);
-  result.examples.resize(static_cast<std::size_t>(end - result.examples.data()));
 }
 
 // Adds to scratch.sums, per entry and task: statistics of the examples of the task where the query is true.
@@ -191,8 +189,9 @@ void Statistics::count_classes(const Block& block, Truth& truth, const std::uint
   scratch.n_counts += n_segments * stride;
   if (scratch.counts.size() < scratch.n_counts) scratch.counts.resize(2 * scratch.n_counts);
   std::int32_t* own = scratch.counts.data() + begin;
-  scratch.rows.resize(segments.examples.size());
-  for (std::size_t i = 0; i < segments.examples.size(); i++) scratch.rows[i] = table.rows[static_cast<std::size_t>(segments.examples[i])];
+  const std::size_t n = segments.ends.back();
+  scratch.rows.resize(n);
+  for (std::size_t i = 0; i < n; i++) scratch.rows[i] = table.rows[static_cast<std::size_t>(segments.examples[i])];
   CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, scratch.rows.data(), segments.ends.data(), n_segments, own);
   for (std::size_t g = 1; g < n_segments / k; g++)
     for (std::size_t i = 0; i < k * stride; i++) own[i] += own[g * k * stride + i];

@@ -31,7 +31,7 @@ struct Demand {
 // The examples of a node in the order in which its tests are counted: those that no task leaves out, then those of each
 // fold that some task does; class by class within.
 struct Segments {
-  std::vector<std::int32_t> examples;
+  std::vector<std::int32_t> examples;  // as many as the last end says
   std::vector<std::uint32_t> ends;
   std::vector<std::size_t> groups;  // per task: which group of segments it leaves out; 0 for none
   std::vector<std::int32_t> folds;  // of the groups from 1 on

@@ -87,6 +87,8 @@ std::int32_t Tails::number(Kind& kind, const Code& code, std::size_t n_variables
   for (std::size_t i = 0; i < code.size(); i += components_.length(code[i])) step = kind.pack.add(step, code.data() + i, bound);
   kind.pack.end(tail, step);
   kind.opened.clear();
+  kind.all.resize((kind.codes.size() + 63) / 64, 0);
+  kind.all.back() |= std::uint64_t{1} << tail % 64;
   if (kind.codes.size() > 64 * kind.words) rehash(kind, kind.keys.size(), 2 * kind.words);
   return tail;
 }
@@ -124,14 +126,14 @@ std::uint64_t* Tails::row(Kind& kind, std::size_t example, std::int32_t value) {
 }
 
 std::span<const std::uint64_t> Tails::found(std::int32_t number_of_kind, Effort& effort, std::int32_t value,
-                                            std::span<const std::uint64_t> asked, std::span<const std::uint64_t> together) {
+                                            std::span<const std::uint64_t> asked) {
   Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
   std::uint64_t* known = row(kind, effort.example, value);
   std::uint64_t* held = known + kind.words;
   std::uint64_t any = 0;
   for (std::size_t w = 0; w < asked.size(); w++) any |= asked[w] & ~known[w];
   if (any) {
-    if (!together.empty()) asked = together;
+    if (!effort.alone) asked = kind.all;
     bool same = kind.opened.size() == asked.size();
     for (std::size_t w = 0; same && w < asked.size(); w++) same = (asked[w] & ~known[w]) == kind.opened[w];
     if (same) {

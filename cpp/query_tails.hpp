@@ -20,9 +20,8 @@ class Tails {
   };
   Place place(std::int32_t component);
   // The tails of a kind that are known to hold for a value, as a bit set; those of `asked` are known afterwards. Where some
-  // are not yet, those of `together` are looked for too: most of the work is the same. Valid until the next call.
-  std::span<const std::uint64_t> found(std::int32_t kind, Effort& effort, std::int32_t value, std::span<const std::uint64_t> asked,
-                                       std::span<const std::uint64_t> together);
+  // are not yet, all are looked for, unless the effort is for one alone: most of the work is the same. Valid until the next call.
+  std::span<const std::uint64_t> found(std::int32_t kind, Effort& effort, std::int32_t value, std::span<const std::uint64_t> asked);
   void forget();
 
  private:
@@ -36,6 +35,7 @@ class Tails {
     std::vector<std::uint64_t> keys;    // open addressing by example and value; ~0: free
     std::vector<std::uint64_t> rows;    // per slot: the tails known, those found
     std::size_t n_objects = 0;
+    std::vector<std::uint64_t> all;     // every tail
     std::vector<std::uint64_t> opened;  // tails of the choice that the pack has saved
   };
   std::int32_t number(Kind& kind, const Code& code, std::size_t n_variables);
