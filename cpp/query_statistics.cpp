@@ -108,21 +108,23 @@ void Statistics::sums(const Block& block, Truth& truth, const std::uint64_t* mas
 }
 
 std::vector<double> Statistics::totals(std::span<const std::int32_t> tasks) const {
-  std::vector<double> result;
-  for (std::int32_t task : tasks) {
-    std::vector<double> own(width(), 0.0);
-    for (std::size_t e = 0; e < n_examples(); e++) {
-      if (task >= 0 && folds_[e] == task) continue;
+  const std::size_t w = width(), n_folds = fold_bits_.size();
+  std::vector<double> sums((n_folds + 1) * w, 0.0), result;  // per fold, and of all
+  for (std::size_t e = 0; e < n_examples(); e++)
+    for (const std::size_t at : {folds_[e] < 0 ? n_folds : static_cast<std::size_t>(folds_[e]), n_folds}) {
+      double* own = sums.data() + at * w;
       if (!is_regression()) {
-        own[static_cast<std::size_t>(target_.codes[e])]++;
-        continue;
+        own[target_.codes[e]]++;
+      } else {
+        own[0]++;
+        own[1] += target_.values[e];
+        own[2] += target_.squares[e];
       }
-      own[0]++;
-      own[1] += target_.values[e];
-      own[2] += target_.squares[e];
+      if (folds_[e] < 0) break;
     }
-    result.insert(result.end(), own.begin(), own.end());
-  }
+  for (std::int32_t task : tasks)
+    for (std::size_t c = 0; c < w; c++)
+      result.push_back(sums[n_folds * w + c] - (task < 0 ? 0.0 : sums[static_cast<std::size_t>(task) * w + c]));
   return result;
 }
 
@@ -167,11 +169,13 @@ double Statistics::rate_classes(const Candidates& candidates, std::size_t group,
     whole.split = scratch.split.data();
     whole.kept = scratch.kept.data();
   }
+  scratch.tops.clear();
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const std::int32_t* own = scratch.counts.data() + scratch.first[p];
     const std::size_t stride = candidates.parts[p].block->table.width * 64;
     const double best = CROSSCUT_DISPATCH(rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride, candidates.parts[p].block->size(),
                       scratch.qualities.data() + candidates.first[p]);
+    scratch.tops.push_back(best);
     top = std::max(top, best);
   }
   return top;
@@ -264,12 +268,13 @@ void Statistics::best(Candidates& candidates, Refinement& refinement, Truth& tru
     for (std::size_t q : barred) qualities[q] = -1.0;
     if (!classes || !barred.empty()) top = *std::max_element(qualities.begin(), qualities.end());
     if (top <= tolerance) continue;
-    std::size_t chosen = n;
-    for (std::size_t q = 0; q < n; q++)
-      if (qualities[q] >= top - tolerance && qualities[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q;
+    std::size_t chosen = n, part = 0;
+    for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+      if (classes && scratch.tops[p] < top - tolerance) continue;
+      for (std::size_t q = candidates.first[p]; q < candidates.first[p] + candidates.parts[p].block->size(); q++)
+        if (qualities[q] >= top - tolerance && qualities[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q, part = p;
+    }
     best_tests[i] = static_cast<std::int32_t>(chosen);
-    const auto part = static_cast<std::size_t>(
-        std::upper_bound(candidates.first.begin(), candidates.first.end(), chosen) - candidates.first.begin() - 1);
     const std::size_t stride = candidates.parts[part].block->table.width * 64, group = segments.groups.empty() ? 0 : segments.groups[i];
     const std::int32_t* counts = classes ? scratch.counts.data() + scratch.first[part] + (chosen - candidates.first[part]) : nullptr;
     for (std::size_t c = 0; c < w; c++)

@@ -44,6 +44,7 @@ struct Scratch {
   std::vector<std::size_t> first;  // per block: where its counts begin
   std::size_t n_counts = 0;
   std::vector<std::int32_t> n_yes; // of the last block: per entry, of the examples of all tasks
+  std::vector<double> tops;  // per block: its best quality for the task at hand, barred tests included
   std::vector<double> qualities, sums, split, kept;
 };
 
