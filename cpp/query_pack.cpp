@@ -21,18 +21,13 @@ std::uint64_t hash_of(std::int32_t before, std::span<const Term> code) {
 
 }  // namespace
 
-void Pack::clear(std::size_t n_queries) {
-  steps_.assign(1, Step{});  // the empty query, before every first literal
-  table_.resize(std::bit_ceil(std::max<std::size_t>(64, 4 * n_queries)));
-  std::fill(table_.begin(), table_.end(), -1);
-  codes_.clear();
-  keys_.clear();
-  outputs_.clear();
-  repeated_.clear();
-  ends_.clear();
-  groups_.clear();
-  left_.assign(1, 0);
-  open_.clear();
+void Pack::reserve(std::size_t n_queries) {
+  // a query adds about one literal of a few terms to those of the others, and a switch before it
+  steps_.reserve(2 * n_queries + 4);
+  left_.reserve(2 * n_queries + 4);
+  codes_.reserve(12 * n_queries);
+  keys_.reserve(4 * n_queries);
+  outputs_.reserve(4 * n_queries);
 }
 
 std::int32_t Pack::add(std::int32_t before, const Term* literal, std::vector<char>& bound) {

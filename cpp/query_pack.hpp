@@ -24,8 +24,8 @@ struct Effort {
 
 class Pack {
  public:
-  Pack(Facts& facts, const Components& components, Tails* tails) : facts_(facts), components_(components), tails_(tails) { clear(0); }
-  void clear(std::size_t n_queries);
+  Pack(Facts& facts, const Components& components, Tails* tails) : facts_(facts), components_(components), tails_(tails), steps_(1), table_(64, -1), left_(1, 0) {}
+  void reserve(std::size_t n_queries);  // makes room for queries without tails
   // Adds a literal after step `before` (0: none), or finds it there. Sets `bound` for the variables that it binds.
   std::int32_t add(std::int32_t before, const Term* literal, std::vector<char>& bound);
   // Queries are numbered from 0. One ends after a step; or after the trunk, with a tail on one of its variables.
@@ -96,7 +96,7 @@ class Pack {
   Facts& facts_;
   const Components& components_;
   Tails* tails_;
-  std::vector<Step> steps_;
+  std::vector<Step> steps_;                     // the first is the empty query, before every first literal
   Code codes_, pattern_;
   std::vector<std::int32_t> table_;             // steps by the hash of their code and what they follow; -1: free
   std::vector<Term> keys_;

@@ -145,6 +145,8 @@ Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> nee
   auto& slot = packs_[parent];
   if (!slot) {
     slot = std::make_unique<Extensions>(facts_, components_, tails_);
+    slot->pack.reserve(static_cast<std::size_t>(
+        std::count_if(needs.begin(), needs.end(), [&](const Need& need) { return tails_.place(need.query).tail < 0; })));
     if (parent >= 0) {
       const Component component = components_[parent];
       slot->bound.assign(component.types.size(), 0);
