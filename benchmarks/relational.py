@@ -92,18 +92,19 @@ def measure(database, bias, cv, repeats):
         "fits": lambda: [fit(database, bias, folds, tasks=[task]) for task in tasks],
     }
     times, results = dict.fromkeys(ways, float("inf")), {}
-    # many runs of a short task make one measurement, so that the clock's grain does not matter
-    start = time.process_time()
-    grower.grow()
-    inner = max(1, int(0.02 / max(time.process_time() - start, 1e-6)))
+    # a measurement takes some 20 ms for every way, so that what else the machine does disturbs all of them alike
+    runs = {}
+    for name, way in ways.items():
+        start = time.process_time()
+        way()
+        runs[name] = max(1, round(0.02 / max(time.process_time() - start, 1e-6)))
     gc.disable()
     for _ in range(repeats):
         for name, way in ways.items():
-            runs = inner if name in {"parallel", "alone"} else max(1, inner // 8)
             start = time.process_time()
-            for _ in range(runs):
+            for _ in range(runs[name]):
                 results[name] = way()
-            times[name] = min(times[name], (time.process_time() - start) / runs)
+            times[name] = min(times[name], (time.process_time() - start) / runs[name])
         gc.collect()
     gc.enable()
     together = results["parallel"]
