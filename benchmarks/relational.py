@@ -7,7 +7,8 @@ in one run (T_p), one by one with a cache each (T_s), and one by one with nothin
 (T_u, the paper's serial procedure; T_u over the time of the paper's parallel one is "paper's own S"); T_a is
 the final tree alone. The database is read, checked against the
 bias and indexed beforehand, once for all of them; "S fits" compares one fit with eleven fits that each do
-all but reading. Times are CPU seconds, the least of interleaved repetitions; everything runs in one thread,
+all but reading. Times are CPU seconds, the least of interleaved repetitions of some 20 ms, each after a run
+that is not counted; everything runs in one thread,
 so wall time is the same on an idle machine. Published data sets are looked for in FOLDER, in $CROSSCUT_DATA
 or in ../shared/data, and left out where they are absent.
 """
@@ -101,6 +102,7 @@ def measure(database, bias, cv, repeats):
     gc.disable()
     for _ in range(repeats):
         for name, way in ways.items():
+            way()  # finds the caches full of what the last way did
             start = time.process_time()
             for _ in range(runs[name]):
                 results[name] = way()
