@@ -93,7 +93,7 @@ def measure(database, bias, cv, repeats):
         "fits": lambda: [fit(database, bias, folds, tasks=[task]) for task in tasks],
     }
     times, results = dict.fromkeys(ways, float("inf")), {}
-    # a measurement takes some 20 ms for every way, so that what else the machine does disturbs all of them alike
+    # a measurement takes some 20 ms for every way: what else the machine does disturbs all of them alike
     runs = {}
     for name, way in ways.items():
         start = time.process_time()
