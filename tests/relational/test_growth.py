@@ -276,3 +276,22 @@ def test_arguments_of_one_type_variable_are_of_one_type():
             ["p(+K,-A)", "(p(+K,-A), q(+K,-B))", "same(+A,+B)"], types=types, exhaustive_lookahead=1
         )
         assert RelationalTreeClassifier(bias, cv=None).fit(database).tree_.n_nodes == expected
+
+
+@pytest.mark.parametrize(("minimal_cases", "looked_at"), [(1, 4), (2, 2)])
+def test_what_follows_a_test_is_looked_at_where_the_test_may_be_chosen(minimal_cases, looked_at):
+    facts = "c(1,a). c(2,a). c(3,b). c(4,b). p(1,x). q(1,x,u). r(2)."
+    database = Database.from_prolog(facts, predict="c(+k,-v)")
+    bias = Bias.of(
+        ["p(+K,-X)", "r(+K)"], lookahead=[("p(K,X)", "q(K,X,#[u,v])")], minimal_cases=minimal_cases
+    )
+    assert grower(database, bias, None).grow().levels[0].candidates == looked_at
+
+
+def test_lookahead_of_several_steps_gives_the_same_trees_in_one_run_and_one_by_one():
+    database, bias = datasets.molecules(40, seed=3)
+    for more in ({"max_lookahead": 2}, {"exhaustive_lookahead": 1}):
+        growing = grower(database, bias.with_settings(**more, max_depth=3), 4)
+        together = growing.grow()
+        for sharing in ("paper", "serial", "uncached"):
+            assert_same(growing.grow(sharing), together)

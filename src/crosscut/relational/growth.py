@@ -40,7 +40,8 @@ class Level:
     tests : int
         Different tests chosen, summed over the bundles; the paper's f is ``tests / bundles``.
     candidates : int
-        Candidate tests, summed over the bundles.
+        Candidate tests looked at, summed over the bundles. What may follow a test by lookahead is one only
+        where the test holds for enough examples.
     """
 
     bundles: int
