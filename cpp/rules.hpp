@@ -25,10 +25,22 @@ struct Table {
   std::vector<std::int32_t> codes;
   std::vector<double> weights;           // empty if all are 1
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
+  std::vector<std::uint32_t> position;   // (features, rows): where a row is in the order
   std::vector<std::vector<std::uint64_t>> of_class;  // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
   std::int64_t n_conditions(const std::uint64_t* bits) const;
+};
+
+// Puts a few of many rows in an order, by marking their positions.
+class Sorter {
+ public:
+  explicit Sorter(std::size_t n_rows) : marks_((n_rows + 63) / 64, 0), marked_((marks_.size() + 63) / 64, 0) {}
+  // The rows of `some` that are in the order of a feature; `sorted` needs room for 16 more. Returns how many.
+  std::size_t sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted);
+
+ private:
+  std::vector<std::uint64_t> marks_, marked_;  // positions, and which words of them have any
 };
 
 // Which rows meet conditions; computed once for all searches that use them.
@@ -86,12 +98,15 @@ struct Work {
 
 // What is kept from one search to the next.
 struct Memory {
-  explicit Memory(const Table& table) : truth(table), orders(table), set_of_row(table.n_rows, -1) {}
+  explicit Memory(const Table& table) : truth(table), orders(table), sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
   Truth truth;
   Orders orders;
+  Sorter sorter;
   Work work;
   std::vector<std::int32_t> set_of_row;  // see rules_bundle.hpp
+  std::vector<std::uint32_t> masks;      // (groups, rows), see rules_scan.hpp
   std::vector<std::byte> room;
+  std::vector<Event> events;
 };
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory);

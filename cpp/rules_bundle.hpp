@@ -1,5 +1,6 @@
 // States of a search, and how those of all tasks are refined together.
 #pragma once
+#include <limits>
 #include <vector>
 
 #include "rules.hpp"
@@ -29,11 +30,12 @@ struct State {
   std::vector<double> counts;  // per class, or of the target alone
   std::vector<double> a;
   double b = 0;
+  double least = -std::numeric_limits<double>::infinity();  // quality that a condition has to reach to be of use
 };
 
 // States that are refined in one pass over their rows, each a lane, and the best candidates of each so far.
 struct Bundle {
-  Bundle(const std::vector<const State*>& states, const Settings& settings);
+  Bundle(const std::vector<const State*>& states, const Settings& settings, std::size_t width, std::vector<Event>& events);
   Kind kind;
   bool any;
   std::size_t width, n_lanes;
@@ -41,41 +43,51 @@ struct Bundle {
   std::vector<const State*> states;
   std::vector<std::vector<Candidate>> best;
   std::vector<float> least, tolerance;  // per lane
+  std::vector<Event>& events;
+  void settle();
 };
 
-// Refines states: finds the best conditions of each.
+// What the quick look of a kernel may be wrong by.
+float tolerance_of(Kind kind, double n);
+
+// Refines states: finds the best conditions of each, as far as they are among the best of its search.
 class Refinement {
  public:
   Refinement(const Table& table, const Settings& settings, bool any, Memory& memory);
-  std::vector<std::vector<Candidate>> refine(const std::vector<State>& states);
+  std::vector<std::vector<Candidate>> refine(const std::vector<State>& states, std::size_t width);
 
  private:
   std::vector<std::vector<const State*>> bundles(const std::vector<State>& states) const;
-  void scan(Bundle& bundle);
+  void scan(Bundle& bundle);  // by lines, see kernels/rules_scan.cpp
+  void walk(Bundle& bundle);  // by masks, see kernels/rules_walk.cpp
   void gather(const Bundle& bundle);
+  void make_lines(const Bundle& bundle);
   std::int32_t line_of(std::uint64_t lanes, std::size_t code);
-  void sort_rows(std::size_t f);
+  void make_masks(const Bundle& bundle);
+  void share_least(Bundle& bundle, const std::vector<float>& reached);
+  std::size_t sort_rows(std::size_t f, std::int32_t* sorted);
 
   const Table& table_;
   const Settings& settings_;
-  Memory& memory_;  // has of every row its line, -1 if it is not among those of the bundle being scanned
-  bool any_;
+  Memory& memory_;  // has of every row its line (or 0), -1 if it is not among those of the bundle being refined
+  bool any_, by_masks_;
   std::size_t n_columns_, most_lanes_;
-  // of the bundle being scanned:
+  std::unordered_map<std::size_t, std::vector<float>> beams_;  // per search: the best qualities its states have reached
+  // of the bundle being refined:
   std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
-  std::vector<std::uint64_t> target_lanes_;         // per class
-  std::vector<std::size_t> group_;                  // per class: those that are no lane's target are alike
+  std::vector<std::uint64_t> target_lanes_;  // per class
+  std::vector<std::size_t> group_;           // per class: those that are no lane's target are alike
   std::vector<std::int32_t> rows_;
+  std::vector<std::uint64_t> lanes_;         // of each of them
   std::vector<std::uint8_t> lines_;
   struct Slot {
     std::uint64_t lanes;
     std::size_t group;
     std::int32_t set = -1;
   };
-  std::vector<Slot> slots_;                         // hash table: lanes and class of a row to its line
-  std::vector<std::int32_t> sorted_, sorted_sets_;  // rows of the feature being scanned, in its order
-  std::vector<std::size_t> ends_;
-  std::vector<std::uint64_t> keys_;
+  std::vector<Slot> slots_;                  // hash table: lanes and class of a row to its line
+  std::vector<std::int32_t> sorted_;         // rows in the order of the features being looked at
+  std::vector<std::vector<std::size_t>> ends_;  // per nominal feature: see Scan
 };
 
 }  // namespace crosscut::rules

@@ -1,5 +1,6 @@
 // The best conditions of each lane, in an order that does not depend on the other lanes.
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "rules_bundle.hpp"
@@ -7,13 +8,6 @@
 namespace crosscut::rules {
 
 namespace {
-
-// What the quick look of a kernel may be wrong by.
-float tolerance_of(Kind kind, double n) {
-  if (kind == Kind::ratio) return 1e-5f;
-  if (kind == Kind::entropy) return 4e-3f;
-  return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
-}
 
 // Conditions on the same feature that the same weight meets are about the same rows if they are cuts of the same side,
 // or "it is this category" and "it is not that one", where those two are all there are.
@@ -25,6 +19,12 @@ bool same_rows(const Candidate& x, const Candidate& y) {
 
 }  // namespace
 
+float tolerance_of(Kind kind, double n) {
+  if (kind == Kind::ratio) return 1e-5f;
+  if (kind == Kind::entropy) return 4e-3f;
+  return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
+}
+
 bool better(const Candidate& x, const Candidate& y) {
   if (x.quality != y.quality) return x.quality > y.quality;
   if (x.n != y.n) return x.n > y.n;
@@ -33,14 +33,15 @@ bool better(const Candidate& x, const Candidate& y) {
   return x.rank < y.rank;
 }
 
-Bundle::Bundle(const std::vector<const State*>& members, const Settings& settings)
-    : kind(settings.kind), any(members.front()->target < 0), width(static_cast<std::size_t>(settings.width)),
+Bundle::Bundle(const std::vector<const State*>& members, const Settings& settings, std::size_t most, std::vector<Event>& room)
+    : kind(settings.kind), any(members.front()->target < 0), width(most),
       n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes), least_weight(settings.least_weight),
       least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(members.size()),
-      least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f) {
+      least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f), events(room) {
   for (std::size_t l = 0; l < members.size(); l++) {
+    best[l].reserve(std::min<std::size_t>(width, 8));
     tolerance[l] = tolerance_of(kind, members[l]->n);
-    least[l] = settings.greedy ? -tolerance[l] : -std::numeric_limits<float>::infinity();
+    least[l] = (settings.greedy ? 0.0f : static_cast<float>(members[l]->least)) - tolerance[l];
   }
 }
 
@@ -59,6 +60,24 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
   if (best.size() == bundle.width)
     bundle.least[lane] = std::max(bundle.least[lane], static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
+}
+
+// Offers what is still among the best of a lane, in the order it was met.
+void Bundle::settle() {
+  for (const Event& event : events)
+    for (std::uint32_t lanes = event.lanes; lanes; lanes &= lanes - 1) {
+      const auto l = static_cast<std::size_t>(std::countr_zero(lanes)), lane = static_cast<std::size_t>(event.group) * group_lanes + l;
+      if (event.value[l] < least[lane]) continue;
+      const double counts[] = {event.p[l], static_cast<double>(event.n[l]) - event.p[l]};
+      offer(*this, lane, event.feature, event.op, event.rank, event.n[l], counts);
+    }
+  events.clear();
+}
+
+Event& note(Bundle& bundle) {
+  constexpr std::size_t most_events = 4096;
+  if (bundle.events.size() == most_events) bundle.settle();
+  return bundle.events.emplace_back();
 }
 
 }  // namespace crosscut::rules

@@ -27,7 +27,7 @@ struct Scan {
   bool unequal;                // nominal: also ask whether a category is not the value
   std::int32_t n_groups, n_columns;
   const std::int32_t* rows;    // in the order of the feature, those with a missing value left out
-  const std::int32_t* sets;    // of each of them: its line
+  const std::int32_t* sets;    // by row: its line
   std::size_t n_rows;
   const std::uint32_t* ranks;  // by row
   std::uint32_t n_values;
@@ -49,7 +49,7 @@ struct Scan {
   // always inlined, so that no copy compiled for one instruction set serves another
   [[gnu::always_inline]] std::size_t lanes() const { return static_cast<std::size_t>(n_groups) * group_lanes; }
   [[gnu::always_inline]] std::size_t stride() const { return (lanes() * static_cast<std::size_t>(n_columns) + 31) / 32 * 32; }
-  [[gnu::always_inline]] const std::uint8_t* line(std::size_t i) const { return lines + static_cast<std::size_t>(sets[i]) * stride(); }
+  [[gnu::always_inline]] const std::uint8_t* line(std::size_t i) const { return lines + static_cast<std::size_t>(sets[rows[i]]) * stride(); }
 };
 
 // Octets of `room`: numeric features need two lines of sums and one per block, nominal ones two and one per category.
@@ -59,13 +59,57 @@ inline std::size_t room_for(const Scan& s) {
   return s.stride() * (2 * sum + parts);
 }
 
+// A feature of up to 16 states, where a row is a mask of the lanes it counts for: the target's (or the first class) in the
+// lower half, others in the upper. Without weights.
+struct Walk {
+  Kind kind;                   // not entropy
+  bool any, unequal;           // as above
+  const std::int32_t* rows;    // in the order of the feature, those with a missing value left out
+  std::size_t n_rows;
+  const std::uint32_t* masks;  // by row
+  const std::uint32_t* ranks;  // by row
+  std::uint32_t n_values;
+  const std::size_t* ends;     // as above
+  bool tied;                   // whether rows of the table share values
+  const float* a;              // (2, lanes)
+  const float* b;              // (lanes), and so below
+  const float* whole;
+  const float* tolerance;
+  float least_weight;
+  std::size_t width;
+  float* least;
+  float* reached;              // (width, lanes): approximate qualities of the best conditions so far, the best last
+  float* surveyed;             // (width, lanes): of the best of those looked at in advance
+  std::uint8_t* room;          // for sums, see room_for; surveys leave them there
+  Bundle* bundle;
+  std::int32_t feature, group;
+};
+
+inline std::size_t room_for(const Walk& s) {
+  constexpr std::size_t sums = 2 * group_lanes * sizeof(float);
+  return sums + (s.ends ? (s.n_values < s.n_rows ? s.n_values : s.n_rows) * sums : (s.n_rows / block_rows + 1) * 2 * group_lanes);
+}
+
+// A condition that was among the best so far of some lanes, with what it covers in each.
+struct Event {
+  std::int32_t feature, op, group;
+  std::uint32_t rank, lanes;
+  float value[group_lanes], n[group_lanes], p[group_lanes];  // approximate quality, weight, that of the target or first class
+};
+
+// Called by kernels: room for one more event, which is kept until it is known what is better.
+Event& note(Bundle& bundle);
+
 // Called by kernels; `counts` are class sums (or that of the target) and `n` the total, of the rows that meet the condition.
 void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts);
 
 }  // namespace crosscut::rules
 
 CROSSCUT_DECLARE(void scan_feature(const rules::Scan&))
-CROSSCUT_DECLARE(std::size_t keep_members(const std::int32_t*, std::size_t, const std::int32_t*, std::int32_t*, std::int32_t*))
+CROSSCUT_DECLARE(void survey_feature(const rules::Walk&))
+CROSSCUT_DECLARE(void walk_feature(const rules::Walk&))
+CROSSCUT_DECLARE(std::size_t keep_members(const std::int32_t*, std::size_t, const std::int32_t*, std::int32_t*))
+CROSSCUT_DECLARE(std::size_t sort_few(const std::int32_t*, std::size_t, const std::uint32_t*, const std::int32_t*, std::size_t, std::uint64_t*, std::uint64_t*, std::size_t, std::int32_t*))
 CROSSCUT_DECLARE(void meet(const std::uint32_t*, std::size_t, std::int32_t, std::uint32_t, std::uint32_t, std::uint64_t*))
 CROSSCUT_DECLARE(std::size_t count_bits(const std::uint64_t*, std::size_t))
 CROSSCUT_DECLARE(std::size_t count_common_bits(const std::uint64_t*, const std::uint64_t*, std::size_t))

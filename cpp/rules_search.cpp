@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "rules_bundle.hpp"
 
@@ -30,11 +31,18 @@ class Run {
       if (is_open(root)) states.push_back(std::move(root));
     }
     while (!states.empty()) {
-      const auto found = refinement_.refine(states);
+      const bool last = is_last(states.front());
+      if (last) {
+        for (State& state : states) state.least = best[state.search].quality;
+        std::erase_if(states, [&](const State& state) { return most_possible(state) < state.least; });
+        if (states.empty()) break;
+      }
+      const std::size_t width = last ? 1 : static_cast<std::size_t>(settings_.width);
+      const auto found = refinement_.refine(states, width);
       std::vector<State> next;
       for (std::size_t begin = 0, end; begin < states.size(); begin = end) {
         for (end = begin; end < states.size() && states[end].search == states[begin].search; end++) {}
-        extend(states, found, begin, end, best[states[begin].search], next);
+        extend(states, found, begin, end, width, best[states[begin].search], next);
       }
       states = std::move(next);
     }
@@ -89,6 +97,20 @@ class Run {
     return *std::max_element(state.counts.begin(), state.counts.end()) < state.n;
   }
 
+  // Whether only the best rule that extends this one and its like is asked for: none of them will be extended further.
+  bool is_last(const State& state) const {
+    return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && settings_.significance <= 0;
+  }
+
+  // A quality that no condition added to a rule exceeds: that of covering all of a class and nothing else.
+  double most_possible(const State& state) const {
+    if (settings_.kind == Kind::entropy) return 0;
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < state.counts.size(); c++)
+      best = std::max(best, quality(settings_.kind, false, state.counts[c], &state.counts[c], 1, &state.a[c], state.b));
+    return best;
+  }
+
   // Likelihood ratio of the covered classes against those of the rows the search started from.
   bool is_significant(const State& state) const {
     if (settings_.significance <= 0) return true;
@@ -103,7 +125,7 @@ class Run {
   }
 
   void extend(const std::vector<State>& states, const std::vector<std::vector<Candidate>>& found, std::size_t begin, std::size_t end,
-              Best& best, std::vector<State>& next) {
+              std::size_t width, Best& best, std::vector<State>& next) {
     std::vector<std::pair<std::size_t, const Candidate*>> all;
     for (std::size_t i = begin; i < end; i++)
       for (const Candidate& each : found[i]) all.emplace_back(i, &each);
@@ -114,7 +136,7 @@ class Run {
     std::vector<State> kept;
     std::vector<double> qualities;
     for (const auto& [from, candidate] : all) {
-      if (kept.size() == static_cast<std::size_t>(settings_.width)) break;
+      if (kept.size() == width) break;
       const State& parent = states[from];
       Bits rows = memory_.truth.narrowed(parent.rows, candidate->feature, candidate->op, candidate->rank);
       bool known = false;

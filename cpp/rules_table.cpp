@@ -11,14 +11,18 @@ void Table::prepare() {
   of_class.assign(n_classes, std::vector<std::uint64_t>(words, 0));
   for (std::size_t i = 0; i < n_rows; i++) of_class[static_cast<std::size_t>(codes[i])][i / 64] |= std::uint64_t{1} << (i % 64);
   order.resize(n_features);
+  position.resize(n_features * n_rows);
   for (std::size_t f = 0; f < n_features; f++) {
     const std::uint32_t* column_of = column(f);
     std::vector<std::size_t> next(n_values[f] + 2, 0);
     for (std::size_t i = 0; i < n_rows; i++) next[column_of[i] + 1]++;
     std::partial_sum(next.begin(), next.end(), next.begin());
     order[f].resize(next[n_values[f]]);
-    for (std::size_t i = 0; i < n_rows; i++)
-      if (column_of[i] < n_values[f]) order[f][next[column_of[i]]++] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < n_rows; i++) {
+      const std::size_t own = next[column_of[i]]++;
+      position[f * n_rows + i] = static_cast<std::uint32_t>(own);  // those with a missing value are behind the last
+      if (own < order[f].size()) order[f][own] = static_cast<std::int32_t>(i);
+    }
   }
 }
 
@@ -59,18 +63,25 @@ std::vector<std::uint64_t> Truth::narrowed(const std::vector<std::uint64_t>& row
   return result;
 }
 
+std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted) {
+  const auto& order = table.order[f];
+  if (order.empty()) return 0;
+  return CROSSCUT_DISPATCH(sort_few, some.data(), some.size(), table.position.data() + f * table.n_rows, order.data(), order.size(),
+                           marks_.data(), marked_.data(), marked_.size(), sorted);
+}
+
 void Orders::narrow(const std::vector<std::uint64_t>& rows) {
   const std::size_t n = CROSSCUT_DISPATCH(count_bits, rows.data(), rows.size());
   if (!whole_ && CROSSCUT_DISPATCH(count_common_bits, rows.data(), rows_.data(), rows.size()) < n) whole_ = true;
   if (4 * n > 3 * (whole_ ? table_.n_rows : n_rows_)) return;
-  std::vector<std::int32_t> member(table_.n_rows, -1), sets(table_.n_rows + 16);
+  std::vector<std::int32_t> member(table_.n_rows, -1);
   for (std::size_t w = 0; w < rows.size(); w++)
     for (std::uint64_t set = rows[w]; set; set &= set - 1) member[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = 0;
   order_.resize(table_.n_features);
   for (std::size_t f = 0; f < table_.n_features; f++) {
     const auto& from = of(f);
     std::vector<std::int32_t> kept(std::min(from.size(), n) + 16);
-    kept.resize(CROSSCUT_DISPATCH(keep_members, from.data(), from.size(), member.data(), kept.data(), sets.data()));
+    kept.resize(CROSSCUT_DISPATCH(keep_members, from.data(), from.size(), member.data(), kept.data()));
     order_[f] = std::move(kept);
   }
   rows_ = rows;

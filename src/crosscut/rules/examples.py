@@ -156,8 +156,9 @@ class Examples(Rows):
             below, beyond = float(values[low]), float(values[high])
             middle = below / 2 + beyond / 2
             condition = Condition(feature, operator, below if middle == beyond else middle)
-            # other tasks' rows may have values between the two
-            rank = bisect_right(values, condition.value, low, high, key=float) - 1  # in double precision
+            rank = low
+            if high - low > 1:  # other tasks' rows have values between the two
+                rank = bisect_right(values, condition.value, low, high, key=float) - 1  # in double precision
         self._ranks[condition] = rank
         return condition
 

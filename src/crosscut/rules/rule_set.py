@@ -91,7 +91,7 @@ class RuleSet:
             if self.ordered:
                 values[held & undecided] = rule.totals
             else:
-                values[held] += rule.totals
+                values += np.multiply.outer(held, rule.totals)
             undecided &= ~held
         values[undecided] = self.default.totals
         return probabilities(values)
