@@ -109,11 +109,17 @@ class RuleTable {
     return table_.n_conditions(rows.data());
   }
 
-  nb::bytes truth(std::int32_t feature, std::int32_t op, std::uint32_t rank) {
-    require(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "feature names no column");
-    require(op >= at_most && op <= unequal, "op has to be from 0 to 3");
-    const auto& bits = memory_->truth.of(feature, op, rank);
-    return nb::bytes(reinterpret_cast<const char*>(bits.data()), bits.size() * sizeof bits[0]);
+  // The rows that meet all of some conditions (feature, operator, rank), as bits.
+  nb::bytes truth(const std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t>>& conditions) {
+    require(!conditions.empty(), "conditions needs at least one");
+    std::vector<std::uint64_t> met;
+    for (const auto& [feature, op, rank] : conditions) {
+      require(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "conditions names no column");
+      require(op >= at_most && op <= unequal, "an operator of conditions has to be from 0 to 3");
+      require(rank < table_.n_values[static_cast<std::size_t>(feature)], "conditions has a rank beyond the values of its column");
+      met = met.empty() ? memory_->truth.of(feature, op, rank) : memory_->truth.narrowed(met, feature, op, rank);
+    }
+    return nb::bytes(reinterpret_cast<const char*>(met.data()), met.size() * sizeof met[0]);
   }
 
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> work() const {
@@ -138,7 +144,7 @@ void bind_rules(nb::module_& m) {
            "ranks"_a, "n_values"_a, "nominal"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
       .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "kind"_a, "greedy"_a, "width"_a, "max_length"_a,
            "least_weight"_a, "significance"_a, "unequal"_a)
-      .def("truth", &RuleTable::truth, "feature"_a, "op"_a, "rank"_a)
+      .def("truth", &RuleTable::truth, "conditions"_a)
       .def("n_conditions", &RuleTable::n_conditions, "rows"_a)
       .def_prop_ro("work", &RuleTable::work);
 }

@@ -105,6 +105,7 @@ struct Memory {
   Work work;
   std::vector<std::int32_t> set_of_row;  // see rules_bundle.hpp
   std::vector<std::uint32_t> masks;      // (groups, rows), see rules_scan.hpp
+  std::vector<std::int32_t> sorted;      // rows in the order of the features being looked at
   std::vector<std::byte> room;
   std::vector<Event> events;
 };

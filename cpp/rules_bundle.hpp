@@ -86,7 +86,6 @@ class Refinement {
     std::int32_t set = -1;
   };
   std::vector<Slot> slots_;                  // hash table: lanes and class of a row to its line
-  std::vector<std::int32_t> sorted_;         // rows in the order of the features being looked at
   std::vector<std::vector<std::size_t>> ends_;  // per nominal feature: see Scan
 };
 

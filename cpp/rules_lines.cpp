@@ -54,10 +54,10 @@ void Refinement::scan(Bundle& bundle) {
   pass.tolerance = bundle.tolerance.data();
   pass.whole = whole.data();
   pass.bundle = &bundle;
-  if (sorted_.size() < rows_.size() + 16) sorted_.resize(rows_.size() + 16);
-  pass.rows = sorted_.data();
+  if (memory_.sorted.size() < rows_.size() + 16) memory_.sorted.resize(rows_.size() + 16);
+  pass.rows = memory_.sorted.data();
   for (std::size_t f = 0; f < table_.n_features; f++) {
-    pass.n_rows = sort_rows(f, sorted_.data());
+    pass.n_rows = sort_rows(f, memory_.sorted.data());
     if (pass.n_rows == 0) continue;
     pass.ranks = table_.column(f);
     pass.n_values = table_.n_values[f];

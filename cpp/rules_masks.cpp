@@ -34,7 +34,7 @@ void Refinement::walk(Bundle& bundle) {
   make_masks(bundle);
   const auto groups = lanes_of(bundle);
   const std::size_t per_feature = rows_.size() + 16, at_a_time = std::clamp(most_sorted / per_feature, std::size_t{1}, table_.n_features);
-  if (sorted_.size() < at_a_time * per_feature) sorted_.resize(at_a_time * per_feature);
+  if (memory_.sorted.size() < at_a_time * per_feature) memory_.sorted.resize(at_a_time * per_feature);
   std::vector<float> reached(2 * bundle.width * n_lanes_, -std::numeric_limits<float>::infinity());
   std::vector<Walk> passes;
   Walk pass{};
@@ -48,7 +48,7 @@ void Refinement::walk(Bundle& bundle) {
     passes.clear();
     std::size_t room = 0;
     for (std::size_t f = first; f < std::min(first + at_a_time, table_.n_features); f++) {
-      std::int32_t* sorted = sorted_.data() + (f - first) * per_feature;
+      std::int32_t* sorted = memory_.sorted.data() + (f - first) * per_feature;
       pass.rows = sorted;
       pass.n_rows = sort_rows(f, sorted);
       if (pass.n_rows == 0) continue;

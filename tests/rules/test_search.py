@@ -1,12 +1,14 @@
 """The core's search against plain Python."""
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from crosscut import _core
 from crosscut.growth import Target
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.search import Request, Settings
@@ -88,6 +90,104 @@ def test_the_first_condition_is_the_best_of_all(problem, kind, one_class, least)
         found = tuple(examples.members(examples.truth([condition]) & request.rows))
         assert expected == {found}
         assert (condition.feature, ["<=", ">", "=", "!="].index(condition.operator)) == chosen[:2]
+
+
+def extensions(examples, request, rows, asked):
+    """The best conditions to add to a rule of some rows: (-quality, -weight, key, rows they leave)."""
+    whole = sum(examples.class_totals(rows))
+    found = []
+    for key, members in all_conditions(examples, rows):
+        left = sum(1 << int(i) for i in members)
+        counts = examples.class_totals(left)
+        n = sum(counts)
+        if 0 < n < whole and n >= asked.least_weight and (request.target < 0 or counts[request.target]):
+            found.append((-quality(asked.kind, n, counts, request), -n, key, left))
+    distinct = []
+    for one in sorted(found):
+        cut = one[2][1] < 2  # of both sides of a cut that leave the same rows the lower rank is meant
+        if not any(
+            one[2][0] == other[2][0] and one[3] == other[3] and (not cut or one[2][1] == other[2][1])
+            for other in distinct
+        ):
+            distinct.append(one)
+    return distinct[: asked.width]
+
+
+def plain_beam(examples, request, asked):
+    """Beam search as it is defined: nothing is skipped."""
+    k = range(examples.n_classes)
+
+    def is_open(rows, length):
+        counts = examples.class_totals(rows)
+        own = max(counts) if request.target < 0 else counts[request.target]
+        return 0 < own < sum(counts) and (asked.max_length is None or length < asked.max_length)
+
+    def is_significant(rows):
+        before, counts = examples.class_totals(request.rows), examples.class_totals(rows)
+        if request.target >= 0:
+            before, counts = (
+                [one[request.target], sum(one) - one[request.target]] for one in (before, counts)
+            )
+        share = sum(counts) / sum(before)
+        ratio = sum(c * math.log(c / (share * b)) for c, b in zip(counts, before, strict=True) if c)
+        return asked.significance <= 0 or 2 * ratio >= asked.significance
+
+    whole = [examples.class_totals(request.rows)[c] for c in k]
+    best = (quality(asked.kind, sum(whole), whole, request), sum(whole), ())
+    states = [((), request.rows)] if is_open(request.rows, 0) else []
+    while states:
+        found = [
+            (value, n, [*path, (key, left)])
+            for path, rows in states
+            for value, n, key, left in extensions(examples, request, rows, asked)
+        ]
+        kept = []
+        for one in sorted(found, key=lambda one: one[:2]):  # stable: then the earlier state
+            if len(kept) < asked.width and all(one[2][-1][1] != other[2][-1][1] for other in kept):
+                kept.append(one)
+        for value, n, path in kept:
+            better = -value > best[0] or (-value == best[0] and -n > best[1] and best[2])
+            if better and is_significant(path[-1][1]):
+                best = (-value, -n, path)
+        states = [(path, path[-1][1]) for _, _, path in kept if is_open(path[-1][1], len(path))]
+    return best[2]
+
+
+@given(
+    problems(70),
+    st.builds(
+        Settings,
+        kind=st.sampled_from(["ratio", "linear", "entropy"]),
+        width=st.integers(1, 4),
+        max_length=st.sampled_from([1, 2, 3, None]),
+        least_weight=st.sampled_from([1.0, 3.0]),
+        significance=st.sampled_from([0.0, 0.0, 3.8]),
+        unequal=st.just(value=True),
+    ),
+    st.sampled_from([-1, 0]),
+    st.sampled_from(["baseline", "avx2", "avx512"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_searches_together_find_what_a_plain_beam_finds(problem, asked, target, level):
+    examples, tasks = problem
+    assume(target < 0 or asked.kind != "entropy")
+    k = examples.n_classes
+    a, b = ((1.0,) * k, float(k)) if asked.kind == "ratio" else ((0.25,) * k, 0.0)
+    requests = [Request(task, target, a, b) for task in tasks]
+    before = _core.simd_level()
+    try:
+        with suppress(ValueError):  # a machine that lacks it
+            _core.set_simd_level(level)
+        answers = examples.search(requests, asked)
+    finally:
+        _core.set_simd_level(before)
+    for request, answer in zip(requests, answers, strict=True):
+        expected = plain_beam(examples, request, asked)
+        assert [(c.feature, ["<=", ">", "=", "!="].index(c.operator)) for c in answer] == [
+            key[:2] for (key, _) in expected
+        ]
+        for n, (_, left) in enumerate(expected, 1):
+            assert examples.truth(answer[:n]) & request.rows == left
 
 
 @given(problems(40), st.integers(1, 6))

@@ -69,6 +69,15 @@ class Rows:
         octets = np.frombuffer(rows.to_bytes(self.n_words * 8, "little"), np.uint8)
         return np.unpackbits(octets, count=self.n_rows, bitorder="little").astype(bool)
 
+    def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each of some rows is in each of several sets, as a matrix with a line per set."""
+        held = np.empty((len(sets), len(rows)), bool)
+        step = max(1, 2**26 // max(1, self.n_rows))  # sets at a time, for the memory of their rows
+        for begin in range(0, len(sets), step):
+            octets = self.words(sets[begin : begin + step]).view(np.uint8)
+            held[begin : begin + step] = np.unpackbits(octets, axis=1, bitorder="little")[:, rows]
+        return held
+
     def words(self, sets: Sequence[int]) -> NDArray[np.uint64]:
         """Return sets of rows as a matrix of words, one line per set."""
         joined = b"".join(rows.to_bytes(self.n_words * 8, "little") for rows in sets)
@@ -90,11 +99,9 @@ class Examples(Rows):
         weights = None if target.weights is None else on_grid(target.weights)
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
         self.table = table
-        self._made: dict[
-            tuple[int, int, int, int], Condition
-        ] = {}  # by feature, operator and ranks beside it
-        self._ranks: dict[Condition, int] = {}
-        self._truth: dict[Condition, int] = {}
+        self._made: dict[tuple[int, int, int, int], Condition] = {}  # by feature, operator and both ranks
+        self._keys: dict[Condition, tuple[int, int, int]] = {}  # feature, operator and rank
+        self._truth: dict[tuple[Condition, ...], int] = {}
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,
@@ -106,18 +113,15 @@ class Examples(Rows):
 
     def truth(self, conditions: Sequence[Any]) -> int:
         """Return the rows that meet all conditions."""
-        rows = self.weighted
-        for condition in conditions:
-            rows &= self._truth_of(condition)
+        conditions = tuple(conditions)
+        rows = self._truth.get(conditions)
+        if rows is None:
+            rows = self.weighted
+            if conditions:
+                bits = self._core.truth([self._keys[condition] for condition in conditions])
+                rows &= int.from_bytes(bits, "little")
+            self._truth[conditions] = rows
         return rows
-
-    def _truth_of(self, condition: Condition) -> int:
-        known = self._truth.get(condition)
-        if known is None:
-            code = OPERATORS.index(condition.operator)
-            truth = self._core.truth(condition.feature, code, self._ranks[condition])
-            known = self._truth[condition] = int.from_bytes(truth, "little")
-        return known
 
     def n_conditions(self, rows: int) -> int:
         """Return how many conditions could be written about some rows."""
@@ -159,7 +163,7 @@ class Examples(Rows):
             rank = low
             if high - low > 1:  # other tasks' rows have values between the two
                 rank = bisect_right(values, condition.value, low, high, key=float) - 1  # in double precision
-        self._ranks[condition] = rank
+        self._keys[condition] = (feature, OPERATORS.index(condition.operator), rank)
         return condition
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -65,7 +64,9 @@ class OutOfFold:
         scores = []
         confusion = np.zeros((total.shape[1],) * 2, np.int64)
         for rules, rows in zip(sets[1:], test_rows[1:], strict=True):
-            values = rules.values(len(rows), partial(_holds, examples, rows))
+            asked = [rule.conditions for rule in rules.rules]
+            held = examples.flags_among([examples.truth(conditions) for conditions in asked], rows)
+            values = rules.values(len(rows), dict(zip(asked, held, strict=True)).__getitem__)
             said = values.argmax(axis=1)
             np.add.at(confusion, (codes[rows], said), 1)
             hits = said == codes[rows]
@@ -78,10 +79,6 @@ class OutOfFold:
         precision = _rule_precision(examples, sets[0], right, times)
         rows_by_fold = np.array([len(rows) for rows in test_rows[1:]], np.int64)
         return cls(sets, values, times, np.array(scores), precision, confusion, rows_by_fold)
-
-
-def _holds(examples: Searcher, rows: NDArray[np.int64], conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
-    return examples.flags(examples.truth(conditions))[rows]
 
 
 def _rule_precision(

@@ -90,6 +90,9 @@ class Searcher(Protocol):
     def flags(self, rows: int) -> NDArray[np.bool_]:
         """Return whether each row is in a set."""
 
+    def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each of some rows is in each of several sets, as a matrix with a line per set."""
+
     def class_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows."""
 
