@@ -35,12 +35,12 @@ struct Table {
 // Puts a few of many rows in an order, by marking their positions.
 class Sorter {
  public:
-  explicit Sorter(std::size_t n_rows) : marks_((n_rows + 63) / 64, 0), marked_((marks_.size() + 63) / 64, 0) {}
+  explicit Sorter(std::size_t n_rows) : marks_((n_rows + 63) / 64 * 64, 0), lines_((marks_.size() / 64 + 63) / 64 * 64, 0) {}
   // The rows of `some` that are in the order of a feature; `sorted` needs room for 16 more. Returns how many.
   std::size_t sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted);
 
  private:
-  std::vector<std::uint64_t> marks_, marked_;  // positions, and which words of them have any
+  std::vector<std::uint8_t> marks_, lines_;  // per position, and per 64 of them
 };
 
 // Which rows meet conditions; computed once for all searches that use them.

@@ -1,10 +1,6 @@
 #include "rules_bundle.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <limits>
-#include <numeric>
 
 namespace crosscut::rules {
 
@@ -52,7 +48,7 @@ std::vector<std::vector<Candidate>> Refinement::refine(const std::vector<State>&
 // Puts states together while a common pass is cheaper than two: first those of about the same rows, which are those of
 // tasks that chose the same conditions, and then bundles of them.
 std::vector<std::vector<const State*>> Refinement::bundles(const std::vector<State>& states) const {
-  constexpr double same = 0.8;  // share of common rows from which two states are about the same
+  constexpr double same = 0.65;  // share of common rows from which two states are about the same
   struct Group {
     std::vector<const State*> states;
     Bits rows;

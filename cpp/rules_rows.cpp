@@ -31,8 +31,9 @@ void transpose(const std::uint64_t* words, std::size_t lanes, std::uint64_t all,
 
 // Lists the rows of a bundle, and the lanes of each.
 void Refinement::gather(const Bundle& bundle) {
-  rows_.clear();
-  lanes_.clear();
+  rows_.resize(table_.n_rows);
+  lanes_.resize(table_.n_rows);
+  std::size_t n = 0;
   std::array<std::uint64_t, max_lanes> words{};
   std::array<std::uint64_t, 64> lanes{};
   for (std::size_t w = 0; w < table_.words; w++) {
@@ -42,10 +43,11 @@ void Refinement::gather(const Bundle& bundle) {
     transpose(words.data(), bundle.states.size(), all, lanes.data());
     for (; all; all &= all - 1) {
       const auto j = static_cast<std::size_t>(std::countr_zero(all));
-      rows_.push_back(static_cast<std::int32_t>(w * 64 + j));
-      lanes_.push_back(lanes[j]);
+      rows_[n] = static_cast<std::int32_t>(w * 64 + j);
+      lanes_[n++] = lanes[j];
     }
   }
+  rows_.resize(n);
   target_lanes_.assign(table_.n_classes, 0);
   if (any_) return;
   for (std::size_t l = 0; l < bundle.states.size(); l++)
@@ -55,9 +57,9 @@ void Refinement::gather(const Bundle& bundle) {
 // Puts the bundle's rows in the order of a feature, those with a missing value left out; `sorted` needs room for 16 more.
 // Returns how many.
 std::size_t Refinement::sort_rows(std::size_t f, std::int32_t* sorted) {
-  constexpr std::size_t few = 4;  // by trial: marking a row costs about as much as looking whether that many are in the bundle
   const auto& order = memory_.orders.of(f);
-  const std::size_t n = rows_.size() * few < order.size()
+  // by trial: a row costs this much to be marked and found, or to be looked up; and a row of the table to be passed over
+  const std::size_t n = 6 * rows_.size() + table_.n_rows < 5 * order.size()
                             ? memory_.sorter.sort(table_, f, rows_, sorted)
                             : CROSSCUT_DISPATCH(keep_members, order.data(), order.size(), memory_.set_of_row.data(), sorted);
   if (!table_.nominal[f]) return n;

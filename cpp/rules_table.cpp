@@ -67,7 +67,7 @@ std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<st
   const auto& order = table.order[f];
   if (order.empty()) return 0;
   return CROSSCUT_DISPATCH(sort_few, some.data(), some.size(), table.position.data() + f * table.n_rows, order.data(), order.size(),
-                           marks_.data(), marked_.data(), marked_.size(), sorted);
+                           marks_.data(), lines_.data(), lines_.size(), sorted);
 }
 
 void Orders::narrow(const std::vector<std::uint64_t>& rows) {

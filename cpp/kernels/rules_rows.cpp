@@ -21,36 +21,53 @@ std::size_t keep_members(const std::int32_t* order, std::size_t n, const std::in
   return k;
 }
 
-// Some rows in an order, those that are behind its end left out; `sorted` needs room for 16 more. Marks (a bit per position,
-// and one per word that has any) are 0 before and after. Returns how many.
+namespace {
+
+// Which of 64 octets are 1, all of which become 0.
+inline std::uint64_t take_marks(std::uint8_t* marks) {
+  std::uint64_t set = 0;
+#if defined(__AVX512BW__)
+  const __m512i own = _mm512_loadu_si512(marks);
+  set = _mm512_test_epi8_mask(own, own);
+#else
+  for (int k = 0; k < 8; k++) {
+    std::uint64_t eight;
+    std::memcpy(&eight, marks + 8 * k, 8);
+    set |= (eight * 0x0102040810204080ULL >> 56) << (8 * k);
+  }
+#endif
+  std::memset(marks, 0, 64);
+  return set;
+}
+
+}  // namespace
+
+// Some rows in an order, those that are behind its end left out; `sorted` needs room for 16 more. Marks (an octet per
+// position, and one per 64 of them, both up to a multiple of 64) are 0 before and after. Returns how many.
 std::size_t sort_few(const std::int32_t* rows, std::size_t n, const std::uint32_t* position, const std::int32_t* order, std::size_t n_order,
-                     std::uint64_t* marks, std::uint64_t* marked, std::size_t n_marked, std::int32_t* sorted) {
-  std::size_t missing = 0;
+                     std::uint8_t* marks, std::uint8_t* lines, std::size_t n_lines, std::int32_t* sorted) {
   for (std::size_t i = 0; i < n; i++) {
     const std::size_t own = position[rows[i]];
-    missing += own >= n_order;
-    marks[own / 64] |= std::uint64_t{1} << (own % 64);
-    marked[own / 4096] |= std::uint64_t{1} << (own / 64 % 64);
+    marks[own] = 1;
+    lines[own / 64] = 1;
   }
-  const std::size_t last = n_order - 1;
   std::size_t found = 0;
-  for (std::size_t k = 0; k < n_marked; k++) {
-    for (std::uint64_t words = marked[k]; words; words &= words - 1) {
-      const std::size_t w = k * 64 + static_cast<std::size_t>(__builtin_ctzll(words));
-      std::uint64_t set = marks[w];
-      marks[w] = 0;
-      const auto count = static_cast<std::size_t>(__builtin_popcountll(set));
-      // four at a time, of which the last may be nothing: fewer branches that cannot be foreseen
-      for (std::size_t i = 0; i < count; i += 4)
-        for (std::size_t j = i; j < i + 4; j++, set &= set - 1) {
-          const std::size_t own = w * 64 + (set ? static_cast<std::size_t>(__builtin_ctzll(set)) : 0);
-          sorted[found + j] = order[own < last ? own : last];
-        }
-      found += count;
+  for (std::size_t k = 0; k < n_lines; k += 64)
+    for (std::uint64_t some = take_marks(lines + k); some; some &= some - 1) {
+      const std::size_t first = (k + static_cast<std::size_t>(__builtin_ctzll(some))) * 64;
+      std::uint64_t set = take_marks(marks + first);
+      if (first + 64 > n_order) set &= first < n_order ? (std::uint64_t{1} << (n_order - first)) - 1 : 0;
+#if defined(__AVX512F__)
+      for (std::size_t q = 0; q < 64; q += 16, set >>= 16) {
+        const auto own = static_cast<__mmask16>(set);
+        _mm512_storeu_si512(sorted + found, _mm512_maskz_compress_epi32(own, _mm512_maskz_loadu_epi32(own, order + first + q)));
+        found += static_cast<std::size_t>(__builtin_popcount(own));
+      }
+#else
+      for (; set; set &= set - 1) sorted[found++] = order[first + static_cast<std::size_t>(__builtin_ctzll(set))];
+#endif
     }
-    marked[k] = 0;
-  }
-  return found - missing;
+  return found;
 }
 
 // The rows that meet a condition, as bits.
@@ -79,9 +96,25 @@ std::size_t count_bits(const std::uint64_t* x, std::size_t words) {
 }
 
 std::size_t count_common_bits(const std::uint64_t* x, const std::uint64_t* y, std::size_t words) {
+#if defined(__AVX512BW__)
+  // half octets, of which a table tells the number of bits
+  const __m512i bits = _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)), half = _mm512_set1_epi8(15);
+  __m512i total = _mm512_setzero_si512();
+  for (std::size_t w = 0; w < words; w += 8) {
+    const auto some = static_cast<__mmask8>(words - w < 8 ? (1u << (words - w)) - 1 : 0xff);
+    const __m512i both = _mm512_and_si512(_mm512_maskz_loadu_epi64(some, x + w), _mm512_maskz_loadu_epi64(some, y + w));
+    const __m512i low = _mm512_shuffle_epi8(bits, _mm512_and_si512(both, half));
+    const __m512i high = _mm512_shuffle_epi8(bits, _mm512_and_si512(_mm512_srli_epi16(both, 4), half));
+    total = _mm512_add_epi64(total, _mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512()));
+  }
+  std::uint64_t parts[8];
+  _mm512_storeu_si512(parts, total);
+  return parts[0] + parts[1] + parts[2] + parts[3] + parts[4] + parts[5] + parts[6] + parts[7];
+#else
   std::size_t n = 0;
   for (std::size_t w = 0; w < words; w++) n += static_cast<std::size_t>(__builtin_popcountll(x[w] & y[w]));
   return n;
+#endif
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL
