@@ -7,33 +7,10 @@ namespace crosscut::query {
 
 namespace {
 
-inline std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
-  h ^= value + 0x9E3779B97F4A7C15ull;
-  h *= 0xBF58476D1CE4E5B9ull;
-  return h ^ (h >> 31);
-}
-
-// Calls visit(literal's first term, its length) for each literal of a code.
-template <class Visit>
-void each_literal(const Components& components, std::span<const Term> code, Visit visit) {
-  for (std::size_t i = 0; i < code.size();) {
-    const std::size_t n = components.length(code[i]);
-    visit(code.data() + i, n);
-    i += n;
-  }
-}
-
 bool contains(const Components& components, std::span<const Term> code, const Term* literal, std::size_t n) {
   for (std::size_t i = 0; i < code.size(); i += components.length(code[i]))
     if (code[i] == literal[0] && std::equal(literal, literal + n, code.data() + i)) return true;
   return false;
-}
-
-// Of a literal, up to its variables.
-std::uint64_t hash_of(const Term* literal, std::size_t n) {
-  std::uint64_t h = static_cast<std::uint32_t>(literal[0]);
-  for (std::size_t i = 1; i < n; i++) h = mix(h, kind_of(literal[i]) == variable ? 3 : static_cast<std::uint32_t>(literal[i]));
-  return h;
 }
 
 }  // namespace
@@ -209,10 +186,10 @@ void Components::order_rest(std::size_t n_variables) {
     for (std::size_t i = 1; i < length(*literal); i++)
       if (kind_of(literal[i]) == variable && !(*literal & 1)) bound[static_cast<std::size_t>(number_of(literal[i]))] = 1;
   };
-  each_literal(*this, code_, [&](const Term* literal, std::size_t) { bind(literal); });
+  each_literal(code_, [&](const Term* literal, std::size_t) { bind(literal); });
   std::vector<int>& uses = uses_;
   uses.assign(n_variables, 0);  // a variable of one negated literal alone needs no binding
-  each_literal(*this, rest_, [&](const Term* literal, std::size_t n) {
+  each_literal(rest_, [&](const Term* literal, std::size_t n) {
     for (std::size_t i = 1; i < n; i++)
       if (kind_of(literal[i]) == variable) uses[static_cast<std::size_t>(number_of(literal[i]))]++;
   });
@@ -247,8 +224,9 @@ std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool jo
   std::int32_t n_literals = 0;
   std::uint64_t hash = 0;
   colour_.assign(own_types_.begin(), own_types_.end());
-  each_literal(*this, code_, [&](const Term* literal, std::size_t n) {
-    const std::uint64_t h = hash_of(literal, n);
+  each_literal(code_, [&](const Term* literal, std::size_t n) {
+    std::uint64_t h = static_cast<std::uint32_t>(literal[0]);  // the literal, up to its variables
+    for (std::size_t i = 1; i < n; i++) h = mix(h, kind_of(literal[i]) == variable ? 3 : static_cast<std::uint32_t>(literal[i]));
     hash += h;
     for (std::size_t i = 1; i < n; i++)
       if (kind_of(literal[i]) == variable) colour_[static_cast<std::size_t>(number_of(literal[i]))] += mix(h, i);
@@ -299,69 +277,6 @@ std::int32_t Components::conjunction(std::vector<std::int32_t> parts) {
   const Record record{store_.size(), static_cast<std::uint32_t>(parts.size()), 0, 0, n_literals, -1, 0, hash, false};
   store_.insert(store_.end(), parts.begin(), parts.end());
   return add(record);
-}
-
-// Colours of variables are refined by the literals they occur in until they differ; what stays equal is told apart by
-// marking one variable at a time. Components that get the same form are the same up to names. The converse may fail for
-// very regular ones: that costs an evaluation, never a wrong answer.
-void Components::canonicalize(std::span<const Term> code, std::span<const std::int32_t> types, Form& form) {
-  const std::size_t n = types.size();
-  colour_.resize(n);
-  by_colour_.resize(n);
-  for (std::size_t v = 0; v < n; v++) colour_[v] = mix(1, static_cast<std::uint32_t>(types[v]));
-  std::iota(by_colour_.begin(), by_colour_.end(), std::size_t{0});
-  const auto distinct = [&] {
-    // few variables, nearly sorted after the first round
-    for (std::size_t i = 1; i < n; i++) {
-      const std::size_t v = by_colour_[i];
-      std::size_t j = i;
-      for (; j > 0 && colour_[by_colour_[j - 1]] > colour_[v]; j--) by_colour_[j] = by_colour_[j - 1];
-      by_colour_[j] = v;
-    }
-    std::size_t k = n > 0;
-    for (std::size_t i = 1; i < n; i++) k += colour_[by_colour_[i]] != colour_[by_colour_[i - 1]];
-    return k;
-  };
-  std::size_t classes = distinct();
-  while (classes < n) {
-    next_ = colour_;
-    each_literal(*this, code, [&](const Term* literal, std::size_t length_) {
-      std::uint64_t h = mix(2, static_cast<std::uint32_t>(literal[0]));
-      for (std::size_t i = 1; i < length_; i++)
-        h = kind_of(literal[i]) == variable ? mix(h, colour_[static_cast<std::size_t>(number_of(literal[i]))])
-                                            : mix(h, static_cast<std::uint32_t>(literal[i]));
-      for (std::size_t i = 1; i < length_; i++)
-        if (kind_of(literal[i]) == variable) next_[static_cast<std::size_t>(number_of(literal[i]))] += mix(h, i);
-    });
-    for (std::size_t v = 0; v < n; v++) colour_[v] = mix(3, next_[v]);
-    const std::size_t refined = distinct();
-    if (refined == classes && refined < n) {
-      std::size_t i = 1;
-      while (colour_[by_colour_[i]] != colour_[by_colour_[i - 1]]) i++;
-      colour_[by_colour_[i - 1]] = mix(4, colour_[by_colour_[i - 1]]);
-      classes = distinct();
-    } else {
-      classes = refined;
-    }
-  }
-  form.numbers.resize(n);
-  for (std::size_t i = 0; i < n; i++) form.numbers[by_colour_[i]] = static_cast<std::int32_t>(i);
-
-  renamed_.assign(code.begin(), code.end());
-  sorted_.clear();
-  for (std::size_t i = 0; i < renamed_.size();) {
-    const std::size_t length_ = length(renamed_[i]);
-    for (std::size_t j = i + 1; j < i + length_; j++)
-      if (kind_of(renamed_[j]) == variable)
-        renamed_[j] = term(variable, form.numbers[static_cast<std::size_t>(number_of(renamed_[j]))]);
-    sorted_.emplace_back(renamed_.data() + i, length_);
-    i += length_;
-  }
-  std::sort(sorted_.begin(), sorted_.end(),
-            [](auto a, auto b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
-  form.key.clear();
-  for (const auto literal : sorted_) form.key.insert(form.key.end(), literal.begin(), literal.end());
-  for (std::size_t i = 0; i < n; i++) form.key.push_back(types[by_colour_[i]]);
 }
 
 }  // namespace crosscut::query

@@ -67,9 +67,23 @@ class Components {
     return result;
   }
 
+  // Calls visit(literal's first term, its length) for each literal of a code.
+  template <class Visit>
+  void each_literal(std::span<const Term> code, Visit visit) const {
+    for (std::size_t i = 0; i < code.size();) {
+      const std::size_t n = length(code[i]);
+      visit(code.data() + i, n);
+      i += n;
+    }
+  }
   std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
 
  private:
+  static std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
+    h ^= value + 0x9E3779B97F4A7C15ull;
+    h *= 0xBF58476D1CE4E5B9ull;
+    return h ^ (h >> 31);
+  }
   bool extend_one(std::int32_t base, std::span<const Term> added, std::span<const std::int32_t> new_types, Extension& result);
   std::int32_t intern(std::int32_t parent, std::size_t prefix, bool joins);
   std::int32_t conjunction(std::vector<std::int32_t> parts);
