@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__AVX512BW__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -24,7 +24,7 @@ inline void look_up(const double* table, const std::int32_t* at, double* out) {
   }
 }
 
-#if !defined(__AVX512BW__)
+#if !defined(__AVX2__)
 // The bits of a byte as eight bytes, each 0 or 1.
 inline std::uint64_t spread(std::uint64_t byte) {
   const std::uint64_t copies = byte * 0x0101010101010101ull & 0x8040201008040201ull;
@@ -51,6 +51,19 @@ void count_rows(const std::uint64_t* table, std::size_t width, const std::int32_
         for (std::size_t e = begin; e < end; e++)
           sum = _mm512_mask_add_epi8(sum, table[static_cast<std::size_t>(rows[e]) * width + w], sum, one);
         _mm512_store_si512(sums, sum);
+#elif defined(__AVX2__)
+        // bytes 0..3 and 4..7 of the word, eight times each; in each copy one bit is looked at, and -1 taken off where it is set
+        const __m256i low_bytes = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+        const __m256i high_bytes = _mm256_add_epi8(low_bytes, _mm256_set1_epi8(4));
+        const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
+        __m256i low = _mm256_setzero_si256(), high = _mm256_setzero_si256();
+        for (std::size_t e = begin; e < end; e++) {
+          const __m256i bits = _mm256_set1_epi64x(static_cast<long long>(table[static_cast<std::size_t>(rows[e]) * width + w]));
+          low = _mm256_sub_epi8(low, _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(bits, low_bytes), bit), bit));
+          high = _mm256_sub_epi8(high, _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(bits, high_bytes), bit), bit));
+        }
+        _mm256_store_si256(reinterpret_cast<__m256i*>(sums), low);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(sums + 32), high);
 #else
         std::uint64_t parts[8] = {};
         for (std::size_t e = begin; e < end; e++) {
