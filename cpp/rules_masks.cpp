@@ -33,7 +33,8 @@ void Refinement::walk(Bundle& bundle) {
   constexpr std::size_t most_sorted = 1 << 18;
   make_masks(bundle);
   const auto groups = lanes_of(bundle);
-  const std::size_t per_feature = rows_.size() + 16, at_a_time = std::clamp(most_sorted / per_feature, std::size_t{1}, table_.n_features);
+  const std::size_t per_feature = rows_.size() + 16;
+  const std::size_t at_a_time = std::max(std::min(most_sorted / per_feature, table_.n_features), std::size_t{1});
   if (memory_.sorted.size() < at_a_time * per_feature) memory_.sorted.resize(at_a_time * per_feature);
   std::vector<float> reached(2 * bundle.width * n_lanes_, -std::numeric_limits<float>::infinity());
   std::vector<Walk> passes;
