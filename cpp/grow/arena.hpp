@@ -3,9 +3,12 @@
 #include <cstdlib>
 #include <new>
 
+#include "../huge_pages.hpp"
 #include "lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr std::size_t kLargestChunk = std::size_t{256} << 20;  // address space; only what is used becomes memory
 
 class Arena {
   struct Chunk {
@@ -56,12 +59,16 @@ class Arena {
           std::free(c);
           c = n2;
         }
-      const std::size_t size = bytes > (std::size_t{1} << 20) ? bytes : std::size_t{1} << 20;
+      // Ever larger chunks: what large bundles take and give back fits into the same few, whose pages the system has to clear only once.
+      std::size_t size = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
+      size = size < kLargestChunk ? size : kLargestChunk;
+      size = bytes > size ? bytes : size;
       void* raw = std::aligned_alloc(128, (sizeof(Chunk) + size + 255) & ~std::size_t{127});
       if (!raw) {
         if (chunk_) chunk_->next = nullptr;
         throw std::bad_alloc();
       }
+      invite_huge_pages(raw, size);
       Chunk* c = static_cast<Chunk*>(raw);
       c->previous = chunk_, c->next = nullptr, c->size = size;
       if (chunk_) chunk_->next = c;

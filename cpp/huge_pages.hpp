@@ -1,0 +1,22 @@
+// Large scratch memory in huge pages, where the system has them: fewer to clear, and fewer addresses to translate.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace crosscut {
+
+// An invitation, not a demand: without effect where huge pages are off.
+static inline void invite_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t page = 4096;
+  if (bytes < (std::size_t{4} << 20)) return;
+  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) & ~(page - 1);
+  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) & ~(page - 1);
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace crosscut
