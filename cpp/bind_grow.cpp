@@ -82,6 +82,10 @@ struct Columns {
           if (!c.edges) c.edges = &none;
         }
       }
+      if (c.nominal && c.n_values <= 255) {
+        c.coarse = coarse.data() + f * N;
+        need(std::equal(c.ranks, c.ranks + N, c.coarse), "coarse must be the ranks of a nominal column with at most 255 values" + where);
+      }
       columns.push_back(c);
     }
   }

@@ -103,7 +103,7 @@ int make_clusters(Worker& w, const Rows& rows, const Test* tests, int n_tests, c
 // The team of a child bundle: lanes are packed together unless multiplicities tie them to their places.
 inline Team child_team(const Worker& w, const Team& team, const Test* tests, const Cluster& c) {
   Team next;
-  next.depth = team.depth + 1, next.fine = team.fine;
+  next.depth = team.depth + 1;
   const bool pack = !w.run.p.multiplicity;
   each_bit(c.lanes, [&](int k) {
     const int to = pack ? next.n++ : k;

@@ -2,29 +2,17 @@
 // scalar to their fold's cell, and S(T_i) = S(D) − S(D_i) afterwards (the paper, 2.2.2); other rows add lanes by mask.
 #pragma once
 #include "cluster.hpp"
+#include "codes.hpp"
 #include "lane_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
-
-struct LargeRows {
-  u32 n;
-  const u32* ids;
-  const u16* masks;
-  const Column* columns;
-  CC_INLINE u32 mask(u32 i) const { return masks[i]; }
-  CC_INLINE u32 rank(int f, u32 i) const { return columns[f].ranks[ids[i]]; }
-  CC_INLINE std::size_t row(u32 i) const { return ids[i]; }
-  u32 value_rank(int, u32 r) const { return r; }
-  u32 missing_rank(int f) const { return columns[f].has_missing ? columns[f].n_values : ~u32{0}; }
-  u32 n_ranks(int f) const { return columns[f].n_values + 1; }
-};
 
 inline int large_width(int lanes) { return lanes == 1 ? 1 : lanes <= 7 ? 8 : 16; }  // pure rows need a cell to spare
 
 // The rows of a bundle, sorted into pure and mixed ones once for all columns.
 struct SortedRows {
   u32 n_pure, n_mixed;
-  const u32 *pure, *mixed;   // rows of the table
+  const u32 *pure, *mixed;   // rows of the bundle's codes
   const u32* cell;           // pure: class · W + the lane it is not in (the spare lane if it is in all)
   const u32* mixed_info;     // mixed: mask | class << 16
   const double *pure_w, *pure_p, *mixed_w, *mixed_p;
@@ -38,7 +26,7 @@ struct SortedRows {
     const u32 live = team.lanes, spare = static_cast<u32>(W - 1);
     for (u32 i = 0; i < rows.n; i++) {
       const u32 id = rows.ids[i], m = rows.masks[i], out = live & ~m;
-      const u32 cls = p.n_classes ? static_cast<u32>(p.classes[id]) : 0;
+      const u32 cls = p.n_classes ? static_cast<u32>(p.classes[rows.codes->row(id)]) : 0;
       if ((out & (out - 1)) == 0 && !p.multiplicity) {
         pure[s.n_pure] = id;
         cell[s.n_pure++] = cls * static_cast<u32>(W) + (out ? static_cast<u32>(__builtin_ctz(out)) : spare);
@@ -50,7 +38,7 @@ struct SortedRows {
     const auto copy = [&](const double* from, const u32* ids, u32 n) -> const double* {
       if (!from) return nullptr;
       double* to = w.scratch.take<double>(n);
-      for (u32 i = 0; i < n; i++) to[i] = from[ids[i]];
+      for (u32 i = 0; i < n; i++) to[i] = from[rows.codes->row(ids[i])];
       return to;
     };
     s.pure_w = copy(p.weight, pure, s.n_pure), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
@@ -60,8 +48,30 @@ struct SortedRows {
       for (u32 k = 0; k < kLanes; k++) {
         const std::size_t task = static_cast<std::size_t>(w.block * kBlockTasks) + k;
         const bool used = k < kBlockTasks && task < static_cast<std::size_t>(p.n_tasks);
-        for (u32 i = 0; i < s.n_mixed; i++) m[static_cast<std::size_t>(i) * kLanes + k] = used ? p.multiplicity[task * p.n_rows + mixed[i]] : 0;
+        for (u32 i = 0; i < s.n_mixed; i++) m[static_cast<std::size_t>(i) * kLanes + k] = used ? p.multiplicity[task * p.n_rows + rows.codes->row(mixed[i])] : 0;
       }
+      s.multiplicity = m;
+    }
+    return s;
+  }
+
+  // Some rows of a bundle, given by position; they are numbered from 0.
+  static SortedRows some(Worker& w, const LocalRows& all_rows, const u32* found, u32 n) {
+    SortedRows s{};
+    u32 *numbers = w.scratch.take<u32>(n), *info = w.scratch.take<u32>(n);
+    for (u32 i = 0; i < n; i++) numbers[i] = i, info[i] = w.run.mask_and_class(all_rows.info[found[i]]);
+    s.n_mixed = n, s.mixed = numbers, s.mixed_info = info;
+    const auto copy = [&](const double* from) -> const double* {
+      if (!from) return nullptr;
+      double* to = w.scratch.take<double>(n);
+      for (u32 i = 0; i < n; i++) to[i] = from[found[i]];
+      return to;
+    };
+    s.mixed_w = copy(all_rows.weight), s.mixed_p = copy(all_rows.product);
+    if (all_rows.multiplicity) {
+      u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
+      for (u32 i = 0; i < n; i++)
+        __builtin_memcpy(m + static_cast<std::size_t>(i) * kLanes, all_rows.multiplicity + static_cast<std::size_t>(found[i]) * kLanes, kLanes);
       s.multiplicity = m;
     }
     return s;
@@ -78,15 +88,11 @@ CC_INLINE void subtract_folds(Vec<T, W>& v) {
   }
 }
 
-// Finer intervals than the coarse ones, of about 2^shift ranks: `firsts` are their first ranks, each 0 to 2^shift − 1 above a
-// multiple of 2^shift.
-struct FineCodes {
-  const u32 *ranks = nullptr, *firsts = nullptr;
-  u32 shift = 0, n_values = 0, bins = 0;
-  CC_INLINE u32 operator[](u32 id) const {
-    const u32 r = ranks[id], code = r >> shift;
-    return r == n_values ? bins : code - (r < firsts[code]);
-  }
+// Categories that do not fit into a byte.
+struct WideCodes {
+  const u32* ranks;
+  const Codes* codes;
+  CC_INLINE u32 operator[](u32 id) const { return ranks[codes->row(id)]; }
 };
 
 // counts[bin · C + class]: lanes of row counts

@@ -124,6 +124,16 @@ CC_INLINE u32 pack_bits(u32 mask, u32 live) {
 #endif
 }
 
+CC_INLINE u64 pack_bits(u64 mask, u64 live) {
+#if defined(__BMI2__)
+  return _pext_u64(mask, live);
+#else
+  u64 out = 0;
+  for (mask &= live; mask; mask &= mask - 1) out |= u64{1} << __builtin_popcountll(live & ((mask & -mask) - 1));
+  return out;
+#endif
+}
+
 // bit k: a[k] != b[k]
 CC_INLINE u32 differ(const Vec<u32, 16>& a, const Vec<u32, 16>& b) {
 #if defined(__AVX512VL__)
@@ -138,7 +148,7 @@ CC_INLINE u32 differ(const Vec<u32, 16>& a, const Vec<u32, 16>& b) {
 // bit k: table[index[k]] has one of the bits of `mask`
 CC_INLINE u32 look_up(const u32* table, const Vec<u32, 16>& index, u32 mask) {
 #if defined(__AVX512VL__)
-  return _mm512_test_epi32_mask(_mm512_i32gather_epi32((__m512i)index, table, 4), _mm512_set1_epi32(static_cast<int>(mask)));
+  return _mm512_test_epi32_mask(_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, (__m512i)index, table, 4), _mm512_set1_epi32(static_cast<int>(mask)));
 #else
   u32 bits = 0;
   for (int k = 0; k < 16; k++) bits |= static_cast<u32>((table[index[k]] & mask) != 0) << k;
@@ -153,7 +163,7 @@ CC_INLINE u64 here(const u16* masks, const u16* left, u16 first, u16 second) {
   const __m512i a = _mm512_set1_epi16(static_cast<short>(first)), b = _mm512_set1_epi16(static_cast<short>(second));
   for (int i = 0; i < 64; i += 32) {
     const __m512i l = _mm512_loadu_si512(left + i), m = _mm512_loadu_si512(masks + i);
-    const __m512i in = _mm512_or_si512(_mm512_and_si512(l, a), _mm512_andnot_si512(l, b));
+    const __m512i in = _mm512_xor_si512(b, _mm512_and_si512(l, _mm512_xor_si512(a, b)));  // a where left, b elsewhere
     bits |= static_cast<u64>(_mm512_test_epi16_mask(in, m)) << i;
   }
 #else
@@ -161,6 +171,46 @@ CC_INLINE u64 here(const u16* masks, const u16* left, u16 first, u16 second) {
 #endif
   return bits;
 }
+
+// A set of bytes: bit h of low[l] says that 16·h + l is a member, that of high[l] that 16·(h + 8) + l is.
+struct ByteSet {
+  alignas(16) u8 low[16] = {}, high[16] = {};
+
+  void add(u32 x) { (x < 128 ? low : high)[x & 15] |= static_cast<u8>(1u << (x >> 4 & 7)); }
+  CC_INLINE bool has(u8 x) const { return (x < 128 ? low : high)[x & 15] >> (x >> 4 & 7) & 1; }
+
+  // bit i, of 64 bytes: p[i] is a member
+  CC_INLINE u64 members(const u8* p) const {
+    u64 bits = 0;
+#if defined(__AVX512BW__)
+    const __m512i x = _mm512_loadu_si512(p), nibble = _mm512_set1_epi8(15);
+    const auto look = [](const u8* table, __m512i at) {
+      return _mm512_shuffle_epi8(_mm512_maskz_broadcast_i32x4(0xffff, _mm_load_si128(reinterpret_cast<const __m128i*>(table))), at);
+    };
+    const __m512i l = _mm512_and_si512(x, nibble), h = _mm512_and_si512(_mm512_srli_epi16(x, 4), nibble);
+    const __m512i row = _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), look(low, l), look(high, l));
+    bits = _mm512_test_epi8_mask(row, look(kBit, h));
+#elif defined(__AVX2__)
+    const auto look = [](const u8* table, __m256i at) {
+      return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table))), at);
+    };
+    const __m256i nibble = _mm256_set1_epi8(15);
+    for (int i = 0; i < 64; i += 32) {
+      const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + i));
+      const __m256i l = _mm256_and_si256(x, nibble), h = _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble);
+      const __m256i row = _mm256_blendv_epi8(look(low, l), look(high, l), x), bit = look(kBit, h);
+      const __m256i in = _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit);
+      bits |= static_cast<u64>(static_cast<u32>(_mm256_movemask_epi8(in))) << i;
+    }
+#else
+    for (int i = 0; i < 64; i++) bits |= static_cast<u64>(has(p[i])) << i;
+#endif
+    return bits;
+  }
+
+ private:
+  alignas(16) static constexpr u8 kBit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+};
 
 // Keeps the entries whose row (their lower 16 bits) has a task in `info`; `to` may be written 16 entries too far.
 CC_INLINE u32 keep_entries(const u32* from, u32 n, const u32* info, u32* to) {

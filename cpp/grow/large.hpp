@@ -1,7 +1,9 @@
 // Large bundles in two resolutions (DESIGN.md 3.4). First every column's histogram over coarse intervals gives the exact quality at
 // the intervals' borders; then only intervals whose bound beats the best test found so far over all columns are opened: their
-// rows are sorted by full rank and scanned. Threads share the columns; the best test does not depend on who found it.
+// rows are counted in finer intervals if they are many, then sorted by full rank and scanned. Threads share the columns; the best test
+// does not depend on who found it.
 #pragma once
+#include "division.hpp"
 #include "histogram.hpp"
 #include "sorting.hpp"
 
@@ -11,8 +13,9 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kFineRows = 1 << 14;                    // rows in opened intervals from which fine ones pay
-constexpr std::size_t kFineBytes = std::size_t{1} << 18;  // a histogram of fine intervals should stay in the second-level cache
+constexpr u32 kFineRows = 1 << 12;  // rows in opened intervals from which dividing them pays
+constexpr u32 kPartRows = 16;       // rows a part should have, about
+constexpr std::size_t kFineBytes = std::size_t{1} << 18;  // a histogram of parts should stay in the second-level cache
 
 template <class P>
 struct LargeSearch {
@@ -28,7 +31,6 @@ struct LargeSearch {
   double* stats;
   V* cell;
   MissingRows missing_rows;
-  int n_fine = 0;  // columns counted in fine intervals
 
   static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
   LargeSearch(Worker& worker, const Team& t, const LargeRows& r, const SortedRows& s, const LocalRows& a, Best& b)
@@ -56,49 +58,39 @@ struct LargeSearch {
     u32 bins = 0;  // without missing
     bool missing = false;
     const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
-    FineCodes fine;               // if they are fine ones
+    const u8* whole = nullptr;    // [bins] undivided intervals, known not to hold a better cut; null: none are divided
     Vec<u32, W>* counts = nullptr;
     Vec<double, W>* values = nullptr;
     double* squares = nullptr;
   };
   int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
 
-  static std::size_t bytes(const Run& run, int f, bool fine) {
+  static std::size_t bytes(const Run& run, int f) {
     const Column& c = run.p.columns[f];
     const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
-    const std::size_t coarse = run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
-                                           : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
-    return fine && coarse < kFineBytes ? kFineBytes : coarse;
+    return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
+                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
   }
-  static bool fine_at_once(const Team& team, const LargeRows& rows) { return team.fine && rows.n > 4 * kFineRows; }
   Histogram fill(int f) {
     const Column& c = w.run.p.columns[f];
-    FineCodes codes;
-    if (fine_at_once(team, rows) && fine_codes(c, codes)) return fill_fine(c, codes);
+    rows.copy_codes(f);
     Histogram h;
     h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing, h.firsts = c.coarse_first;
-    if (c.nominal) fill_with(h, c.ranks);
-    else fill_with(h, c.coarse);
+    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
+    else fill_with(h, sorted, WideCodes{c.ranks, rows.codes});
     return h;
   }
-  Histogram fill_fine(const Column& c, const FineCodes& codes) {
-    Histogram h;
-    h.bins = codes.bins, h.missing = c.has_missing, h.firsts = codes.firsts, h.fine = codes;
-    fill_with(h, codes);
-    n_fine++;
-    return h;
-  }
-  template <class Codes>
-  void fill_with(Histogram& h, Codes codes) {
+  template <class Numbers>
+  void fill_with(Histogram& h, const SortedRows& from, Numbers codes) {
     const u32 total = h.bins + 1;
     if (w.run.counted) {
       h.counts = w.scratch.take<Vec<u32, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(w.run.K()));
-      fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
+      fill_counts<W>(from, codes, w.run.K(), total, h.counts);
     } else {
       h.values = w.scratch.take<Vec<double, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(parts()));
       double* sums = w.scratch.take<double>(2 * total);
       h.squares = w.scratch.take<double>(total);
-      fill_values<W>(w.run, sorted, codes, total, h.values, h.squares, sums);
+      fill_values<W>(w.run, from, codes, total, h.values, h.squares, sums);
     }
   }
   CC_INLINE const V* bin(const Histogram& h, u32 b) {
@@ -178,8 +170,12 @@ struct LargeSearch {
     w.scratch.release(mark);
   }
 
-  // Opens a column's intervals that might hold a better cut. In a large bundle without a clear test that would be most of them: their
-  // rows are counted once more in finer ones first.
+  // Intervals to be opened: in which phase (the second sends missing values left), and in any.
+  struct Opened {
+    u32 n[2] = {0, 0};
+    u8 *in[2], *any;
+  };
+
   void open_intervals(int f, const Histogram& h) {
     const Column& c = w.run.p.columns[f];
     if (c.nominal || c.n_coarse == c.n_values) return;
@@ -187,108 +183,88 @@ struct LargeSearch {
     if (!lanes) return;
     count_missing(h);
     const auto mark = w.scratch.mark();
-    u32 opened[2];
-    u8* alive[2];
-    find_alive(h, lanes, alive, opened);
-    const u32 most = opened[0] > opened[1] ? opened[0] : opened[1];
-    FineCodes codes;
-    if (!h.fine.firsts && static_cast<u64>(rows.n) * most / h.bins > kFineRows && fine_codes(c, codes)) {
-      const Histogram finer = fill_fine(c, codes);
-      search_borders(f, finer);
-      find_alive(finer, lanes, alive, opened);
-      scan_opened(f, finer, alive, opened, lanes);
-    } else {
-      scan_opened(f, h, alive, opened, lanes);
+    const Opened opened = find_opened(h, lanes);
+    if (opened.n[0] + opened.n[1]) {
+      ByteSet wanted;
+      for (u32 b = 0; b < h.bins; b++)
+        if (opened.any[b]) wanted.add(b);
+      u32* found = w.scratch.take<u32>(rows.n);
+      const u32 n = rows.find(f, wanted, found);
+      if (n <= kFineRows || !open_divided(f, h, opened, lanes, found, n)) scan_opened(f, h, opened, lanes, found, n);
     }
     w.scratch.release(mark);
   }
 
-  // Fine intervals whose borders are wide gaps, so that every lane's own neighbours there are far enough apart; false if they would be no
-  // finer than the coarse ones, or if such gaps are too rare.
-  bool fine_codes(const Column& c, FineCodes& codes) {
-    if (!w.run.p.two_resolutions || c.nominal || c.n_coarse == c.n_values) return false;
-    const std::size_t bin = static_cast<std::size_t>(parts()) * (w.run.counted ? sizeof(Vec<u32, W>) : sizeof(Vec<double, W>));
-    u32 shift = 0;
-    while (c.n_values >> shift > kFineBytes / bin) shift++;
-    const u32 bins = ((c.n_values - 1) >> shift) + 1;
-    if (bins < 2 * c.n_coarse || !shift) return false;
-    u32* firsts = w.scratch.take<u32>(bins + 1);
-    firsts[0] = 0, firsts[bins] = c.n_values;
-    for (u32 b = 1; b < bins; b++) {
-      u32 r = b << shift;
-      const u32 end = (b + 1) << shift < c.n_values ? (b + 1) << shift : c.n_values;
-      while (r < end && c.close && !c.edges && !apart(c.values[r - 1], c.values[r])) r++;
-      if (r == end) return false;
-      firsts[b] = r;
-    }
-    codes = {c.ranks, firsts, shift, c.n_values, bins};
-    return true;
-  }
-
-  // alive[phase][bin]: might a cut inside beat a lane's best test? The second phase sends missing values left.
-  void find_alive(const Histogram& h, u32 lanes, u8** alive, u32* opened) {
+  // Might a cut inside beat a lane's best test?
+  Opened find_opened(const Histogram& h, u32 lanes) {
+    Opened out;
+    out.any = w.scratch.take<u8>(h.bins + 1);
+    std::fill_n(out.any, h.bins + 1, u8{0});
     for (u32 phase = 0; phase < 2; phase++) {
-      opened[phase] = 0;
       if (phase && !h.missing) break;
-      alive[phase] = w.scratch.take<u8>(h.bins + 1);
-      alive[phase][h.bins] = 0;
+      out.in[phase] = w.scratch.take<u8>(h.bins);
       p.clear();
       if (phase) p.add_cell(bin(h, h.bins));
       for (u32 b = 0; b < h.bins; b++) {
         const V* x = bin(h, b);
-        const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 &&
+        const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 && !(h.whole && h.whole[b]) &&
                          (!w.run.p.two_resolutions || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
-        alive[phase][b] = yes, opened[phase] += yes;
+        out.in[phase][b] = yes, out.any[b] |= yes, out.n[phase] += yes;
         p.add_cell(x);
       }
-      w.intervals += h.bins, w.opened += opened[phase];
+      w.intervals += h.bins, w.opened += out.n[phase];
     }
+    return out;
   }
 
-  void scan_opened(int f, const Histogram& h, u8* const* alive, const u32* opened, u32 lanes) {
-    for (u32 phase = 0; phase < 2; phase++)
-      if (opened[phase]) scan_opened(f, h, alive[phase], lanes, phase ? kMissingLeft : kMissingRight);
-  }
-  // The positions of the rows in opened intervals. Coarse codes are small and quickly read: they choose first.
-  u32 rows_in(const Column& c, const Histogram& h, const u8* alive, u32* found) {
-    const u8* coarse_alive = alive;
-    if (h.fine.firsts) {
-      u8* around = w.scratch.take<u8>(c.n_coarse + 1);
-      std::fill_n(around, c.n_coarse + 1, u8{0});
-      for (u32 b = 0, i = 0; b < h.bins; b++) {
-        while (c.coarse_first[i + 1] <= h.firsts[b]) i++;
-        for (u32 j = i; alive[b] && j < c.n_coarse && c.coarse_first[j] < h.firsts[b + 1]; j++) around[j] = 1;
-      }
-      coarse_alive = around;
-    }
-    u32 n = 0, kept = 0;
-    for (u32 i = 0; i < rows.n; i++) found[n] = i, n += coarse_alive[c.coarse[rows.ids[i]]];
-    if (!h.fine.firsts) return n;
-    for (u32 i = 0; i < n; i++) {
-      const u32 at = found[i];
-      found[kept] = at, kept += alive[h.fine[rows.ids[at]]];
-    }
-    return kept;
-  }
-  void scan_opened(int f, const Histogram& h, const u8* alive, u32 lanes, u64 phase) {
+  // The same with the opened intervals divided: their borders are judged, and only parts that might still hold a better cut are scanned.
+  bool open_divided(int f, const Histogram& h, const Opened& opened, u32 lanes, u32* found, u32 n) {
     const Column& c = w.run.p.columns[f];
-    const auto mark = w.scratch.mark();
-    u32* found = w.scratch.take<u32>(static_cast<std::size_t>(rows.n) + 1);
-    const u32 n = rows_in(c, h, alive, found);
+    const auto size = static_cast<std::size_t>(parts());
+    const auto fit = static_cast<u32>(kFineBytes / (size * (w.run.counted ? sizeof(Vec<u32, W>) : sizeof(Vec<double, W>))));
+    Division division;
+    if (!w.run.p.two_resolutions || !Division::of(w.scratch, c, opened.any, fit < n / kPartRows ? fit : n / kPartRows, division)) return false;
+    u32* number = w.scratch.take<u32>(n);
+    for (u32 i = 0; i < n; i++) number[i] = division.bin(rows.code(f, found[i]), rows.rank(f, found[i]));
+    Histogram finer;
+    finer.bins = division.bins, finer.missing = h.missing, finer.firsts = division.firsts, finer.whole = division.whole;
+    fill_with(finer, SortedRows::some(w, all_rows, found, n), number);
+    const auto copy = [&](u32 from, u32 to) {
+      for (std::size_t i = 0; i < size && h.counts; i++) finer.counts[to * size + i] = h.counts[from * size + i];
+      for (std::size_t i = 0; i < size && h.values; i++) finer.values[to * size + i] = h.values[from * size + i];
+      if (h.squares) finer.squares[to] = h.squares[from];
+    };
+    for (u32 b = 0; b < h.bins; b++)
+      if (!opened.any[b]) copy(b, division.base[b]);
+    copy(h.bins, finer.bins);
+    search_borders(f, finer);
+    const Opened left = find_opened(finer, lanes);
+    u32 kept = 0;
+    for (u32 i = 0; i < n; i++) found[kept] = found[i], kept += left.any[number[i]];
+    scan_opened(f, finer, left, lanes, found, kept);
+    return true;
+  }
+
+  void scan_opened(int f, const Histogram& h, const Opened& opened, u32 lanes, const u32* found, u32 n) {
+    const Column& c = w.run.p.columns[f];
     SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
-    for (u32 i = 0; i < n; i++) keys[i].v = static_cast<u64>(c.ranks[rows.ids[found[i]]]) << 32 | found[i];
+    for (u32 i = 0; i < n; i++) keys[i].v = static_cast<u64>(rows.rank(f, found[i])) << 32 | found[i];
     keys = sort_keys<32>(keys, room, n, c.n_values);
+    for (u32 phase = 0; phase < 2; phase++)
+      if (opened.n[phase]) scan_opened(f, h, opened.in[phase], phase ? kMissingLeft : kMissingRight, lanes, keys, n);
+  }
+  void scan_opened(int f, const Histogram& h, const u8* opened, u64 phase, u32 lanes, const SortKey* keys, u32 n) {
+    const Column& c = w.run.p.columns[f];
     const bool close = c.close && !c.edges;
     u32 i = 0;
     p.clear();
     if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
     for (u32 b = 0; b < h.bins && i < n; b++) {
-      if (alive[b]) {
-        const u32 end_rank = h.firsts[b + 1];
+      const u32 begin = i, end_rank = h.firsts[b + 1];
+      u32 end = i;
+      while (end < n && keys[end].v >> 32 < end_rank) end++;
+      if (opened[b]) {
         fine.copy(p);
-        const u32 begin = i;
-        u32 end = i;
-        while (end < n && keys[end].v >> 32 < end_rank) end++;
         for (; i < end; i++) {
           fine.add(all_rows, static_cast<u32>(keys[i].v));
           if (i + 1 == end || keys[i].v >> 32 == keys[i + 1].v >> 32) continue;
@@ -297,9 +273,9 @@ struct LargeSearch {
           if (m) judge(fine, m, f, numeric_key(phase, static_cast<u32>(keys[i].v >> 32)));
         }
       }
+      i = end;
       p.add_cell(bin(h, b));
     }
-    w.scratch.release(mark);
   }
 
   // Gap rule inside an opened interval; its borders are wide enough by construction.
@@ -330,19 +306,20 @@ constexpr std::size_t kHistogramBytes = std::size_t{128} << 20;  // columns are 
 
 // All columns by all helpers (one worker per thread; helpers[0] is the caller).
 template <class P>
-void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, Team& team, const LargeRows& rows, const SortedRows& sorted,
+void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, const Team& team, const LargeRows& rows, const SortedRows& sorted,
                        const LocalRows& all_rows, Best& best) {
   using Search = LargeSearch<P>;
   Run& run = helpers[0]->run;
   const int F = run.p.n_features;
   std::atomic<int> failed{0};
-  int n_fine = 0;
-  const bool fine = Search::fine_at_once(team, rows);
   for (int begin = 0; begin < F;) {
     std::size_t bytes = 0;
     int end = begin;
-    while (end < F && (end == begin || bytes + Search::bytes(run, end, fine) <= kHistogramBytes)) bytes += Search::bytes(run, end++, fine);
-    std::atomic<int> next{begin};
+    while (end < F && (end == begin || bytes + Search::bytes(run, end) <= kHistogramBytes)) bytes += Search::bytes(run, end++);
+    std::atomic<int> next{begin}, next_to_open{begin};
+    const auto before = helpers[0]->scratch.mark();
+    using Histogram = typename Search::Histogram;
+    Histogram* histograms = helpers[0]->scratch.take<Histogram>(static_cast<std::size_t>(end - begin));
 #ifdef _OPENMP
 #pragma omp parallel num_threads(n_helpers) if (n_helpers > 1)
 #endif
@@ -354,12 +331,8 @@ void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, Team& t
 #endif
       Worker& w = *helpers[me];
       const auto mark = w.scratch.mark();
-      using Histogram = typename Search::Histogram;
-      Histogram* histograms = nullptr;
       Best mine;
       Search* search = nullptr;
-      int* columns = nullptr;
-      int n_mine = 0;
       const auto guarded = [&](auto&& work) {
         if (failed.load(std::memory_order_relaxed)) return;
         try {
@@ -374,12 +347,10 @@ void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, Team& t
         mine.start(run.K(), w.scratch.take<double>(static_cast<std::size_t>(kLanes * run.K())));
         merge_best(mine, best);
         search = new (w.scratch.take<char>(sizeof(Search))) Search(w, team, rows, sorted, all_rows, mine);
-        histograms = w.scratch.take<Histogram>(static_cast<std::size_t>(end - begin));
-        columns = w.scratch.take<int>(static_cast<std::size_t>(end - begin));
         for (int f; (f = next.fetch_add(1)) < end;) {
           w.poll();
-          histograms[n_mine] = search->fill(f), columns[n_mine] = f;
-          search->search_borders(f, histograms[n_mine++]);
+          histograms[f - begin] = search->fill(f);
+          search->search_borders(f, histograms[f - begin]);
         }
       });
 #ifdef _OPENMP
@@ -392,38 +363,38 @@ void search_large_with(Worker** helpers, [[maybe_unused]] int n_helpers, Team& t
       guarded([&] {
         merge_best(mine, best);
         search->refresh();
-        for (int j = 0; j < n_mine; j++) {
+        for (int f; (f = next_to_open.fetch_add(1)) < end;) {
           w.poll();
-          search->open_intervals(columns[j], histograms[j]);
+          search->open_intervals(f, histograms[f - begin]);
         }
       });
 #ifdef _OPENMP
 #pragma omp barrier
 #pragma omp critical(crosscut_merge)
 #endif
-      if (!failed.load()) merge_best(best, mine), n_fine += search->n_fine;
+      if (!failed.load()) merge_best(best, mine);
       w.scratch.release(mark);
     }
+    helpers[0]->scratch.release(before);
     if (failed.load() == 1) throw Stopped{};
     if (failed.load()) throw std::bad_alloc();
     begin = end;
   }
-  team.fine = 2 * n_fine > F;
 }
 
-inline void search_large(Worker** helpers, int n_helpers, Team& team, const LargeRows& rows, Best& best) {
+inline void search_large(Worker** helpers, int n_helpers, const Team& team, const LargeRows& rows, Best& best) {
   Worker& w = *helpers[0];
   const auto mark = w.scratch.mark();
   const Problem& p = w.run.p;
   const int W = large_width(p.multiplicity ? kLanes : team.n);
   const SortedRows sorted = SortedRows::of(w, team, rows, W);
   u32* info = w.scratch.take<u32>(rows.n);
-  for (u32 i = 0; i < rows.n; i++) info[i] = w.run.describe(rows.masks[i], p.n_classes ? static_cast<u32>(p.classes[rows.ids[i]]) : 0);
+  for (u32 i = 0; i < rows.n; i++) info[i] = w.run.describe(rows.masks[i], p.n_classes ? static_cast<u32>(p.classes[rows.row(i)]) : 0);
   LocalRows all_rows{info, nullptr, nullptr, nullptr};
   const auto copy = [&](const double* from) -> const double* {
     if (!from) return nullptr;
     double* to = w.scratch.take<double>(rows.n);
-    for (u32 i = 0; i < rows.n; i++) to[i] = from[rows.ids[i]];
+    for (u32 i = 0; i < rows.n; i++) to[i] = from[rows.row(i)];
     return to;
   };
   all_rows.weight = copy(p.weight), all_rows.product = copy(p.product);

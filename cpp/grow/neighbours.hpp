@@ -1,12 +1,12 @@
 // The values around a cut: every task's threshold lies midway between its own neighbours there.
 #pragma once
-#include "run.hpp"
+#include "codes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// below: ~0 if there is none
-template <class Rows, class Wanted>
-void neighbours_among(const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above, Wanted wanted) {
+// Among n rows, row(j) being the position of the j-th. below: ~0 if there is none
+template <class Rows, class Row>
+void neighbours_among(const Rows& rows, u32 n, Row row, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
   alignas(64) u32 c[kLanes], lo[kLanes], hi[kLanes];
   // ranks are kept plus one, so that 0 can stand for none below
   for (int k = 0; k < kLanes; k++) c[k] = lanes >> k & 1 ? cut[k] + 1 : 0, lo[k] = 0, hi[k] = ~u32{0};
@@ -14,21 +14,21 @@ void neighbours_among(const Rows& rows, int f, u32 missing_rank, u32 lanes, cons
     const int k = __builtin_ctz(lanes);
     const u32 ck = c[k];
     u32 l = 0, h = ~u32{0};
-    for (u32 i = 0; i < rows.n; i++)
-      if (wanted(i) && rows.mask(i) & lanes) {
-        const u32 r = rows.rank(f, i);
-        if (r == missing_rank) continue;
-        if (r + 1 <= ck) l = r + 1 > l ? r + 1 : l;
-        else h = r + 1 < h ? r + 1 : h;
-      }
+    for (u32 j = 0; j < n; j++) {
+      const u32 i = row(j);
+      if (!(rows.mask(i) & lanes)) continue;
+      const u32 r = rows.rank(f, i);
+      if (r == missing_rank) continue;
+      if (r + 1 <= ck) l = r + 1 > l ? r + 1 : l;
+      else h = r + 1 < h ? r + 1 : h;
+    }
     below[k] = l - 1, above[k] = h == ~u32{0} ? h : h - 1;
     return;
   }
   Vec<u32, kLanes> vc, vl, vh;
   __builtin_memcpy(&vc, c, sizeof c), __builtin_memcpy(&vl, lo, sizeof c), __builtin_memcpy(&vh, hi, sizeof c);
-  for (u32 i = 0; i < rows.n; i++) {
-    if (!wanted(i)) continue;
-    const u32 r = rows.rank(f, i), m = rows.mask(i) & lanes;
+  for (u32 j = 0; j < n; j++) {
+    const u32 i = row(j), r = rows.rank(f, i), m = rows.mask(i) & lanes;
     if (r == missing_rank || !m) continue;
     const Vec<u32, kLanes> v = all<u32, kLanes>(r + 1), on = -ones<u32, kLanes>(m);  // all bits in the row's lanes
     const Vec<u32, kLanes> left = (Vec<u32, kLanes>)(v <= vc) & on & (Vec<u32, kLanes>)(v > vl);
@@ -39,9 +39,31 @@ void neighbours_among(const Rows& rows, int f, u32 missing_rank, u32 lanes, cons
   each_bit(lanes, [&](int k) { below[k] = lo[k] - 1, above[k] = hi[k] == ~u32{0} ? hi[k] : hi[k] - 1; });
 }
 
+// Most neighbours lie in the coarse intervals around the cut: false if some do not.
+template <class Rows>
+bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
+  const Column& column = rows.columns[f];
+  ByteSet near;
+  u32 window[kLanes][2];  // ranks looked at for each lane
+  each_bit(lanes, [&](int k) {
+    const u32 low = interval(column, cut[k]);
+    const u32 begin = low > 0 ? low - 1 : 0, end = low + 2 < column.n_coarse ? low + 2 : column.n_coarse;
+    for (u32 b = begin; b < end; b++) near.add(b);
+    window[k][0] = column.coarse_first[begin], window[k][1] = column.coarse_first[end];
+  });
+  const auto mark = arena.mark();
+  u32* at = arena.take<u32>(rows.n);
+  const u32 n = rows.find(f, near, at);
+  neighbours_among(rows, n, [at](u32 j) { return at[j]; }, f, column.n_values, lanes, cut, below, above);
+  arena.release(mark);
+  bool found = true;
+  each_bit(lanes, [&](int k) { found = found && below[k] != ~u32{0} && below[k] >= window[k][0] && above[k] < window[k][1]; });
+  return found;
+}
+
 // Neighbours: for every lane with a cut in column f, the largest own rank at or below it and the smallest own rank above.
 template <class Rows>
-void own_neighbours(const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
+void own_neighbours(Arena& arena, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
   if constexpr (requires { rows.sorted(f); }) {
     if (const u32* list = rows.sorted(f)) {
       each_bit(lanes, [&](int k) {
@@ -60,38 +82,9 @@ void own_neighbours(const Rows& rows, int f, u32 missing_rank, u32 lanes, const 
       return;
     }
   }
-  // Most neighbours lie in the coarse intervals around the cut: look only there first.
-  bool near[256];
-  u32 window[kLanes][2];  // ranks looked at for each lane
-  const u8* coarse = nullptr;
-  if constexpr (requires { rows.columns; }) {
-    const Column& column = rows.columns[f];
-    coarse = column.coarse;
-    for (bool& x : near) x = false;
-    each_bit(lanes, [&](int k) {
-      u32 low = 0, high = column.n_coarse;  // the interval of the cut
-      while (low + 1 < high) {
-        const u32 middle = (low + high) / 2;
-        if (column.coarse_first[middle] <= cut[k]) low = middle;
-        else high = middle;
-      }
-      const u32 begin = low > 0 ? low - 1 : 0, end = low + 2 < column.n_coarse ? low + 2 : column.n_coarse;
-      for (u32 b = begin; b < end; b++) near[b] = true;
-      window[k][0] = column.coarse_first[begin], window[k][1] = column.coarse_first[end];
-    });
-  }
-  for (const bool narrow : {true, false}) {
-    if (narrow && !coarse) continue;
-    neighbours_among(rows, f, missing_rank, lanes, cut, below, above, [&](u32 i) {
-      if constexpr (requires { rows.columns; }) return !narrow || near[coarse[rows.ids[i]]];
-      else return true;
-    });
-    bool found = narrow;
-    each_bit(lanes, [&](int k) {
-      found = found && below[k] != ~u32{0} && below[k] >= window[k][0] && above[k] < window[k][1];
-    });
-    if (found) break;
-  }
+  bool found = false;
+  if constexpr (requires { rows.codes; }) found = near_neighbours(arena, rows, f, lanes, cut, below, above);
+  if (!found) neighbours_among(rows, rows.n, [](u32 j) { return j; }, f, missing_rank, lanes, cut, below, above);
   each_bit(lanes, [&](int k) { below[k] = below[k] == ~u32{0} ? 0 : below[k]; });
 }
 

@@ -16,7 +16,7 @@ struct Column {
   std::uint32_t n_values;         // ranks are 0..n_values-1; a missing value has rank n_values
   std::uint32_t n_coarse;         // coarse codes are 0..n_coarse-1; missing is n_coarse
   const std::uint32_t* ranks;     // [n_rows]
-  const std::uint8_t* coarse;     // [n_rows], null for nominal columns
+  const std::uint8_t* coarse;     // [n_rows]; nominal columns: the ranks, null if they do not fit
   const std::uint32_t* coarse_first;  // [n_coarse + 1] first rank of every coarse interval
   const float* values;            // [n_values] ascending, null for nominal columns
   const double* edges;            // binned mode: threshold after each bin; null otherwise

@@ -17,6 +17,35 @@ struct Cluster {
   double cost;
 };
 
+// Adds the tasks of all tests of column f: codes tell where a row goes, except in the intervals of the cuts.
+template <class Rows>
+void add_lanes_left(Worker& w, const Rows& rows, int f, const Test* tests, int n_tests, u16* left) {
+  const Column& c = rows.columns[f];
+  u16 of_code[256] = {};
+  ByteSet cut;
+  bool any_cut = false;
+  for (int j = 0; j < n_tests; j++) {
+    const Test& t = tests[j];
+    if (t.feature != f) continue;
+    const u32 n_codes = c.nominal ? c.n_values : c.n_coarse;
+    for (u32 x = 0; x < n_codes; x++) {
+      const u32 first = c.nominal ? x : c.coarse_first[x], last = c.nominal ? x : c.coarse_first[x + 1] - 1;
+      if (t.branch(last) == 0) of_code[x] |= static_cast<u16>(t.lanes);
+      else if (t.branch(first) == 0) cut.add(x), any_cut = true;
+    }
+    if (c.has_missing && t.branch(c.n_values) == 0) of_code[n_codes] |= static_cast<u16>(t.lanes);
+  }
+  for (u32 i = 0; i < rows.n; i++) left[i] |= of_code[rows.code(f, i)];
+  if (!any_cut) return;
+  const auto mark = w.scratch.mark();
+  u32* at = w.scratch.take<u32>(rows.n);
+  const u32 n = rows.find(f, cut, at);
+  for (int j = 0; j < n_tests; j++)
+    for (u32 i = 0; i < n && tests[j].feature == f; i++)
+      if (tests[j].branch(rows.rank(f, at[i])) == 0) left[at[i]] |= static_cast<u16>(tests[j].lanes);
+  w.scratch.release(mark);
+}
+
 // left[i]: the tasks whose test sends row i left; null if there are multiway tests.
 template <class Rows>
 const u16* lanes_left(Worker& w, const Rows& rows, const Test* tests, int n_tests) {
@@ -25,6 +54,14 @@ const u16* lanes_left(Worker& w, const Rows& rows, const Test* tests, int n_test
   for (u32 i = 0; i < rows.n; i++) left[i] = 0;
   for (int j = 0; j < n_tests; j++) {
     const Test& t = tests[j];
+    if constexpr (requires { rows.codes; }) {
+      if (rows.codes->column[t.feature]) {
+        bool first = true;
+        for (int i = 0; i < j; i++) first = first && tests[i].feature != t.feature;
+        if (first) add_lanes_left(w, rows, t.feature, tests + j, n_tests - j, left);
+        continue;
+      }
+    }
     const u32 lanes = t.lanes, low = t.low;
     if (t.nominal || t.missing_rank != ~u32{0})
       for (u32 i = 0; i < rows.n; i++) left[i] |= static_cast<u16>(t.branch(rows.rank(t.feature, i)) == 0 ? lanes : 0);

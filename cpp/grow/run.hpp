@@ -60,6 +60,9 @@ struct Run {
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);
   }
+  CC_INLINE u32 mask_and_class(u32 description) const {
+    return family == Family::binary_gini ? (description & 0xffff) | static_cast<u32>(description >> 16 != 0) << 16 : description;
+  }
 };
 
 struct Pending;  // a bundle that waits to be grown
@@ -104,7 +107,6 @@ inline double seconds_now() {
 // The tasks of a bundle, one per lane, and the node each of them has there.
 struct Team {
   int n = 0, depth = 0;
-  bool fine = false;   // the bundle above had no clear test: most columns were counted in fine intervals (large.hpp)
   u32 lanes = 0;       // lanes that still want a test
   u8 task[kLanes];     // task within the block
   Node* node[kLanes];

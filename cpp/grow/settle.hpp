@@ -224,7 +224,7 @@ struct Settler {
         if (best.feature[k] == f) same |= 1u << k, cut[k] = cut_of(best.key[k]);
       });
       const u32 missing = rows.missing_rank(f);
-      own_neighbours(rows, f, missing, same, cut, below, above);
+      own_neighbours(arena, rows, f, missing, same, cut, below, above);
       each_bit(same, [&](int k) {
         take_numeric(w, rows, best, k, *team.node[k], below[k], above[k]);
         const u64 phase = phase_of(best.key[k]);

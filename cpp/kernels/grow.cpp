@@ -13,10 +13,11 @@ constexpr int kShare = 4;  // a bundle with this fraction of a thread's share of
 struct Block {
   Worker** helpers;
   int n_helpers;
+  const Codes& table;
   Arena held;  // rows of pending bundles
   Pending *queue = nullptr, *small = nullptr;  // the small ones come last: no thread then has to wait long for another
 
-  Block(Worker** workers, int n) : helpers(workers), n_helpers(n) {}
+  Block(Worker** workers, int n, const Codes& codes) : helpers(workers), n_helpers(n), table(codes) {}
   Worker& w() { return *helpers[0]; }
 
   // Sorting a local block pays if several levels use it: near the depth limit only small bundles become local.
@@ -40,19 +41,25 @@ struct Block {
     return n;
   }
 
-  void refine(Team team, u32 n, u32* ids, u16* masks) {
+  static Pending* keep(Arena& arena, const Team& team, u32 n, const u32* ids, const u16* masks, const Codes& codes) {
+    Pending* p = new_pending(arena, team, n);
+    for (u32 i = 0; i < n; i++) p->ids[i] = codes.row(ids[i]), p->masks[i] = masks[i];
+    return p;
+  }
+
+  void refine(Team team, u32 n, u32* ids, u16* masks, const Codes& codes) {
     Worker& me = w();
     me.poll();
     const u64 rows_here = lane_rows(team);
     const std::size_t local = local_limit(team);
     if (n_helpers > 1 && n <= std::max(local, me.run.p.n_rows / static_cast<std::size_t>(kShare * n_helpers))) {
-      Pending* p = new_pending(held, team, n);
-      std::copy_n(ids, n, p->ids), std::copy_n(masks, n, p->masks);
+      Pending* p = keep(held, team, n, ids, masks, codes);
       Pending*& first = n > local ? queue : small;
       p->next = first, first = p;
       return;
     }
     if (n <= local) {
+      for (u32 i = 0; i < n && codes.rows; i++) ids[i] = codes.rows[ids[i]];
       grow_local(me, team, n, ids, masks);
       me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
       return;
@@ -61,7 +68,9 @@ struct Block {
     const auto mark = me.scratch.mark();
     LevelCounts& level = me.levels[team.depth < kLevels ? team.depth : kLevels - 1];
     level.bundles++, level.rows += n;
-    const LargeRows rows{n, ids, masks, me.run.p.columns};
+    LargeRows rows{n, ids, masks, me.run.p.columns, &codes};
+    if (n < codes.n / kSparse) rows = rows.apart(me.scratch, me.run.p.n_features);
+    rows.bits = RowBits::of(me.scratch, rows.codes->n, rows.ids, n);
     if (!me.run.p.n_classes) {
       const u32 pure = pure_lanes(me, team, rows);
       close_lanes(me, team, rows, pure);
@@ -100,12 +109,11 @@ struct Block {
       for (u32 i = 0; i < child.n; i++) child.at[i] = rows.ids[child.at[i]];
       const Team next = child_team(me, team, settler.tests, clusters[c]);
       if (deep) {
-        Pending* later = new_pending(me.held, next, child.n);
-        std::copy_n(child.at, child.n, later->ids), std::copy_n(child.lanes, child.n, later->masks);
+        Pending* later = keep(me.held, next, child.n, child.at, child.lanes, *rows.codes);
         later->next = me.deferred, me.deferred = later;
         continue;
       }
-      refine(next, child.n, child.at, child.lanes);
+      refine(next, child.n, child.at, child.lanes, *rows.codes);
     }
     me.nesting--;
   }
@@ -113,7 +121,7 @@ struct Block {
   void refine_deferred() {
     while (Pending* later = w().deferred) {
       w().deferred = later->next;
-      refine(later->team, later->n, later->ids, later->masks);
+      refine(later->team, later->n, later->ids, later->masks, table);
     }
   }
 
@@ -134,11 +142,11 @@ struct Block {
 #endif
       std::copy_n(w().root_total, kLanes, me->root_total);
       try {
-        Block alone(&me, 1);
+        Block alone(&me, 1, table);
         while (Pending* p = next.load()) {
           if (!next.compare_exchange_weak(p, p->next)) continue;
           if (failed.load()) break;
-          alone.refine(p->team, p->n, p->ids, p->masks);
+          alone.refine(p->team, p->n, p->ids, p->masks, table);
           alone.refine_deferred();
         }
       } catch (const Stopped&) {
@@ -167,7 +175,7 @@ struct Block {
       const u32 m = masks_in[i] & used;
       ids[n] = static_cast<u32>(i), masks[n] = static_cast<u16>(m), n += m != 0;
     }
-    const LargeRows rows{n, ids, masks, p.columns};
+    const LargeRows rows{n, ids, masks, p.columns, &table};
     Team team;
     team.n = p.multiplicity ? kLanes : tasks;
     const int K = me.run.K();
@@ -199,7 +207,7 @@ struct Block {
       }
       team = rest, n = kept;
     }
-    if (team.lanes) refine(team, n, ids, masks);
+    if (team.lanes) refine(team, n, ids, masks, table);
     refine_deferred();
     me.scratch.release(mark);
     if (queue || small) finish_queue();
@@ -223,10 +231,10 @@ struct Block {
   }
 };
 
-void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
+void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, Node** roots) {
   const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
-    Block block(workers, n_threads);
+    Block block(workers, n_threads, table);
     for (int b = 0; b < n_blocks; b++) block.grow(b, roots);
     return;
   }
@@ -241,7 +249,7 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, Node** roots) {
     Worker* me = workers[0];
 #endif
     try {
-      Block block(&me, 1);
+      Block block(&me, 1, table);
       for (int b; (b = next.fetch_add(1)) < n_blocks && !failed.load();) block.grow(b, roots);
     } catch (const Stopped&) {
       failed.store(1);
@@ -279,7 +287,8 @@ void grow(const Problem& problem, Grown& out) {
       for (u32 v = 0; v < most; v++) table[v] = xlog(v);
       run.judge.xlogs = table;
     }
-    grow_blocks(run, workers, n_threads, roots);
+    Arena arena;
+    grow_blocks(run, workers, n_threads, codes_of_table(arena, problem), roots);
     write_trees(run, roots, *workers[0], out.trees);
     for (int i = 0; i < n_threads; i++) {
       for (int d = 0; d < kLevels; d++) {
