@@ -25,6 +25,7 @@ struct Table {
   std::vector<std::int32_t> codes;
   std::vector<double> weights;           // empty if all are 1
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
+  std::vector<std::uint8_t> tied;        // whether rows share a value
   std::vector<std::uint32_t> position;   // (features, rows): where a row is in the order
   std::vector<std::vector<std::uint64_t>> of_class;  // rows of each class
   void prepare();

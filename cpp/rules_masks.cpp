@@ -56,7 +56,7 @@ void Refinement::walk(Bundle& bundle) {
       pass.ranks = table_.column(f);
       pass.n_values = table_.n_values[f];
       pass.ends = table_.nominal[f] ? ends_[f].data() : nullptr;
-      pass.tied = table_.order[f].size() > table_.n_values[f];
+      pass.tied = table_.tied[f] != 0;
       pass.feature = static_cast<std::int32_t>(f);
       for (std::size_t g = 0; g < groups.size(); g++) {
         pass.group = static_cast<std::int32_t>(g);

@@ -16,6 +16,7 @@ void Table::prepare() {
     const std::uint32_t* column_of = column(f);
     std::vector<std::size_t> next(n_values[f] + 2, 0);
     for (std::size_t i = 0; i < n_rows; i++) next[column_of[i] + 1]++;
+    tied.push_back(std::any_of(next.begin(), next.end() - 1, [](std::size_t rows) { return rows > 1; }));
     std::partial_sum(next.begin(), next.end(), next.begin());
     order[f].resize(next[n_values[f]]);
     for (std::size_t i = 0; i < n_rows; i++) {
