@@ -55,6 +55,7 @@ def arguments(**changes):
         ({"features": np.ones((4, 2), bool)}, "features must have the shape"),
         ({"coarse_first": [np.array([0, 5], np.uint32)] * 3}, "coarse_first must run"),
         ({"weight": np.ones(50)}, "exact must have"),
+        ({"nominal": np.ones(3, bool), "coarse": np.zeros((3, 50), np.uint8)}, "coarse must be the ranks"),
     ],
 )
 def test_bad_arguments_are_refused(changes, message):
