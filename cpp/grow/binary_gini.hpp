@@ -1,0 +1,114 @@
+// Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality is Q(node) + 2·d²·n/(l·r): the
+// comparison d² > limit·l·r has no large numbers that cancel. Floats serve up to kFloatRows rows, doubles above.
+#pragma once
+#include "local_rows.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr u32 kFloatRows = 1 << 16;
+
+template <class Real, int W>
+struct BinaryGiniOf {
+  using T = Real;
+  using V = Vec<T, W>;
+  static constexpr bool kRuns = true;  // cuts inside a run of one class need no look (Fayyad & Irani 1992)
+  static constexpr int kParts = 2;
+  static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  V n, share, l, l1, limit, least, noise;
+  const Team& team;
+
+  BinaryGiniOf(const Run&, const Team& t, const Best& best, double*) : team(t) {
+    n = share = noise = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
+    each_bit(team.lanes, [&](int k) {
+      const double rows = static_cast<double>(team.node[k]->n_rows), error = 2 * rows * kUnit;
+      set_lane<T, W>(n, k, static_cast<T>(rows));
+      set_lane<T, W>(share, k, static_cast<T>(team.node[k]->stats[1] / rows));
+      set_lane<T, W>(noise, k, static_cast<T>(error * error));
+      set_lane<T, W>(least, k, static_cast<T>(team.min_leaf[k]));
+      lower(best, k);
+    });
+    clear();
+  }
+  // d is known up to 3·n units and `noise` (which keeps d² of an empty side, rounding only, below the limit) takes the root of the
+  // right side up by 2·n units at most; l·r ≥ n − 1 at a real cut. So √limit is taken down by 8·n units over √(n − 1).
+  void lower(const Best& best, int k) {
+    const double* stats = team.node[k]->stats;
+    const double rows = stats[0] + stats[1], node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
+    const double gain = best.q[k] - node - 4e-15 * node;
+    const double root = gain > 0 ? __builtin_sqrt(gain / (2 * rows)) * (1 - 16 * kUnit) - 8 * rows * kUnit / __builtin_sqrt(rows - 1) : 0;
+    set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
+  }
+  static u32 class_of(u32 info) { return info >> 16 != 0; }
+  int parts() const { return kParts; }
+  void clear() { l = l1 = V{}; }
+  CC_INLINE void add(const LocalRows& rows, u32 row) {
+    const u32 x = rows.info[row];
+    l += ones<T, W>(x), l1 += ones<T, W>(x >> 16);
+  }
+  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+    const u32 x = rows.info[row];
+    cell[0] += ones<T, W>(x), cell[1] += ones<T, W>(x >> 16);
+  }
+  CC_INLINE void add_cell(const V* cell) { l += cell[0], l1 += cell[1]; }
+  CC_INLINE bool at_edge() const {  // some lane has just become admissible, or is about to stop being so
+    return greater<T, W>(l, least - T(1)) & ~greater<T, W>(l, least) || greater<T, W>(n - l, least - T(1)) & ~greater<T, W>(n - l, least);
+  }
+  CC_INLINE u32 promising() const {
+    const V d = l1 - l * share;
+    return greater<T, W>(d * d, limit * (l * (n - l)) + noise);
+  }
+  // Bound of an interval: Gini is convex in (l0, l1), so over the box of left counts that an interval can give its best value is at
+  // a corner. Two corners are the interval's ends: cuts already judged, unless min_samples_leaf forbade them. The others
+  // move all of one class first.
+  u32 alive(const V* cell, double) const {
+    const u32 inside = greater<T, W>(cell[0], all<T, W>(1));
+    BinaryGiniOf end = *this, zero = *this, one = *this;
+    end.add_cell(cell);
+    zero.l += cell[0] - cell[1];
+    one.l += cell[1], one.l1 += cell[1];
+    return inside & (zero.promising() | one.promising() | (promising() & forbidden()) | (end.promising() & end.forbidden()));
+  }
+  u32 forbidden() const { return greater<T, W>(least, l) | greater<T, W>(least, n - l); }
+  void copy(const BinaryGiniOf& o) { l = o.l, l1 = o.l1, limit = o.limit; }
+  static void cell_of(const Vec<u32, W>* counts, int, V* cell) {
+    cell[1] = from_counts<T, W>(counts[1]), cell[0] = from_counts<T, W>(counts[0] + counts[1]);
+  }
+  // One task alone: sixteen consecutive cuts of a sorted list at once. Returns which might beat the best; `at` sets the state to one.
+  struct Stretch {
+    Vec<float, 16> l, l1;
+    u32 ones;
+  };
+  CC_INLINE Stretch stretch(const LocalRows& rows, const u32* list) const requires(W == 1) {
+    Vec<u32, 16> e;
+    __builtin_memcpy(&e, list, sizeof e);
+    Stretch s;
+    s.ones = look_up(rows.info, e & 0xffff, 1u << 16);
+    s.l1 = running_sum(CROSSCUT_LEVEL::ones<float, 16>(s.ones)) + l1;
+    constexpr Vec<float, 16> steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    s.l = steps + l;
+    return s;
+  }
+  static constexpr u32 kStretch = 16;
+  CC_INLINE u32 promising(const Stretch& s) const requires(W == 1) {
+    const Vec<float, 16> d = s.l1 - s.l * share;
+    return greater<float, 16>(d * d, limit * (s.l * (n - s.l)) + noise);
+  }
+  CC_INLINE Vec<float, 16> gains(const Stretch& s) const requires(W == 1) {  // up to a factor
+    const Vec<float, 16> d = s.l1 - s.l * share;
+    return d * d / (s.l * (n - s.l));
+  }
+  CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { l = s.l[k], l1 = s.l1[k]; }
+  i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
+  void left(int k, double* s) const { s[1] = lane<T, W>(l1, k), s[0] = lane<T, W>(l, k) - s[1]; }
+  i64 cell_stats(const V* cell, int k, double* s) const {
+    s[1] = lane<T, W>(cell[1], k), s[0] = lane<T, W>(cell[0], k) - s[1];
+    return static_cast<i64>(lane<T, W>(cell[0], k));
+  }
+};
+
+template <int W>
+using BinaryGini = BinaryGiniOf<float, W>;
+template <int W>
+using WideBinaryGini = BinaryGiniOf<double, W>;
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,119 @@
+// Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
+#pragma once
+#include "local_rows.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <class Real, int W>
+struct ManyGiniOf {
+  using T = Real;
+  using V = Vec<T, W>;
+  static constexpr bool kRuns = true;
+  static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  const int C;
+  V *n_c, *l_c;
+  V n, l, a, b, b0, limit, least;
+  bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
+
+  ManyGiniOf(const Run& run, const Team& team, const Best& best, double* space) : C(run.K()) {
+    n_c = reinterpret_cast<V*>(space), l_c = n_c + C;
+    for (int c = 0; c < C; c++) n_c[c] = V{};
+    n = b0 = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
+    for (int k = 0; k < team.n; k++)
+      if (team.lanes >> k & 1) {
+        set_lane<T, W>(n, k, static_cast<T>(team.node[k]->n_rows));
+        for (int c = 0; c < C; c++) set_lane<T, W>(n_c[c], k, static_cast<T>(team.node[k]->stats[c]));
+        set_lane<T, W>(least, k, static_cast<T>(team.min_leaf[k]));
+        lower(best, k);
+      }
+    for (int c = 0; c < C; c++) b0 += n_c[c] * n_c[c];
+    clear();
+  }
+  static u32 class_of(u32 info) { return info >> 16; }
+  int parts() const { return C; }
+  void clear() {
+    l = a = V{}, b = b0;
+    for (int c = 0; c < C; c++) l_c[c] = V{};
+  }
+  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (64 + 4 * C)))); }
+  CC_INLINE void add(const LocalRows& rows, u32 row) {
+    const u32 x = rows.info[row], c = x >> 16;
+    const V one = ones<T, W>(x), before = l_c[c], step = before + before + T(1);
+    l += one, l_c[c] = before + one;
+    if (running) a += one * step, b += one * (step - n_c[c] - n_c[c]);
+  }
+  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+    const u32 x = rows.info[row];
+    cell[x >> 16] += ones<T, W>(x);
+  }
+  CC_INLINE void add_cell(const V* cell) {
+    l = V{};
+    for (int c = 0; c < C; c++) l_c[c] += cell[c], l += l_c[c];
+    sum_squares();
+  }
+  CC_INLINE void sum_squares() {
+    a = b = V{};
+    for (int c = 0; c < C; c++) {
+      const V right_c = n_c[c] - l_c[c];
+      a += l_c[c] * l_c[c], b += right_c * right_c;
+    }
+  }
+  // Bound of an interval with h_c rows of class c: with u, v the class shares left and right of its start, x ≤ h the rows moved and
+  // k = Σx, Gini's quality is exactly f(0) + Σ x_c·(2u_c − |u|² − 2v_c + |v|²) + |x − k·u|²/(l + k) + |x − k·v|²/(r − k); and
+  // (x_c − k·u_c)² ≤ max(h_c, h·u_c)². Where nothing is left yet, |x|²/k ≤ k stands for the left part.
+  u32 alive(const V* cell, double) {
+    V h = V{};
+    for (int c = 0; c < C; c++) h += cell[c];
+    const u32 inside = greater<T, W>(h, all<T, W>(1));
+    if (!inside) return 0;
+    sum_squares();
+    const V r = n - l, one = all<T, W>(1);
+    const V il = one / (l + all<T, W>(T(1e-9))), ir = one / (r + all<T, W>(T(1e-9)));  // r ≥ h ≥ 2 inside; l may be 0
+    const V uu = a * il * il, vv = b * ir * ir;
+    V slope = V{}, bend_l = V{}, bend_r = V{};
+    for (int c = 0; c < C; c++) {
+      const V u = l_c[c] * il, v = (n_c[c] - l_c[c]) * ir;
+      const V start = greater_where(l, u + u - uu, one);
+      const V g = start - v - v + vv;
+      slope += cell[c] * (g > T(0) ? g : V{});
+      const V bu = cell[c] > h * u ? cell[c] : h * u, bv = cell[c] > h * v ? cell[c] : h * v;
+      bend_l += bu * bu, bend_r += bv * bv;
+    }
+    bend_l = greater_where(l, bend_l / (l + one), V{});
+    const V bound = a * il + b * ir + slope + bend_l + bend_r / (r - h + one);
+    return inside & greater<T, W>(bound, limit);
+  }
+  // a where l > 0, else b
+  CC_INLINE static V greater_where(const V& l, const V& a, const V& b) { return l > T(0) ? a : b; }
+  void copy(const ManyGiniOf& o) {
+    l = o.l, a = o.a, b = o.b, limit = o.limit;
+    for (int c = 0; c < C; c++) l_c[c] = o.l_c[c];
+  }
+  static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
+    for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]);
+  }
+  CC_INLINE bool at_edge() const {
+    return greater<T, W>(l, least - T(1)) & ~greater<T, W>(l, least) || greater<T, W>(n - l, least - T(1)) & ~greater<T, W>(n - l, least);
+  }
+  CC_INLINE u32 promising() {
+    const V r = n - l;
+    if (!running) sum_squares();
+    return greater<T, W>(a * r + b * l, limit * (l * r));
+  }
+  i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
+  void left(int k, double* s) const {
+    for (int c = 0; c < C; c++) s[c] = lane<T, W>(l_c[c], k);
+  }
+  i64 cell_stats(const V* cell, int k, double* s) const {
+    double sum = 0;
+    for (int c = 0; c < C; c++) sum += s[c] = lane<T, W>(cell[c], k);
+    return static_cast<i64>(sum);
+  }
+};
+
+template <int W>
+using ManyGini = ManyGiniOf<float, W>;
+template <int W>
+using WideManyGini = ManyGiniOf<double, W>;
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,109 @@
+// Regression: P, W and the number of rows. Q > limit  ⇔  P_l²·W_r + P_r²·W_l > limit·W_l·W_r.
+#pragma once
+#include "local_rows.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <int W>
+struct Moments {
+  using T = double;
+  using V = Vec<T, W>;
+  static constexpr bool kRuns = false;
+  V p, w, p_l, w_l, rows_l, limit;
+  const bool weighted;
+
+  Moments(const Run& run, const Team& team, const Best& best, double*) : weighted(run.weighted) {
+    p = w = V{}, limit = all<T, W>(std::numeric_limits<T>::infinity());
+    for (int k = 0; k < team.n; k++)
+      if (team.lanes >> k & 1) {
+        set_lane<T, W>(p, k, team.node[k]->stats[0]), set_lane<T, W>(w, k, team.node[k]->stats[1]);
+        lower(best, k);
+      }
+    clear();
+  }
+  static u32 class_of(u32) { return 0; }
+  int parts() const { return 3; }
+  void clear() { p_l = w_l = rows_l = V{}; }
+  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.q[k] * (1 - 1e-11) - 1e-290); }
+  CC_INLINE void both(const LocalRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
+    V m = ones<T, W>(mask);
+    if (rows.multiplicity)
+      for (int k = 0; k < W; k++)
+        if (mask >> k & 1) set_lane<T, W>(m, k, static_cast<T>(rows.multiplicity[static_cast<std::size_t>(row) * kLanes + static_cast<u32>(k)]));
+    pr = m * rows.product[row];
+    wt = rows.weight ? m * rows.weight[row] : m;
+  }
+  CC_INLINE void add(const LocalRows& rows, u32 row) {
+    const u32 x = rows.info[row];
+    if (!weighted) {
+      const V m = ones<T, W>(x);
+      p_l += m * rows.product[row], w_l += m;
+      return;
+    }
+    V pr, wt;
+    both(rows, row, x, pr, wt);
+    p_l += pr, w_l += wt, rows_l += ones<T, W>(x);
+  }
+  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+    const u32 x = rows.info[row];
+    V pr, wt;
+    both(rows, row, x, pr, wt);
+    cell[0] += pr, cell[1] += wt, cell[2] += ones<T, W>(x);
+  }
+  CC_INLINE void add_cell(const V* cell) { p_l += cell[0], w_l += cell[1], rows_l += cell[2]; }
+  CC_INLINE bool at_edge() const { return true; }
+  CC_INLINE u32 promising() const {
+    const V p_r = p - p_l, w_r = w - w_l;
+    return greater<T, W>(p_l * p_l * w_r + p_r * p_r * w_l, limit * (w_l * w_r));
+  }
+  // Bound of an interval of weight h: rows of weight k out of it sum to k·ȳ ± √(k(h−k)/h · SSD), SSD being the squared deviations
+  // of all the bundle's rows there (Cauchy–Schwarz on both parts; no task has more). That half ellipse, mirrored, lies in an
+  // octagon, and the quality is convex in (W_l, P_l): its best value is at one of the eight corners.
+  u32 alive(const V* cell, double ssd) const {
+    const u32 inside = greater<T, W>(cell[2], all<T, W>(1));
+    if (!inside) return 0;
+    const V h = cell[1], q = cell[0];
+    V d;
+    for (int k = 0; k < W; k++) set_lane<T, W>(d, k, 0.5 * __builtin_sqrt(lane<T, W>(h, k) * ssd) * (1 + 1e-9));
+    constexpr double x[8] = {0, 0, 0.29289321881345243, 0.29289321881345243, 0.70710678118654757, 0.70710678118654757, 1, 1};
+    constexpr double y[8] = {0.41421356237309515, -0.41421356237309515, 1, -1, 1, -1, 0.41421356237309515, -0.41421356237309515};
+    u32 bits = greater<T, W>(all<T, W>(1e-300), w_l) | greater<T, W>(all<T, W>(1e-300), w - w_l - h);  // an end without weight
+    for (int i = 0; i < 8; i++) {
+      const V wl = w_l + h * x[i], pl = p_l + q * x[i] + d * y[i], wr = w - wl, pr = p - pl;
+      bits |= greater<T, W>(pl * pl * wr + pr * pr * wl, limit * (wl * wr));
+    }
+    return inside & bits;
+  }
+  void copy(const Moments& o) { p_l = o.p_l, w_l = o.w_l, rows_l = o.rows_l, limit = o.limit; }
+  static void cell_of(const Vec<u32, W>*, int, V*) {}
+  // One task alone, every row counting once: eight consecutive cuts at once. Sums of integers are exact in any order.
+  struct Stretch {
+    Vec<double, 8> p, w;
+  };
+  static constexpr u32 kStretch = 8;
+  CC_INLINE Stretch stretch(const LocalRows& rows, const u32* list) const requires(W == 1) {
+    Stretch s;
+    for (int k = 0; k < 8; k++) s.p[k] = rows.product[list[k] & 0xffff];
+    s.p = running_sum(s.p) + p_l;
+    constexpr Vec<double, 8> steps = {1, 2, 3, 4, 5, 6, 7, 8};
+    s.w = steps + w_l;
+    return s;
+  }
+  CC_INLINE u32 promising(const Stretch& s) const requires(W == 1) {
+    const Vec<double, 8> p_r = p - s.p, w_r = w - s.w;
+    return greater<double, 8>(s.p * s.p * w_r + p_r * p_r * s.w, limit * (s.w * w_r));
+  }
+  CC_INLINE Vec<double, 8> gains(const Stretch& s) const requires(W == 1) {
+    const Vec<double, 8> p_r = p - s.p, w_r = w - s.w;
+    return s.p * s.p / s.w + p_r * p_r / w_r;
+  }
+  CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { p_l = s.p[k], w_l = s.w[k]; }
+  i64 rows_left(int k) const { return static_cast<i64>(weighted ? lane<T, W>(rows_l, k) : lane<T, W>(w_l, k)); }
+  void left(int k, double* s) const { s[0] = lane<T, W>(p_l, k), s[1] = lane<T, W>(w_l, k); }
+  i64 cell_stats(const V* cell, int k, double* s) const {
+    s[0] = lane<T, W>(cell[0], k), s[1] = lane<T, W>(cell[1], k);
+    return static_cast<i64>(lane<T, W>(cell[2], k));
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL
