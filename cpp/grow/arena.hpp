@@ -59,11 +59,13 @@ class Arena {
           std::free(c);
           c = n2;
         }
-      // Ever larger chunks: what large bundles take and give back fits into the same few, whose pages the system has to clear only once.
-      std::size_t size = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
-      size = size < kLargestChunk ? size : kLargestChunk;
+      // Ever larger chunks: what large bundles take and give back fits into the same few, whose pages the system clears only once.
+      const std::size_t larger = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
+      std::size_t size = larger < kLargestChunk ? larger : kLargestChunk;
       size = bytes > size ? bytes : size;
-      void* raw = std::aligned_alloc(128, (sizeof(Chunk) + size + 255) & ~std::size_t{127});
+      const auto allocate = [&] { return std::aligned_alloc(128, (sizeof(Chunk) + size + 255) & ~std::size_t{127}); };
+      void* raw = allocate();
+      if (!raw && size > bytes) size = bytes, raw = allocate();
       if (!raw) {
         if (chunk_) chunk_->next = nullptr;
         throw std::bad_alloc();
