@@ -40,7 +40,7 @@ struct Run {
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   std::atomic<int> halt{0};
-  std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves
+  std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
   explicit Run(const Problem& problem)
       : p(problem),
@@ -111,6 +111,7 @@ struct Team {
   u8 task[kLanes];     // task within the block
   Node* node[kLanes];
   i64 min_leaf[kLanes];
+  double to_do = 1;    // share of the work on its rows that is still to be done
 };
 
 constexpr int kNesting = 128;  // deeper bundles are deferred

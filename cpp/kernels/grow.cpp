@@ -20,13 +20,18 @@ struct Block {
   Block(Worker** workers, int n, const Codes& codes) : helpers(workers), n_helpers(n), table(codes) {}
   Worker& w() { return *helpers[0]; }
 
-  // Sorting a local block pays if several levels use it: near the depth limit only small bundles become local.
-  std::size_t local_limit(const Team& team) {
+  i64 levels_left(const Team& team) {
     i64 levels = 0;
     each_bit(team.lanes, [&](int k) {
       const i64 left = limits_of(w(), team, k).max_depth - team.depth;
       levels = left > levels ? left : levels;
     });
+    return levels;
+  }
+
+  // Sorting a local block pays if several levels use it: near the depth limit only small bundles become local.
+  std::size_t local_limit(const Team& team) {
+    const i64 levels = levels_left(team);
     const std::size_t most = w().run.p.local_rows;
     return levels >= 6 ? most : most >> (6 - levels);
   }
@@ -34,12 +39,14 @@ struct Block {
   // Threads meet three times per bundle, which smaller ones would not repay (least of all on a busy machine).
   bool worth_sharing(u32 n) { return static_cast<u64>(n) * static_cast<u64>(w().run.p.n_features) >= u64{1} << 16; }
 
-  // Rows of the lanes' own nodes; over all leaves they add up to the training rows of all tasks, so they measure progress.
-  static u64 lane_rows(const Team& team) {
-    u64 n = 0;
-    each_bit(team.lanes, [&](int k) { n += static_cast<u64>(team.node[k]->n_rows); });
+  // Rows of the lanes' own nodes; over all leaves they add up to the training rows of all tasks, so they measure progress: a part of a
+  // bundle's rows is done when it is split, the rest in its children.
+  static double lane_rows(const Team& team) {
+    double n = 0;
+    each_bit(team.lanes, [&](int k) { n += static_cast<double>(team.node[k]->n_rows); });
     return n;
   }
+  void done(double rows) { w().run.rows_done.fetch_add(static_cast<u64>(rows), std::memory_order_relaxed); }
 
   static Pending* keep(Arena& arena, const Team& team, u32 n, const u32* ids, const u16* masks, const Codes& codes) {
     Pending* p = new_pending(arena, team, n);
@@ -50,7 +57,6 @@ struct Block {
   void refine(Team team, u32 n, u32* ids, u16* masks, const Codes& codes) {
     Worker& me = w();
     me.poll();
-    const u64 rows_here = lane_rows(team);
     const std::size_t local = local_limit(team);
     if (n_helpers > 1 && n <= std::max(local, me.run.p.n_rows / static_cast<std::size_t>(kShare * n_helpers))) {
       Pending* p = keep(held, team, n, ids, masks, codes);
@@ -61,10 +67,10 @@ struct Block {
     if (n <= local) {
       for (u32 i = 0; i < n && codes.rows; i++) ids[i] = codes.rows[ids[i]];
       grow_local(me, team, n, ids, masks);
-      me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
+      done(team.to_do * lane_rows(team));
       return;
     }
-    const double started = seconds_now();
+    const double all_lanes = lane_rows(team), started = seconds_now();
     const auto mark = me.scratch.mark();
     LevelCounts& level = me.levels[team.depth < kLevels ? team.depth : kLevels - 1];
     level.bundles++, level.rows += n;
@@ -85,29 +91,36 @@ struct Block {
       settler.open_children();
       level.tests += static_cast<u64>(settler.n_tests), level.nodes++;
       level.seconds += seconds_now() - started;
-      refine_children(team, rows, rows_here, settler);
+      refine_children(team, rows, all_lanes, settler, local);
     } else {
-      me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);
+      done(team.to_do * all_lanes);
     }
     me.scratch.release(mark);
   }
 
-  void refine_children(const Team& team, const LargeRows& rows, u64 rows_here, const Settler<LargeRows>& settler) {
+  void refine_children(const Team& team, const LargeRows& rows, double all_lanes, const Settler<LargeRows>& settler, std::size_t local) {
     Worker& me = w();
+    // Levels of work this and the bundles below will take, about; one of a local block, of some 2^11 rows, takes as long as three.
+    i64 below = levels_left(team), levels = 0;
+    for (std::size_t n = rows.n; n > local && below > 0; n /= 2) levels++, below--;
+    levels += 3 * (below < 11 ? below : 11);
     const u16* left = lanes_left(me, rows, settler.tests, settler.n_tests);
     Cluster* clusters;
     const int n = make_clusters(me, rows, settler.tests, settler.n_tests, left, clusters);
     const Child* children = route(me, rows, settler.tests, settler.n_tests, left, clusters, n);
+    double going_on = 0;  // rows that have not reached leaves
     for (int c = 0; c < n; c++)
-      if (children[c].n) rows_here -= lane_rows(child_team(me, team, settler.tests, clusters[c]));
-    me.run.rows_done.fetch_add(rows_here, std::memory_order_relaxed);  // those that reached leaves
+      if (children[c].n) going_on += lane_rows(child_team(me, team, settler.tests, clusters[c]));
+    const double to_do = team.to_do * (1 - 1 / static_cast<double>(levels));
+    done(team.to_do * all_lanes - to_do * going_on);
     const bool deep = me.nesting >= kNesting;
     me.nesting++;
     for (int c = 0; c < n; c++) {
       const Child& child = children[c];
       if (!child.n) continue;
       for (u32 i = 0; i < child.n; i++) child.at[i] = rows.ids[child.at[i]];
-      const Team next = child_team(me, team, settler.tests, clusters[c]);
+      Team next = child_team(me, team, settler.tests, clusters[c]);
+      next.to_do = to_do;
       if (deep) {
         Pending* later = keep(me.held, next, child.n, child.at, child.lanes, *rows.codes);
         later->next = me.deferred, me.deferred = later;
@@ -191,7 +204,7 @@ struct Block {
       me.root_total[k] = p.totals ? p.totals[first + k] : me.run.judge.total(team.node[k]->stats);
       (wants_test(me.run, *team.node[k], p.limits[first + k]) ? team.lanes : closed) |= 1u << k;
     }
-    each_bit(closed, [&](int k) { me.run.rows_done.fetch_add(static_cast<u64>(team.node[k]->n_rows), std::memory_order_relaxed); });
+    each_bit(closed, [&](int k) { done(static_cast<double>(team.node[k]->n_rows)); });
     close_lanes(me, team, rows, closed);
     queue = small = nullptr;
     if (team.lanes && closed && !p.multiplicity) {  // only the lanes that go on
