@@ -134,7 +134,7 @@ def test_progress_is_a_share_of_the_work(n_jobs, max_depth):
     assert told[-1] == 1.0
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="its allocator stops the process instead")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="its allocator ends the process")
 def test_out_of_memory_is_an_error():
     """With an address space too small for the run, growing raises MemoryError."""
     code = """

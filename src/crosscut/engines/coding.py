@@ -176,7 +176,8 @@ class Coding:
         if not self.n_bins[f]:
             codes[:] = 0
             return
-        values, edges = (np.require(array, requirements="A") for array in (values, self.edges[f]))  # Dask's may not be
+        # what Dask hands over need not be aligned
+        values, edges = (np.require(array, requirements="A") for array in (values, self.edges[f]))
         infinite = _core.bin_codes(values, edges, int(self.n_bins[f]), codes, n_threads(n_jobs))
         if infinite >= 0:
             raise infinite_error(column.name, first_row + infinite, column.values[infinite])
