@@ -81,7 +81,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   for (std::size_t i = 0; i < growing.size(); i++)
     if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
       splitting.push_back(static_cast<std::int32_t>(i));
-  const auto chosen_by = [&](std::int32_t i) { return best[static_cast<std::size_t>(i)]; };
+  const auto chosen_by = [&best = best](std::int32_t i) { return best[static_cast<std::size_t>(i)]; };
   std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) {
     return std::pair(chosen_by(a), a) < std::pair(chosen_by(b), b);
   });
