@@ -37,7 +37,8 @@ def browser(tmp_path_factory):
     ):
         options.add_argument(f"--{switch}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # no sanitizer there
+    # without the sanitizer of `make sanitize`
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER, env=environment))
     yield driver
     driver.quit()
