@@ -31,6 +31,12 @@ def test_negation_and_categories_count_and_thresholds_may_not():
         assert meaning(red, 1, thresholds=thresholds) != meaning(blue, 1, thresholds=thresholds)
 
 
+def test_two_chains_may_have_any_numbers():
+    assert meaning(((Goal("p", (2, 3)), Goal("p", (4, 1))),), 1) == meaning(
+        ((Goal("p", (1, 3)), Goal("p", (4, 2))),), 1
+    )
+
+
 @given(st.data())
 def test_neither_order_nor_numbers_matter(data):
     variables = st.integers(-2, 4)

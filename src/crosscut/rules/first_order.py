@@ -71,16 +71,27 @@ def meaning(conditions: Conditions, n_fixed: int, *, thresholds: bool = True) ->
         )
         for goal in goals_of(conditions)
     }
-    own = sorted({a for _, args, _ in asked for a in args if a >= n_fixed})
-    colours = _refined(asked, dict.fromkeys(own, 0))
-    while len(set(colours.values())) < len(own):
-        # variables that no literal tells apart are mostly interchangeable: any of them may come first
-        tied = next(v for v in own if list(colours.values()).count(colours[v]) > 1)
-        colours = _refined(asked, colours | {tied: -1})
-    return frozenset(
-        (name, tuple(n_fixed + colours[a] if a in colours else a for a in args), negated)
-        for name, args, negated in asked
-    )
+    own = {a for _, args, _ in asked for a in args if a >= n_fixed}
+    return _least(asked, _refined(asked, dict.fromkeys(own, 0)), n_fixed)
+
+
+def _least(asked: set[_Literal], colours: dict[int, int], n_fixed: int) -> tuple[_Literal, ...]:
+    """Return the literals, variables numbered by colour: of all ways to tell the alike apart, the least."""
+    shared = [colour for colour in colours.values() if list(colours.values()).count(colour) > 1]
+    if not shared:
+        return tuple(sorted(_renamed(asked, {v: n_fixed + colour for v, colour in colours.items()})))
+    alike = [v for v, colour in colours.items() if colour == min(shared)]
+    # where two of them may change places in all literals, either comes first
+    firsts = [
+        v
+        for i, v in enumerate(alike)
+        if all(_renamed(asked, {v: other, other: v}) != asked for other in alike[:i])
+    ]
+    return min(_least(asked, _refined(asked, colours | {v: -1}), n_fixed) for v in firsts)
+
+
+def _renamed(asked: set[_Literal], numbers: dict[int, int]) -> set[_Literal]:
+    return {(name, tuple(numbers.get(a, a) for a in args), negated) for name, args, negated in asked}
 
 
 def _refined(asked: set[_Literal], colours: dict[int, int]) -> dict[int, int]:
