@@ -27,7 +27,6 @@ Refinement::Refinement(const Table& table, const Settings& settings, bool any, M
 
 std::vector<std::vector<Candidate>> Refinement::refine(const std::vector<State>& states, std::size_t width) {
   std::vector<std::vector<Candidate>> result(states.size());
-  beams_.clear();
   for (const auto& members : bundles(states)) {
     Bundle bundle(members, settings_, width, memory_.events);
     n_lanes_ = bundle.n_lanes;

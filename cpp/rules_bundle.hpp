@@ -64,7 +64,6 @@ class Refinement {
   void make_lines(const Bundle& bundle);
   std::int32_t line_of(std::uint64_t lanes, std::size_t code);
   void make_masks(const Bundle& bundle);
-  void share_least(Bundle& bundle, const std::vector<float>& reached);
   std::size_t sort_rows(std::size_t f, std::int32_t* sorted);
 
   const Table& table_;
@@ -72,7 +71,6 @@ class Refinement {
   Memory& memory_;  // has of every row its line (or 0), -1 if it is not among those of the bundle being refined
   bool any_, by_masks_;
   std::size_t n_columns_, most_lanes_;
-  std::unordered_map<std::size_t, std::vector<float>> beams_;  // per search: the best qualities its states have reached
   // of the bundle being refined:
   std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
   std::vector<std::uint64_t> target_lanes_;  // per class

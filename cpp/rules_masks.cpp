@@ -1,6 +1,5 @@
 // Refining a bundle by masks: of two classes, or a target and others, of rows without weights.
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 #include "rules_bundle.hpp"
@@ -79,32 +78,9 @@ void Refinement::walk(Bundle& bundle) {
       own += room_for(each);
       CROSSCUT_DISPATCH(survey_feature, each);
     }
-    share_least(bundle, reached);
     for (const Walk& each : passes) CROSSCUT_DISPATCH(walk_feature, each);
   }
-  share_least(bundle, reached);
   bundle.settle();
-}
-
-// A search goes on with the best that its states find together. Conditions of different quality are about different rows;
-// so what is below the qualities of as many as it keeps is of no use to any of its states.
-void Refinement::share_least(Bundle& bundle, const std::vector<float>& reached) {
-  for (std::size_t l = 0; l < bundle.states.size(); l++) {
-    auto& best = beams_[bundle.states[l]->search];
-    for (std::size_t k = 0; k < 2 * bundle.width; k++) {
-      const float value = reached[(l / group_lanes * 2 * bundle.width + k) * group_lanes + l % group_lanes];
-      if (best.size() == bundle.width && !(value > best.back())) continue;
-      const auto place = std::lower_bound(best.begin(), best.end(), value, std::greater<>());
-      if (place != best.end() && *place == value) continue;
-      best.insert(place, value);
-      if (best.size() > bundle.width) best.pop_back();
-    }
-  }
-  const float tolerance = tolerance_of(bundle.kind, static_cast<double>(table_.n_rows));
-  for (std::size_t l = 0; l < bundle.states.size(); l++) {
-    const auto& best = beams_[bundle.states[l]->search];
-    if (best.size() == bundle.width) bundle.least[l] = std::max(bundle.least[l], best.back() - tolerance);
-  }
 }
 
 // Gives each row a mask per group of lanes.
