@@ -35,11 +35,8 @@ struct SortedRows {
       }
     }
     s.pure = pure, s.cell = cell, s.mixed = mixed, s.mixed_info = info;
-    const auto copy = [&](const double* from, const u32* ids, u32 n) -> const double* {
-      if (!from) return nullptr;
-      double* to = w.scratch.take<double>(n);
-      for (u32 i = 0; i < n; i++) to[i] = from[rows.codes->row(ids[i])];
-      return to;
+    const auto copy = [&](const double* from, const u32* ids, u32 n) {
+      return gathered(w.scratch, from, n, [&](u32 i) { return rows.codes->row(ids[i]); });
     };
     s.pure_w = copy(p.weight, pure, s.n_pure), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
     s.pure_p = copy(p.product, pure, s.n_pure), s.mixed_p = copy(p.product, mixed, s.n_mixed);
@@ -61,13 +58,8 @@ struct SortedRows {
     u32 *numbers = w.scratch.take<u32>(n), *info = w.scratch.take<u32>(n);
     for (u32 i = 0; i < n; i++) numbers[i] = i, info[i] = w.run.mask_and_class(all_rows.info[found[i]]);
     s.n_mixed = n, s.mixed = numbers, s.mixed_info = info;
-    const auto copy = [&](const double* from) -> const double* {
-      if (!from) return nullptr;
-      double* to = w.scratch.take<double>(n);
-      for (u32 i = 0; i < n; i++) to[i] = from[found[i]];
-      return to;
-    };
-    s.mixed_w = copy(all_rows.weight), s.mixed_p = copy(all_rows.product);
+    const auto at = [found](u32 i) { return found[i]; };
+    s.mixed_w = gathered(w.scratch, all_rows.weight, n, at), s.mixed_p = gathered(w.scratch, all_rows.product, n, at);
     if (all_rows.multiplicity) {
       u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
       for (u32 i = 0; i < n; i++)

@@ -391,13 +391,8 @@ inline void search_large(Worker** helpers, int n_helpers, const Team& team, cons
   u32* info = w.scratch.take<u32>(rows.n);
   for (u32 i = 0; i < rows.n; i++) info[i] = w.run.describe(rows.masks[i], p.n_classes ? static_cast<u32>(p.classes[rows.row(i)]) : 0);
   LocalRows all_rows{info, nullptr, nullptr, nullptr};
-  const auto copy = [&](const double* from) -> const double* {
-    if (!from) return nullptr;
-    double* to = w.scratch.take<double>(rows.n);
-    for (u32 i = 0; i < rows.n; i++) to[i] = from[rows.row(i)];
-    return to;
-  };
-  all_rows.weight = copy(p.weight), all_rows.product = copy(p.product);
+  const auto row = [&](u32 i) { return rows.row(i); };
+  all_rows.weight = gathered(w.scratch, p.weight, rows.n, row), all_rows.product = gathered(w.scratch, p.product, rows.n, row);
   all_rows.multiplicity = sorted.multiplicity;  // with multiplicities every row is mixed, so positions agree
   const auto with = [&]<template <int> class P>() {
     if (W == 1) search_large_with<P<1>>(helpers, n_helpers, team, rows, sorted, all_rows, best);

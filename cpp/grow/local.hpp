@@ -182,13 +182,8 @@ inline void grow_local(Worker& w, const Team& team, u32 n, const u32* ids, const
     for (u32 i = 0; i < n; i++) c[i] = static_cast<u8>(p.classes[ids[i]]);
     local.cls8 = c;
   }
-  const auto copy = [&](const double* from) -> const double* {
-    if (!from) return nullptr;
-    double* to = w.scratch.take<double>(n);
-    for (u32 i = 0; i < n; i++) to[i] = from[ids[i]];
-    return to;
-  };
-  local.weight = copy(p.weight), local.product = copy(p.product);
+  const auto row = [ids](u32 i) { return ids[i]; };
+  local.weight = gathered(w.scratch, p.weight, n, row), local.product = gathered(w.scratch, p.product, n, row);
   if (p.multiplicity) {
     u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
     for (u32 i = 0; i < n; i++)
