@@ -47,10 +47,7 @@ struct Bundle {
   void settle();
 };
 
-// What the quick look of a kernel may be wrong by.
-float tolerance_of(Kind kind, double n);
-
-// Refines states: finds the best conditions of each, as far as they are among the best of its search.
+// Refines states: finds the best conditions of each.
 class Refinement {
  public:
   Refinement(const Table& table, const Settings& settings, bool any, Memory& memory);

@@ -9,6 +9,13 @@ namespace crosscut::rules {
 
 namespace {
 
+// What the quick look of a kernel may be wrong by.
+float tolerance_of(Kind kind, double n) {
+  if (kind == Kind::ratio) return 1e-5f;
+  if (kind == Kind::entropy) return 4e-3f;
+  return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
+}
+
 // Conditions on the same feature that the same weight meets are about the same rows if they are cuts of the same side,
 // or "it is this category" and "it is not that one", where those two are all there are.
 bool same_rows(const Candidate& x, const Candidate& y) {
@@ -18,12 +25,6 @@ bool same_rows(const Candidate& x, const Candidate& y) {
 }
 
 }  // namespace
-
-float tolerance_of(Kind kind, double n) {
-  if (kind == Kind::ratio) return 1e-5f;
-  if (kind == Kind::entropy) return 4e-3f;
-  return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
-}
 
 bool better(const Candidate& x, const Candidate& y) {
   if (x.quality != y.quality) return x.quality > y.quality;
