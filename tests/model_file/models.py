@@ -6,8 +6,11 @@ import zlib
 
 import numpy as np
 import polars as pl
+import pytest
 
 from crosscut import TreeClassifier, TreeRegressor
+from crosscut.model_file import ModelFileError, load_model
+from crosscut.model_file.container import read_container, write_container
 
 
 def frame(n_rows=120, seed=0):
@@ -61,3 +64,20 @@ def offset_of(listed, name):
         at += int(np.prod(entry["shape"], dtype=object)) * int(entry["type"][2])
         at += -at % 8
     raise KeyError(name)
+
+
+def check_header_is_refused(model, path, change, message):
+    """Save a model, change the header of its file, and see that reading it says why not."""
+    model.save(path)
+    forged(path, lambda header: change(header) and None)
+    with pytest.raises(ModelFileError, match=message):
+        load_model(path)
+
+
+def check_array_is_refused(model, path, name, change, message):
+    """The same with one of the arrays."""
+    model.save(path)
+    header, arrays = read_container(path)
+    write_container(path, header, {**arrays, name: change(arrays[name])})
+    with pytest.raises(ModelFileError, match=message):
+        load_model(path)
