@@ -16,12 +16,12 @@ float tolerance_of(Kind kind, double n) {
   return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
 }
 
-// Conditions on the same feature that the same weight meets are about the same rows if they are cuts of the same side,
-// or "it is this category" and "it is not that one", where those two are all there are.
-bool same_rows(const Candidate& x, const Candidate& y) {
-  if (x.feature != y.feature || x.n != y.n) return false;
+// Of conditions that are alike a rule is extended by the best only: of the cuts of a feature on the same side, and of "it
+// is this category" and "it is not that one" where those two are all there are.
+bool alike(const Candidate& x, const Candidate& y) {
+  if (x.feature != y.feature) return false;
   if (x.op == at_most || x.op == above) return x.op == y.op;
-  return x.op != y.op && x.rank != y.rank;
+  return x.n == y.n && x.op != y.op && x.rank != y.rank;
 }
 
 }  // namespace
@@ -55,8 +55,11 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   if (!(found.quality > bundle.least_quality)) return;
   auto& best = bundle.best[lane];
   if (best.size() == bundle.width && !better(found, best.back())) return;
-  // the first of several is kept: a later cut lies between values of other lanes' rows
-  if (std::any_of(best.begin(), best.end(), [&](const Candidate& each) { return same_rows(each, found); })) return;
+  const auto like = std::find_if(best.begin(), best.end(), [&](const Candidate& each) { return alike(each, found); });
+  if (like != best.end()) {
+    if (!better(found, *like)) return;
+    best.erase(like);
+  }
   if (best.size() == bundle.width) best.pop_back();
   best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
   if (best.size() == bundle.width)

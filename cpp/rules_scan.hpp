@@ -87,7 +87,7 @@ struct Walk {
 
 inline std::size_t room_for(const Walk& s) {
   constexpr std::size_t sums = 2 * group_lanes * sizeof(float);
-  return sums + (s.ends ? (s.n_values < s.n_rows ? s.n_values : s.n_rows) * sums : (s.n_rows / block_rows + 1) * 2 * group_lanes);
+  return sums + (s.ends ? (s.n_values < s.n_rows ? s.n_values : s.n_rows) * sums : sums + (s.n_rows / block_rows + 1) * 2 * group_lanes);
 }
 
 // A condition that was among the best so far of some lanes, with what it covers in each.

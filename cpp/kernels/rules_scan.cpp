@@ -228,7 +228,9 @@ template <class T, class Part, int C, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
   constexpr std::size_t most_cuts = 16;
   const std::size_t step = (n_blocks + most_cuts - 1) / most_cuts;
-  F last[rules::max_groups] = {};
+  const F none = F{} - __builtin_inff();
+  F last[rules::max_groups] = {}, best[rules::max_groups][2];
+  for (auto& sides : best) sides[0] = sides[1] = none;
   for (std::size_t k = 0; k + 1 < n_blocks; k++) {
     add(s, parts + k * s.stride(), below);
     const std::size_t end = (k + 1) * block_rows;
@@ -238,24 +240,24 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
       const F n = to_float<T>(before.n(s)), least_weight = load<float>(s.least_weight + group * W);
       const I moved = n > last[group];
       last[group] = n;
-      for (const auto* side : {&before, &after}) {
-        const F covered = to_float<T>(side->n(s));
+      for (int side = 0; side < 2; side++) {
+        const auto& sums = side == 0 ? before : after;
+        const F covered = to_float<T>(sums.n(s));
         I valid = moved & (covered >= least_weight) & (covered < load<float>(s.whole + group * W));
-        if constexpr (!any) valid &= to_float<T>(side->of[0]) > 0.0f;
-        const F worst = load<float>(s.reached + group * W);
-        F value = score<T, C, kind, any>(s, group, *side, covered);
-        valid &= value > worst;
-        if (!lanes_of(valid)) continue;
-        value = valid ? value : worst;
-        for (std::size_t w = s.width; w-- > 0;) {  // the best so far, from the best to the worst
-          F& kept = *reinterpret_cast<F*>(s.reached + w * s.lanes() + group * W);
-          const F higher = most(kept, value);
-          value = fewest(kept, value);
-          kept = higher;
-        }
+        if constexpr (!any) valid &= to_float<T>(sums.of[0]) > 0.0f;
+        const F value = score<T, C, kind, any>(s, group, sums, covered);
+        best[group][side] = most(best[group][side], valid ? value : none);
       }
     }
   }
+  for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++)
+    for (F value : best[group])
+      for (std::size_t w = s.width; w-- > 0;) {  // the best so far, from the best to the worst
+        F& kept = *reinterpret_cast<F*>(s.reached + w * s.lanes() + group * W);
+        const F higher = most(kept, value);
+        value = fewest(kept, value);
+        kept = higher;
+      }
   std::memset(below, 0, sizeof(T) * s.stride());
   for (std::size_t k = 0; k < s.lanes(); k += W)
     *reinterpret_cast<F*>(s.least + k) = most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k));

@@ -2,9 +2,9 @@
 //
 // A condition that covers n, p of it of a class, reaches a quality L by Laplace's or the m-estimate if p - L n >= L b - a,
 // and by weighted relative accuracy if p - a n >= L: one comparison per class and side of the cut, for all lanes. What
-// reaches a lane's best so far raises that and is kept as an event; events are judged exactly when all features are
-// done and most of them have become irrelevant. Blocks of rows that cannot hold such a cut are passed over, see
-// rules_scan.cpp.
+// reaches a lane's best so far on that side raises that and is kept as an event; events are judged exactly when all
+// features are done and most of them have become irrelevant. Blocks of rows that cannot hold such a cut are passed over,
+// see rules_scan.cpp.
 #include "rules_lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -94,22 +94,20 @@ class Pass {
   // What a cut has to reach, as bounds on p - slope n. They are a little too wide, for what float may be wrong by.
   void set_bounds() {
     const F n = all.n();
-    for (int c = 0; c < classes; c++) {
-      if constexpr (kind == Kind::ratio) {
-        const F quality = most(least, F{});  // no ratio is negative
-        const F slack = 1e-6f * (quality + 1.0f) * (n + a[c] + b + 1.0f);
-        slope[c] = quality;
-        low[c] = quality * b - a[c] - slack;
-        high[c] = all.p[c] + a[c] - quality * (n + b) + slack;
-      } else if constexpr (kind == Kind::linear) {
-        const F slack = 1e-6f * (n + 1.0f);
-        slope[c] = a[c];
-        low[c] = least - slack;
-        high[c] = all.p[c] - a[c] * n - least + slack;
+    for (int side = 0; side < 2; side++) {
+      const F quality = kind == Kind::ratio ? most(wanted(side), F{}) : wanted(side);  // no ratio is negative
+      for (int c = 0; c < classes; c++) {
+        const F slack = kind == Kind::ratio ? 1e-6f * (quality + 1.0f) * (n + a[c] + b + 1.0f) : 1e-6f * (n + 1.0f);
+        const F reach = (kind == Kind::ratio ? quality * b - a[c] : quality) - slack;
+        slope[side][c] = kind == Kind::ratio ? quality : a[c];
+        bound[side][c] = side == 0 ? reach : all.p[c] - slope[side][c] * n - reach;
       }
     }
     most_below = n - least_weight;
   }
+
+  // What a cut has to reach to be of use on a side: to be among the best conditions, and the best of its like.
+  F wanted(int side) const { return most(least, best[side]); }
 
   // Whether there is no cut between two rows, the later one perhaps beyond the last.
   bool is_tied(std::size_t i, std::size_t next) const {
@@ -122,12 +120,11 @@ class Pass {
     I at_most = {}, above = {};
     for (int c = 0; c < classes; c++) {
       if constexpr (kind == Kind::foil) {
-        at_most = gains(below.p[c], n);
-        above = gains(all.p[c] - below.p[c], all.n() - n);
+        at_most = gains(0, below.p[c], n);
+        above = gains(1, all.p[c] - below.p[c], all.n() - n);
       } else {
-        const F value = below.p[c] - slope[c] * n;
-        at_most |= value >= low[c];
-        above |= value <= high[c];
+        at_most |= below.p[c] - slope[0][c] * n >= bound[0][c];
+        above |= below.p[c] - slope[1][c] * n <= bound[1][c];
       }
     }
     return lanes_of((at_most & (n >= least_weight)) | (above & (n <= most_below)));
@@ -140,11 +137,11 @@ class Pass {
     for (int c = 0; c < classes; c++) {
       const F low_n = most(n + block.p[c], least_weight), high_n = fewest(end - block.p[c], most_below);
       if constexpr (kind == Kind::foil) {
-        at_most = gains(below.p[c] + block.p[c], low_n);
-        above = gains(all.p[c] - below.p[c], all.n() - high_n);
+        at_most = gains(0, below.p[c] + block.p[c], low_n);
+        above = gains(1, all.p[c] - below.p[c], all.n() - high_n);
       } else {
-        at_most |= below.p[c] + block.p[c] - slope[c] * low_n >= low[c];
-        above |= below.p[c] - slope[c] * high_n <= high[c];
+        at_most |= below.p[c] + block.p[c] - slope[0][c] * low_n >= bound[0][c];
+        above |= below.p[c] - slope[1][c] * high_n <= bound[1][c];
       }
     }
     const std::uint32_t lanes = lanes_of((at_most & (end >= least_weight)) | (above & (n <= most_below)));
@@ -152,11 +149,11 @@ class Pass {
   }
 
   // Whether FOIL's gain of rules that cover n, p of it of the target, is worth a look.
-  I gains(F p, F n) const { return (p > 0.0f) & (p * (quick_log2(p) - quick_log2(n) - a[0]) >= least); }
+  I gains(int side, F p, F n) const { return (p > 0.0f) & (p * (quick_log2(p) - quick_log2(n) - a[0]) >= wanted(side)); }
 
   std::size_t n_blocks() const { return (s.n_rows + block_rows - 1) / block_rows; }
   std::size_t end_of(std::size_t block) const { return (block + 1) * block_rows < s.n_rows ? (block + 1) * block_rows : s.n_rows; }
-  std::uint8_t* octets_of(std::size_t block) const { return s.room + sizeof(Sums) + block * 2 * W; }
+  std::uint8_t* octets_of(std::size_t block) const { return s.room + 2 * sizeof(Sums) + block * 2 * W; }
 
   Sums kept_sums(std::size_t k) const {
     Sums sums;
@@ -164,6 +161,10 @@ class Pass {
     return sums;
   }
   void keep_sums(std::size_t k, const Sums& sums) const { std::memcpy(s.room + k * sizeof sums, &sums, sizeof sums); }
+
+  // The best of both sides of a feature's cuts is kept where the sums of a second category would be.
+  void keep_best() const { std::memcpy(s.room + sizeof(Sums), best, sizeof best); }
+  void load_best() { std::memcpy(best, s.room + sizeof(Sums), sizeof best); }
 
   // Sums up the rows of each block, and looks at the cuts between them.
   void survey_blocks() {
@@ -182,13 +183,17 @@ class Pass {
       const I own = n > last;
       last = n;
       if (!(reaches(below) & lanes_of(own))) continue;
-      raise(s.surveyed, below, own);
-      raise(s.surveyed, all - below, own);
+      improve(0, quality_of(below, n), own & is_valid(below));
+      const Sums above = all - below;
+      improve(1, quality_of(above, above.n()), own & is_valid(above));
       set_bounds();
     }
+    keep_best();
+    raise_by_best(s.surveyed);
   }
 
   void look_at_blocks() {
+    load_best();
     set_bounds();
     Sums below;
     std::uint32_t own = 0;  // lanes that have rows after the last cut
@@ -214,13 +219,15 @@ class Pass {
         own = 0;
       }
     }
+    raise_by_best(s.reached);
   }
 
   // Looks at a cut, in lanes that have rows between the one before and it.
   [[gnu::noinline]] void look_at_cut(std::uint32_t rank, const Sums& below, std::uint32_t own) {
     const I lanes = plus(F{}, own & 0xffff) > 0.0f;
-    const bool lower = keep(rules::at_most, rank, below, lanes), upper = keep(rules::above, rank, all - below, lanes);
-    if (lower || upper) set_bounds();
+    keep(rules::at_most, rank, below, lanes, wanted(0));
+    keep(rules::above, rank, all - below, lanes, wanted(1));
+    set_bounds();
   }
 
   void survey_categories() {
@@ -230,7 +237,8 @@ class Pass {
       const Sums own = sums_of(s, s.ends[v], s.ends[v + 1]);
       keep_sums(++present, own);
       all = all + own;
-      raise(s.surveyed, own, own.n() > 0.0f);
+      const F n = own.n(), value = quality_of(own, n);
+      raise(s.surveyed, value, (n > 0.0f) & is_valid(own) & (value >= least));
     }
     keep_sums(0, all);
   }
@@ -242,7 +250,7 @@ class Pass {
       for (std::uint32_t v = 0; v < s.n_values; v++) {
         if (s.ends[v + 1] == s.ends[v]) continue;
         const Sums own = kept_sums(++present);
-        keep(op, v, op == rules::equal ? own : all - own, own.n() > 0.0f);
+        keep(op, v, op == rules::equal ? own : all - own, own.n() > 0.0f, least);
       }
     }
   }
@@ -265,12 +273,12 @@ class Pass {
     return any ? valid : valid & (covered.p[0] > 0.0f);
   }
 
-  // Keeps a condition if it is among the best of some lanes so far.
-  bool keep(std::int32_t op, std::uint32_t rank, const Sums& covered, I own) {
+  // Keeps a condition if it reaches what is wanted in some lanes.
+  void keep(std::int32_t op, std::uint32_t rank, const Sums& covered, I own, F least_wanted) {
     const F n = covered.n(), value = quality_of(covered, n);
-    const I better = own & is_valid(covered) & (value >= least);
+    const I better = own & is_valid(covered) & (value >= least_wanted);
     const std::uint32_t lanes = lanes_of(better);
-    if (!lanes) return false;
+    if (!lanes) return;
     rules::Event& event = rules::note(*s.bundle);
     event.feature = s.feature;
     event.op = op;
@@ -281,32 +289,38 @@ class Pass {
     std::memcpy(event.n, &n, sizeof n);
     std::memcpy(event.p, &covered.p[0], sizeof n);
     // what is unequal may be about the same rows as what is equal to something else, and must not count twice
-    if (op != rules::unequal) raise(s.reached, value, better);
-    return true;
+    if (op == rules::equal) raise(s.reached, value, better);
+    else if (op != rules::unequal) improve(op == rules::at_most ? 0 : 1, value, better);
   }
 
-  void raise(float* best, const Sums& covered, I own) {
-    const F value = quality_of(covered, covered.n());
-    raise(best, value, own & is_valid(covered) & (value >= least));
+  // Takes note of a cut's value in some lanes: no lesser one on its side will do.
+  void improve(int side, F value, I lanes) { best[side] = most(best[side], lanes ? value - tolerance : none()); }
+
+  // Of all cuts of a feature the best of each side counts.
+  void raise_by_best(float* values) {
+    for (int side = 0; side < 2; side++) raise(values, best[side] + tolerance, best[side] > none());
   }
 
   // Puts values of some lanes among the best of these, and raises the least that is worth a look.
-  void raise(float* best, F value, I lanes) {
-    value = lanes ? value : F{} - __builtin_inff();
+  void raise(float* values, F value, I lanes) {
+    value = lanes ? value : none();
     for (std::size_t w = s.width; w-- > 0;) {  // from the best to the worst
-      F& kept = *reinterpret_cast<F*>(best + w * W);
+      F& kept = *reinterpret_cast<F*>(values + w * W);
       const F higher = most(kept, value);
       value = fewest(kept, value);
       kept = higher;
     }
-    least = most(least, load<float>(best) - tolerance);
+    least = most(least, load<float>(values) - tolerance);
   }
+
+  static F none() { return F{} - __builtin_inff(); }
 
   const Walk& s;
   const F a[2], b, whole, tolerance, least_weight;
   F least;
   Sums all;
-  F slope[classes], low[classes], high[classes], most_below;
+  F best[2] = {none(), none()};  // of the cuts so far, at most and above, less the tolerance
+  F slope[2][classes], bound[2][classes], most_below;
 };
 
 template <class Do>

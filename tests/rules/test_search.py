@@ -104,10 +104,11 @@ def extensions(examples, request, rows, asked):
             found.append((-quality(asked.kind, n, counts, request), -n, key, left))
     distinct = []
     for one in sorted(found):
-        cut = one[2][1] < 2  # of both sides of a cut that leave the same rows the lower rank is meant
+        (feature, operator, _), left = one[2:]
+        cut = operator < 2  # of the cuts of a feature the best of each side counts
         if not any(
-            one[2][0] == other[2][0] and one[3] == other[3] and (not cut or one[2][1] == other[2][1])
-            for other in distinct
+            feature == other[0] and (operator == other[1] if cut else left == rows)
+            for _, _, other, rows in distinct
         ):
             distinct.append(one)
     return distinct[: asked.width]
