@@ -28,15 +28,12 @@ class Run {
       State root = state_of(s, Bits(searches_[s].rows, searches_[s].rows + table_.words), -1, 0);
       if (root.n <= 0) continue;
       best[s] = {settings_.greedy ? 0 : judge(root), root.n, -1};
-      if (is_open(root)) states.push_back(std::move(root));
+      if (is_open(root, best[s])) states.push_back(std::move(root));
     }
     while (!states.empty()) {
       const bool last = is_last(states.front());
-      if (last) {
+      if (last)
         for (State& state : states) state.least = best[state.search].quality;
-        std::erase_if(states, [&](const State& state) { return most_possible(state) < state.least; });
-        if (states.empty()) break;
-      }
       const std::size_t width = last ? 1 : static_cast<std::size_t>(settings_.width);
       const auto found = refinement_.refine(states, width);
       std::vector<State> next;
@@ -90,11 +87,13 @@ class Run {
     return quality(settings_.kind, any_, state.n, state.counts.data(), state.counts.size(), state.a.data(), state.b);
   }
 
-  // A rule that covers one class only, or no row of its own, cannot become better.
-  bool is_open(const State& state) const {
+  // A rule that covers one class only, or no row of its own, cannot become better, nor one that is too short of rows to
+  // become better than the best.
+  bool is_open(const State& state, const Best& best) const {
     if (settings_.max_length > 0 && state.length >= settings_.max_length) return false;
-    if (!any_) return state.counts[0] > 0 && state.counts[0] < state.n;
-    return *std::max_element(state.counts.begin(), state.counts.end()) < state.n;
+    if (!any_ && !(state.counts[0] > 0)) return false;
+    if (!(*std::max_element(state.counts.begin(), state.counts.end()) < state.n)) return false;
+    return settings_.greedy || most_possible(state) >= best.quality;
   }
 
   // Whether only the best rule that extends this one and its like is asked for: none of them will be extended further.
@@ -102,12 +101,15 @@ class Run {
     return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && settings_.significance <= 0;
   }
 
-  // A quality that no condition added to a rule exceeds: that of covering all of a class and nothing else.
+  // A quality that no conditions added to a rule exceed: that of covering all of a class and nothing else but what a rule
+  // has to cover at least.
   double most_possible(const State& state) const {
     if (settings_.kind == Kind::entropy) return 0;
     double best = -std::numeric_limits<double>::infinity();
-    for (std::size_t c = 0; c < state.counts.size(); c++)
-      best = std::max(best, quality(settings_.kind, false, state.counts[c], &state.counts[c], 1, &state.a[c], state.b));
+    for (std::size_t c = 0; c < state.counts.size(); c++) {
+      const double n = std::max(state.counts[c], settings_.least_weight);
+      best = std::max(best, quality(settings_.kind, false, n, &state.counts[c], 1, &state.a[c], state.b));
+    }
     return best;
   }
 
@@ -149,8 +151,9 @@ class Run {
     for (std::size_t k = 0; k < kept.size(); k++) {
       const bool preferred = qualities[k] > best.quality || (qualities[k] == best.quality && kept[k].n > best.n && best.node >= 0);
       if (settings_.greedy || (preferred && is_significant(kept[k]))) best = {qualities[k], kept[k].n, kept[k].node};
-      if (is_open(kept[k])) next.push_back(std::move(kept[k]));
     }
+    for (State& state : kept)
+      if (is_open(state, best)) next.push_back(std::move(state));
   }
 
   // Conditions from first to last, each with the neighbouring ranks of the rows it was chosen for.

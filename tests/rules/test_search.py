@@ -121,7 +121,21 @@ def plain_beam(examples, request, asked):
     def is_open(rows, length):
         counts = examples.class_totals(rows)
         own = max(counts) if request.target < 0 else counts[request.target]
-        return 0 < own < sum(counts) and (asked.max_length is None or length < asked.max_length)
+        if not 0 < own < sum(counts) or (asked.max_length is not None and length >= asked.max_length):
+            return False
+        if asked.kind == "entropy":
+            return True
+        codes = k if request.target < 0 else [request.target]
+        possible = (  # to cover a class and nothing else but what has to be covered
+            quality(
+                asked.kind,
+                max(counts[c], asked.least_weight),
+                [counts[c] if d == c else 0.0 for d in k],
+                replace(request, target=c),
+            )
+            for c in codes
+        )
+        return max(possible) >= best[0]
 
     def is_significant(rows):
         before, counts = examples.class_totals(request.rows), examples.class_totals(rows)
