@@ -104,6 +104,7 @@ struct Memory {
   Orders orders;
   Sorter sorter;
   Work work;
+  std::size_t few = most_few;            // rows up to which a state is refined by itself; for tests, 0 to never do so
   std::vector<std::int32_t> set_of_row;  // see rules_bundle.hpp
   std::vector<std::uint32_t> masks;      // (groups, rows), see rules_scan.hpp
   std::vector<std::int32_t> sorted;      // rows in the order of the features being looked at

@@ -27,26 +27,38 @@ Refinement::Refinement(const Table& table, const Settings& settings, bool any, M
 
 std::vector<std::vector<Candidate>> Refinement::refine(const std::vector<State>& states, std::size_t width) {
   std::vector<std::vector<Candidate>> result(states.size());
-  for (const auto& members : bundles(states)) {
+  const auto take = [&](Bundle& bundle, std::size_t passes, std::size_t visits) {
+    memory_.work.bundles += static_cast<std::int64_t>(passes);
+    memory_.work.states += static_cast<std::int64_t>(bundle.states.size());
+    memory_.work.visits += static_cast<std::int64_t>(visits);
+    for (std::size_t l = 0; l < bundle.states.size(); l++) {
+      memory_.work.alone += static_cast<std::int64_t>(bundle.states[l]->n_rows);
+      result[static_cast<std::size_t>(bundle.states[l] - states.data())] = std::move(bundle.best[l]);
+    }
+  };
+  std::vector<const State*> few, many;
+  for (const State& state : states) (by_masks_ && state.n_rows <= memory_.few ? few : many).push_back(&state);
+  if (!few.empty()) {
+    Bundle bundle(few, settings_, width, memory_.events);
+    compare(bundle);
+    std::size_t visits = 0;
+    for (const State* state : few) visits += state->n_rows;
+    take(bundle, few.size(), visits);
+  }
+  for (const auto& members : bundles(many)) {
     Bundle bundle(members, settings_, width, memory_.events);
     n_lanes_ = bundle.n_lanes;
     gather(bundle);
     by_masks_ ? walk(bundle) : scan(bundle);
     for (std::int32_t row : rows_) memory_.set_of_row[static_cast<std::size_t>(row)] = -1;
-    memory_.work.bundles++;
-    memory_.work.states += static_cast<std::int64_t>(members.size());
-    memory_.work.visits += static_cast<std::int64_t>(rows_.size());
-    for (std::size_t l = 0; l < members.size(); l++) {
-      memory_.work.alone += static_cast<std::int64_t>(members[l]->n_rows);
-      result[static_cast<std::size_t>(members[l] - states.data())] = std::move(bundle.best[l]);
-    }
+    take(bundle, 1, rows_.size());
   }
   return result;
 }
 
 // Puts states together while a common pass is cheaper than two: first those of about the same rows, which are those of
 // tasks that chose the same conditions, and then bundles of them.
-std::vector<std::vector<const State*>> Refinement::bundles(const std::vector<State>& states) const {
+std::vector<std::vector<const State*>> Refinement::bundles(const std::vector<const State*>& states) const {
   constexpr double same = 0.65;  // share of common rows from which two states are about the same
   struct Group {
     std::vector<const State*> states;
@@ -63,8 +75,8 @@ std::vector<std::vector<const State*>> Refinement::bundles(const std::vector<Sta
     for (std::size_t w = 0; w < table_.words; w++) into.rows[w] |= from.rows[w];
     into.n_rows = n_rows;
   };
-  for (const State& state : states) {
-    Group own{{&state}, state.rows, static_cast<double>(state.n_rows)};
+  for (const State* state : states) {
+    Group own{{state}, state->rows, static_cast<double>(state->n_rows)};
     const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       if (group.states.size() == most_lanes_ || std::min(own.n_rows, group.n_rows) < same * std::max(own.n_rows, group.n_rows)) return false;
       const double both = common(group.rows, own.rows);

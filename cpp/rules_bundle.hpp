@@ -54,9 +54,10 @@ class Refinement {
   std::vector<std::vector<Candidate>> refine(const std::vector<State>& states, std::size_t width);
 
  private:
-  std::vector<std::vector<const State*>> bundles(const std::vector<State>& states) const;
+  std::vector<std::vector<const State*>> bundles(const std::vector<const State*>& states) const;
   void scan(Bundle& bundle);  // by lines, see kernels/rules_scan.cpp
   void walk(Bundle& bundle);  // by masks, see kernels/rules_walk.cpp
+  void compare(Bundle& bundle);  // states of few rows one by one, see kernels/rules_few.cpp
   void gather(const Bundle& bundle);
   void make_lines(const Bundle& bundle);
   std::int32_t line_of(std::uint64_t lanes, std::size_t code);

@@ -70,6 +70,16 @@ inline std::uint32_t lanes_of(I mask) {
 inline F most(F x, F y) { return x > y ? x : y; }
 inline F fewest(F x, F y) { return x < y ? x : y; }
 
+inline float highest(F x) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_max_ps(x);
+#else
+  float highest = x[0];
+  for (std::size_t l = 1; l < W; l++) highest = x[l] > highest ? x[l] : highest;
+  return highest;
+#endif
+}
+
 // log2 with an error below 2e-5, without branches so that lanes go together; 0 becomes about -127.
 template <class X, class Bits>
 X quick_log2(X x, Bits bits) {
@@ -84,6 +94,30 @@ X quick_log2(X x, Bits bits) {
 }
 inline F quick_log2(F x) { return quick_log2(x, I{}); }
 inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
+
+// Which lanes' rules might be worth keeping that cover n, p of it of a class; of lanes or of one. For entropy p / n bounds
+// it: no class is more certain than the most frequent one.
+template <rules::Kind kind, class X>
+auto reaches(X p, X n, X a, X b, X least) {
+  if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);
+  else if constexpr (kind == rules::Kind::linear) return p - n * a >= least;
+  else if constexpr (kind == rules::Kind::foil) return p * (quick_log2(p) - quick_log2(n) - a) >= least;
+  else return quick_log2(p) - quick_log2(n) >= least;
+}
+
+// The approximate quality of rules that cover n, p of it of either class or (not any) of the target and others.
+template <rules::Kind kind, bool any>
+F quality_of(const F* p, F n, const F* a, F b) {
+  F best{};
+  for (int c = 0; c < (any ? 2 : 1); c++) {
+    F value = p[c];
+    if constexpr (kind == rules::Kind::ratio) value += a[c];
+    else if constexpr (kind == rules::Kind::linear) value -= n * a[c];
+    else value *= quick_log2(value) - quick_log2(n) - a[c];
+    best = c == 0 ? value : most(best, value);
+  }
+  return kind == rules::Kind::ratio ? best / (n + b) : best;
+}
 
 }  // namespace
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -15,16 +15,6 @@ using rules::Scan;
 constexpr std::size_t block_rows = rules::block_rows;
 constexpr int most_single = 4;  // lanes that are looked at one by one rather than all of a group together
 
-// Which lanes' rules might be worth keeping that cover n, p of it of a class; of lanes or of one. For entropy p / n bounds
-// it: no class is more certain than the most frequent one.
-template <Kind kind, class X>
-auto reaches(X p, X n, X a, X b, X least) {
-  if constexpr (kind == Kind::ratio) return p + a >= least * (n + b);
-  else if constexpr (kind == Kind::linear) return p - n * a >= least;
-  else if constexpr (kind == Kind::foil) return p * (quick_log2(p) - quick_log2(n) - a) >= least;
-  else return quick_log2(p) - quick_log2(n) >= least;
-}
-
 // The sums of a group of lanes, a vector per column; C is the number of columns, 0 if it is not known here.
 template <class T, int C>
 struct Sums {

@@ -183,9 +183,9 @@ class Pass {
       const I own = n > last;
       last = n;
       if (!(reaches(below) & lanes_of(own))) continue;
-      improve(0, quality_of(below, n), own & is_valid(below));
+      improve(0, value_of(below, n), own & is_valid(below));
       const Sums above = all - below;
-      improve(1, quality_of(above, above.n()), own & is_valid(above));
+      improve(1, value_of(above, above.n()), own & is_valid(above));
       set_bounds();
     }
     keep_best();
@@ -237,7 +237,7 @@ class Pass {
       const Sums own = sums_of(s, s.ends[v], s.ends[v + 1]);
       keep_sums(++present, own);
       all = all + own;
-      const F n = own.n(), value = quality_of(own, n);
+      const F n = own.n(), value = value_of(own, n);
       raise(s.surveyed, value, (n > 0.0f) & is_valid(own) & (value >= least));
     }
     keep_sums(0, all);
@@ -255,17 +255,7 @@ class Pass {
     }
   }
 
-  F quality_of(const Sums& covered, F n) const {
-    F best{};
-    for (int c = 0; c < classes; c++) {
-      F value = covered.p[c];
-      if constexpr (kind == Kind::ratio) value += a[c];
-      else if constexpr (kind == Kind::linear) value -= n * a[c];
-      else value *= quick_log2(value) - quick_log2(n) - a[c];
-      best = c == 0 ? value : most(best, value);
-    }
-    return kind == Kind::ratio ? best / (n + b) : best;
-  }
+  F value_of(const Sums& covered, F n) const { return quality_of<kind, any>(covered.p, n, a, b); }
 
   I is_valid(const Sums& covered) const {
     const F n = covered.n();
@@ -275,7 +265,7 @@ class Pass {
 
   // Keeps a condition if it reaches what is wanted in some lanes.
   void keep(std::int32_t op, std::uint32_t rank, const Sums& covered, I own, F least_wanted) {
-    const F n = covered.n(), value = quality_of(covered, n);
+    const F n = covered.n(), value = value_of(covered, n);
     const I better = own & is_valid(covered) & (value >= least_wanted);
     const std::uint32_t lanes = lanes_of(better);
     if (!lanes) return;
