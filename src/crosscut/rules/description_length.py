@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log2
 
 REDUNDANCY = 0.5  # conditions of a rule set are not independent: half of their bits are counted
@@ -21,6 +22,7 @@ def subset_bits(n: float, k: float, share: float) -> float:
     return bits
 
 
+@lru_cache(maxsize=2**16)
 def rule_bits(n_conditions: int, n_possible: int) -> float:
     """Return the bits of a rule: how many conditions it has, and which of the possible ones."""
     if n_conditions == 0 or n_possible == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.rules.rule_set import Rule
+    from crosscut.rules.rule_set import Rule, RuleSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -169,7 +168,9 @@ class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixi
         """
         check_is_fitted(self)
         x = self._schema.matrix(read_table(self, X, reset=False))
-        return self.rules_.values(len(x), partial(_holds, x))
+        step = max(1, 2**22 // (len(self.rules_) + 1))  # rows at a time, for the memory of what they meet
+        parts = [self.rules_.values(_held(x[i : i + step], self.rules_)) for i in range(0, len(x), step)]
+        return np.concatenate(parts)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row of X.
@@ -212,10 +213,12 @@ class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixi
         return sql_case(self.rules_, self._schema, self.classes_.tolist())
 
 
-def _holds(x: NDArray[np.float32], conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
-    held = np.ones(len(x), bool)
-    for condition in conditions:
-        held &= condition.holds(x)
+def _held(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:
+    """Return which rows of a matrix meet each rule."""
+    held = np.ones((len(rules), len(x)), bool)
+    for number, rule in enumerate(rules.rules):
+        for condition in rule.conditions:
+            held[number] &= condition.holds(x)
     return held
 
 

@@ -157,7 +157,7 @@ class Examples(Rows):
             condition, rank = Condition(feature, "<=", np.inf), high - 1
         else:
             values = self.table.values[feature]
-            below, beyond = float(values[low]), float(values[high])
+            below, beyond = values.item(low), values.item(high)
             middle = below / 2 + beyond / 2
             condition = Condition(feature, operator, below if middle == beyond else middle)
             rank = low

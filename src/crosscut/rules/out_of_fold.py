@@ -64,9 +64,8 @@ class OutOfFold:
         scores = []
         confusion = np.zeros((total.shape[1],) * 2, np.int64)
         for rules, rows in zip(sets[1:], test_rows[1:], strict=True):
-            asked = [rule.conditions for rule in rules.rules]
-            held = examples.flags_among([examples.truth(conditions) for conditions in asked], rows)
-            values = rules.values(len(rows), dict(zip(asked, held, strict=True)).__getitem__)
+            truths = [examples.truth(rule.conditions) for rule in rules.rules]
+            values = rules.values(examples.flags_among(truths, rows))
             said = values.argmax(axis=1)
             np.add.at(confusion, (codes[rows], said), 1)
             hits = said == codes[rows]
@@ -84,14 +83,14 @@ class OutOfFold:
 def _rule_precision(
     examples: Searcher, rules: RuleSet, right: NDArray[np.float64], times: NDArray[np.int64]
 ) -> list[tuple[float, float]]:
-    weights = np.ones(len(times)) if examples.weights is None else examples.weights
+    weights = (times > 0) * (1.0 if examples.weights is None else examples.weights)
+    hits = weights * np.where(times > 0, right, 0.0)
     undecided = np.ones(len(times), bool)
     result = []
     for conditions in [*(rule.conditions for rule in rules.rules), None]:
         held = undecided if conditions is None else examples.flags(examples.truth(conditions))
-        decides = held & (undecided if rules.ordered or conditions is None else True) & (times > 0)
-        weight = float(weights[decides].sum())
-        share = float((weights * right)[decides].sum() / weight) if weight else math.nan
-        result.append((weight, share))
+        decides = held & undecided if rules.ordered else held
+        weight = float(decides @ weights)
+        result.append((weight, float(decides @ hits) / weight if weight else math.nan))
         undecided = undecided & ~held
     return result

@@ -151,11 +151,11 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         """
         check_is_fitted(self, "rules_")
         questions = Questions(self._signature, self._goals(), database, step_limit=self.step_limit)
-
-        def holds(conditions: tuple[Any, ...]) -> NDArray[np.bool_]:
-            return questions.flags(questions.truth(goals_of(conditions), questions.everything))
-
-        return self.rules_.values(database.n_examples, holds)
+        held = np.empty((len(self.rules_), database.n_examples), bool)
+        for number, rule in enumerate(self.rules_.rules):
+            truth = questions.truth(goals_of(rule.conditions), questions.everything)
+            held[number] = questions.flags(truth)
+        return self.rules_.values(held)
 
     @property
     def target_name_(self) -> str:

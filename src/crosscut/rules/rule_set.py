@@ -10,7 +10,7 @@ import numpy as np
 from crosscut.predict import probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -80,21 +80,11 @@ class RuleSet:
         """Number of conditions in all rules."""
         return sum(len(rule.conditions) for rule in self.rules)
 
-    def values(
-        self, n_rows: int, holds: Callable[[tuple[Any, ...]], NDArray[np.bool_]]
-    ) -> NDArray[np.float64]:
-        """Return the class probabilities of rows, given which of them meet a rule's conditions."""
-        values = np.zeros((n_rows, len(self.default.totals)))
-        undecided = np.ones(n_rows, bool)
-        for rule in self.rules:
-            held = holds(rule.conditions)
-            if self.ordered:
-                values[held & undecided] = rule.totals
-            else:
-                values += np.multiply.outer(held, rule.totals)
-            undecided &= ~held
-        values[undecided] = self.default.totals
-        return probabilities(values)
+    def values(self, held: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the class probabilities of rows, given which of them meet each rule (rules, rows)."""
+        totals = np.array([rule.totals for rule in self.with_default])
+        held = np.vstack([held, ~held.any(axis=0)])
+        return probabilities(totals[held.argmax(axis=0)] if self.ordered else held.T @ totals)
 
 
 def decision_list(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
