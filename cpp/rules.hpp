@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "rules_scan.hpp"
@@ -31,6 +30,8 @@ struct Table {
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
   std::int64_t n_conditions(const std::uint64_t* bits) const;
+  // Those of some rows that meet a condition.
+  std::vector<std::uint64_t> narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank) const;
 };
 
 // Puts a few of many rows in an order, by marking their positions.
@@ -42,20 +43,6 @@ class Sorter {
 
  private:
   std::vector<std::uint8_t> marks_, lines_;  // per position, and per 64 of them
-};
-
-// Which rows meet conditions; computed once for all searches that use them.
-class Truth {
- public:
-  explicit Truth(const Table& table) : table_(table) {}
-  // The rows that meet a condition.
-  const std::vector<std::uint64_t>& of(std::int32_t feature, std::int32_t op, std::uint32_t rank);
-  // Those of the given rows that do.
-  std::vector<std::uint64_t> narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank);
-
- private:
-  const Table& table_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> known_;  // by feature, operator and rank
 };
 
 // Orders of some rows of a table, made from those of more rows: covering leaves fewer and fewer to look at.
@@ -99,8 +86,7 @@ struct Work {
 
 // What is kept from one search to the next.
 struct Memory {
-  explicit Memory(const Table& table) : truth(table), orders(table), sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
-  Truth truth;
+  explicit Memory(const Table& table) : orders(table), sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
   Orders orders;
   Sorter sorter;
   Work work;

@@ -57,12 +57,15 @@ class Run {
   State state_of(std::size_t search, Bits rows, std::int32_t node, std::int32_t length) const {
     const Search& own = searches_[search];
     State state{search, own.target, node, length, std::move(rows), 0, 0, {}, {}, 0};
-    state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
     std::vector<double> counts(table_.n_classes, 0.0);
     if (table_.weights.empty()) {
-      for (std::size_t c = 0; c < table_.n_classes; c++)
-        counts[c] = static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words));
+      for (std::size_t c = 0; c < table_.n_classes; c++) {
+        const std::size_t own = CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words);
+        state.n_rows += own;
+        counts[c] = static_cast<double>(own);
+      }
     } else {
+      state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
       for (std::size_t w = 0; w < table_.words; w++)
         for (std::uint64_t set = state.rows[w]; set; set &= set - 1) {
           const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
@@ -131,16 +134,17 @@ class Run {
     std::vector<std::pair<std::size_t, const Candidate*>> all;
     for (std::size_t i = begin; i < end; i++)
       for (const Candidate& each : found[i]) all.emplace_back(i, &each);
-    std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
+    std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
       if (x.second->quality != y.second->quality) return x.second->quality > y.second->quality;
-      return x.second->n > y.second->n;  // then the earlier state; within one they are in order
+      if (x.second->n != y.second->n) return x.second->n > y.second->n;
+      return x.first != y.first ? x.first < y.first : x.second < y.second;  // within a state they are in order
     });
     std::vector<State> kept;
     std::vector<double> qualities;
     for (const auto& [from, candidate] : all) {
       if (kept.size() == width) break;
       const State& parent = states[from];
-      Bits rows = memory_.truth.narrowed(parent.rows, candidate->feature, candidate->op, candidate->rank);
+      Bits rows = table_.narrowed(parent.rows, candidate->feature, candidate->op, candidate->rank);
       bool known = false;
       for (std::size_t k = 0; k < kept.size(); k++) known = known || (kept[k].n == candidate->n && kept[k].rows == rows);
       if (known) continue;
@@ -164,7 +168,7 @@ class Run {
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
     for (Condition& each : result) {
       if (each.op == at_most || each.op == above) each.high = memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.low);
-      rows = memory_.truth.narrowed(rows, each.feature, each.op, each.low);
+      rows = table_.narrowed(rows, each.feature, each.op, each.low);
     }
     return result;
   }

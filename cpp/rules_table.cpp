@@ -43,25 +43,12 @@ std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   return total;
 }
 
-const std::vector<std::uint64_t>& Truth::of(std::int32_t feature, std::int32_t op, std::uint32_t rank) {
-  constexpr std::size_t most_kept = 1 << 24;  // words, that is 128 MiB
+std::vector<std::uint64_t> Table::narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op,
+                                           std::uint32_t rank) const {
   const auto f = static_cast<std::size_t>(feature);
-  const std::uint64_t key = (f * 4 + static_cast<std::size_t>(op)) << 32 | rank;
-  const auto found = known_.find(key);
-  if (found != known_.end()) return found->second;
-  if (known_.size() * table_.words > most_kept) known_.clear();
-  auto& truth = known_[key];
-  truth.resize(table_.words);
-  CROSSCUT_DISPATCH(meet, table_.column(f), table_.n_rows, op, rank, table_.n_values[f], truth.data());
-  return truth;
-}
-
-std::vector<std::uint64_t> Truth::narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op,
-                                           std::uint32_t rank) {
-  const auto& truth = of(feature, op, rank);
-  std::vector<std::uint64_t> result(rows.size());
-  for (std::size_t w = 0; w < rows.size(); w++) result[w] = rows[w] & truth[w];
-  return result;
+  std::vector<std::uint64_t> met(words);
+  CROSSCUT_DISPATCH(meet, column(f), n_rows, op, rank, n_values[f], rows.data(), met.data());
+  return met;
 }
 
 std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted) {

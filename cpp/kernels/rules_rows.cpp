@@ -70,22 +70,28 @@ std::size_t sort_few(const std::int32_t* rows, std::size_t n, const std::uint32_
   return found;
 }
 
-// The rows that meet a condition, as bits.
-void meet(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::uint32_t rank, std::uint32_t n_values, std::uint64_t* met) {
+// Those of some rows that meet a condition.
+void meet(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::uint32_t rank, std::uint32_t n_values,
+          const std::uint64_t* rows, std::uint64_t* met) {
   // every condition asks for an interval, or for what is present and not in one
   const std::uint32_t low = op == rules::at_most ? 0 : op == rules::above ? rank + 1 : rank;
   const std::uint32_t size = (op == rules::above ? n_values : rank + 1) - low;
   const bool outside = op == rules::unequal;
-  std::memset(met, 0, (n_rows + 63) / 64 * sizeof(std::uint64_t));
-  std::size_t i = 0;
-  for (; i + W <= n_rows; i += W) {
-    const auto value = load<std::uint32_t>(ranks + i);
-    const I in = value - low < size, holds = outside ? ~in & (value < n_values) : in;
-    met[i / 64] |= std::uint64_t{lanes_of(holds)} << i % 64;
-  }
-  for (; i < n_rows; i++) {
-    const bool in = ranks[i] - low < size;
-    met[i / 64] |= std::uint64_t{outside ? !in && ranks[i] < n_values : in} << i % 64;
+  for (std::size_t first = 0; first < n_rows; first += 64) {
+    std::uint64_t holding = 0;
+    const std::size_t n = !rows[first / 64] ? 0 : n_rows - first < 64 ? n_rows - first : 64;
+    std::size_t i = 0;
+    for (; i + W <= n; i += W) {
+      const auto value = load<std::uint32_t>(ranks + first + i);
+      const I in = value - low < size, holds = outside ? ~in & (value < n_values) : in;
+      holding |= std::uint64_t{lanes_of(holds)} << i;
+    }
+    for (; i < n; i++) {
+      const std::uint32_t value = ranks[first + i];
+      const bool in = value - low < size;
+      holding |= std::uint64_t{outside ? !in && value < n_values : in} << i;
+    }
+    met[first / 64] = holding & rows[first / 64];
   }
 }
 
