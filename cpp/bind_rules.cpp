@@ -111,13 +111,13 @@ class RuleTable {
 
   // The rows that meet all of some conditions (feature, operator, rank), as bits.
   nb::bytes truth(const std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t>>& conditions) const {
-    std::vector<std::uint64_t> met(table_.words, ~std::uint64_t{0});
+    Bits met(table_.words, ~std::uint64_t{0});
     if (table_.n_rows % 64) met.back() >>= 64 - table_.n_rows % 64;
     for (const auto& [feature, op, rank] : conditions) {
       require(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "conditions names no column");
       require(op >= at_most && op <= unequal, "an operator of conditions has to be from 0 to 3");
       require(rank < table_.n_values[static_cast<std::size_t>(feature)], "conditions has a rank beyond the values of its column");
-      met = table_.narrowed(met, feature, op, rank);
+      table_.narrow(met, feature, op, rank, met);
     }
     return nb::bytes(reinterpret_cast<const char*>(met.data()), met.size() * sizeof met[0]);
   }

@@ -2,11 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "rules_scan.hpp"
 
 namespace crosscut::rules {
+
+using Bits = std::vector<std::uint64_t>;
 
 struct Condition {
   std::int32_t feature = -1;
@@ -26,12 +29,12 @@ struct Table {
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
   std::vector<std::uint8_t> tied;        // whether rows share a value
   std::vector<std::uint32_t> position;   // (features, rows): where a row is in the order
-  std::vector<std::vector<std::uint64_t>> of_class;  // rows of each class
+  std::vector<Bits> of_class;  // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
   std::int64_t n_conditions(const std::uint64_t* bits) const;
   // Those of some rows that meet a condition.
-  std::vector<std::uint64_t> narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank) const;
+  void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const;
 };
 
 // Puts a few of many rows in an order, by marking their positions.
@@ -50,16 +53,16 @@ class Orders {
  public:
   explicit Orders(const Table& table) : table_(table) {}
   // Makes the orders those of a set of rows, or of a little more.
-  void narrow(const std::vector<std::uint64_t>& rows);
+  void narrow(const Bits& rows);
   // The smallest rank above another that some of its rows have; the number of values if none has.
-  std::uint32_t next_rank(const std::vector<std::uint64_t>& rows, std::size_t f, std::uint32_t rank) const;
+  std::uint32_t next_rank(const Bits& rows, std::size_t f, std::uint32_t rank) const;
   const std::vector<std::int32_t>& of(std::size_t f) const { return whole_ ? table_.order[f] : order_[f]; }
 
  private:
   const Table& table_;
   bool whole_ = true;
   std::size_t n_rows_ = 0;
-  std::vector<std::uint64_t> rows_;
+  Bits rows_;
   std::vector<std::vector<std::int32_t>> order_;
 };
 
@@ -80,6 +83,28 @@ struct Settings {
   bool unequal = false;        // ask for categories that a value is not
 };
 
+// A condition that might extend a state, with what it covers.
+struct Candidate {
+  std::int32_t feature, op;
+  std::uint32_t rank;
+  double quality, n;
+};
+
+// A rule on its way: the rows it covers, and how it came about.
+struct State {
+  std::size_t search = 0;
+  std::int32_t target = -1;  // any class
+  std::int32_t node = -1;    // last condition of the path; here its start
+  std::int32_t length = 0;
+  Bits rows;
+  std::size_t n_rows = 0;
+  double n = 0;
+  std::vector<double> counts;  // per class, or of the target alone
+  std::vector<double> a;
+  double b = 0;
+  double least = -std::numeric_limits<double>::infinity();  // quality that a condition has to reach to be of use
+};
+
 struct Work {
   std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state went alone
 };
@@ -96,6 +121,8 @@ struct Memory {
   std::vector<std::int32_t> sorted;      // rows in the order of the features being looked at
   std::vector<std::byte> room;
   std::vector<Event> events;
+  std::vector<std::vector<Candidate>> found;  // the best of each state being refined, from the best on
+  std::vector<State> spare;                   // states that are done with, for their vectors
 };
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory);

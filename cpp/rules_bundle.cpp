@@ -25,35 +25,34 @@ Refinement::Refinement(const Table& table, const Settings& settings, bool any, M
   most_lanes_ = by_masks_ ? max_lanes : std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) * group_lanes;
 }
 
-std::vector<std::vector<Candidate>> Refinement::refine(const std::vector<State>& states, std::size_t width) {
-  std::vector<std::vector<Candidate>> result(states.size());
-  const auto take = [&](Bundle& bundle, std::size_t passes, std::size_t visits) {
-    memory_.work.bundles += static_cast<std::int64_t>(passes);
-    memory_.work.states += static_cast<std::int64_t>(bundle.states.size());
-    memory_.work.visits += static_cast<std::int64_t>(visits);
-    for (std::size_t l = 0; l < bundle.states.size(); l++) {
-      memory_.work.alone += static_cast<std::int64_t>(bundle.states[l]->n_rows);
-      result[static_cast<std::size_t>(bundle.states[l] - states.data())] = std::move(bundle.best[l]);
-    }
-  };
+void Refinement::refine(const std::vector<State>& states, std::size_t width) {
+  if (memory_.found.size() < states.size()) memory_.found.resize(states.size());
   std::vector<const State*> few, many;
-  for (const State& state : states) (by_masks_ && state.n_rows <= memory_.few ? few : many).push_back(&state);
+  for (std::size_t i = 0; i < states.size(); i++) {
+    memory_.found[i].clear();
+    memory_.work.alone += static_cast<std::int64_t>(states[i].n_rows);
+    (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
+  }
+  memory_.work.states += static_cast<std::int64_t>(states.size());
   if (!few.empty()) {
-    Bundle bundle(few, settings_, width, memory_.events);
+    Bundle bundle = bundle_of(states, few, width);
     compare(bundle);
-    std::size_t visits = 0;
-    for (const State* state : few) visits += state->n_rows;
-    take(bundle, few.size(), visits);
   }
   for (const auto& members : bundles(many)) {
-    Bundle bundle(members, settings_, width, memory_.events);
+    Bundle bundle = bundle_of(states, members, width);
     n_lanes_ = bundle.n_lanes;
     gather(bundle);
     by_masks_ ? walk(bundle) : scan(bundle);
     for (std::int32_t row : rows_) memory_.set_of_row[static_cast<std::size_t>(row)] = -1;
-    take(bundle, 1, rows_.size());
+    memory_.work.bundles++;
+    memory_.work.visits += static_cast<std::int64_t>(rows_.size());
   }
-  return result;
+}
+
+Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width) {
+  std::vector<std::vector<Candidate>*> best;
+  for (const State* state : members) best.push_back(&memory_.found[static_cast<std::size_t>(state - states.data())]);
+  return Bundle(members, best, settings_, width, memory_.events);
 }
 
 // Puts states together while a common pass is cheaper than two: first those of about the same rows, which are those of

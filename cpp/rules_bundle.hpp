@@ -1,47 +1,23 @@
 // States of a search, and how those of all tasks are refined together.
 #pragma once
-#include <limits>
 #include <vector>
 
 #include "rules.hpp"
 
 namespace crosscut::rules {
 
-using Bits = std::vector<std::uint64_t>;
-
-// A condition that might extend a state, with what it covers.
-struct Candidate {
-  std::int32_t feature, op;
-  std::uint32_t rank;
-  double quality, n;
-};
-
 bool better(const Candidate& x, const Candidate& y);
-
-// A rule on its way: the rows it covers, and how it came about.
-struct State {
-  std::size_t search;
-  std::int32_t target;  // -1: any class
-  std::int32_t node;    // last condition of the path, -1 at the start
-  std::int32_t length;
-  Bits rows;
-  std::size_t n_rows = 0;
-  double n = 0;
-  std::vector<double> counts;  // per class, or of the target alone
-  std::vector<double> a;
-  double b = 0;
-  double least = -std::numeric_limits<double>::infinity();  // quality that a condition has to reach to be of use
-};
 
 // States that are refined in one pass over their rows, each a lane, and the best candidates of each so far.
 struct Bundle {
-  Bundle(const std::vector<const State*>& states, const Settings& settings, std::size_t width, std::vector<Event>& events);
+  Bundle(const std::vector<const State*>& states, const std::vector<std::vector<Candidate>*>& best, const Settings& settings,
+         std::size_t width, std::vector<Event>& events);
   Kind kind;
   bool any;
   std::size_t width, n_lanes;
   double least_weight, least_quality;
   std::vector<const State*> states;
-  std::vector<std::vector<Candidate>> best;
+  std::vector<std::vector<Candidate>*> best;
   std::vector<float> least, tolerance;  // per lane
   std::vector<Event>& events;
   void settle();
@@ -51,9 +27,11 @@ struct Bundle {
 class Refinement {
  public:
   Refinement(const Table& table, const Settings& settings, bool any, Memory& memory);
-  std::vector<std::vector<Candidate>> refine(const std::vector<State>& states, std::size_t width);
+  // The best conditions of each state are those in Memory::found.
+  void refine(const std::vector<State>& states, std::size_t width);
 
  private:
+  Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width);
   std::vector<std::vector<const State*>> bundles(const std::vector<const State*>& states) const;
   void scan(Bundle& bundle);  // by lines, see kernels/rules_scan.cpp
   void walk(Bundle& bundle);  // by masks, see kernels/rules_walk.cpp

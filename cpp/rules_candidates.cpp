@@ -34,13 +34,13 @@ bool better(const Candidate& x, const Candidate& y) {
   return x.rank < y.rank;
 }
 
-Bundle::Bundle(const std::vector<const State*>& members, const Settings& settings, std::size_t most, std::vector<Event>& room)
+Bundle::Bundle(const std::vector<const State*>& members, const std::vector<std::vector<Candidate>*>& lists, const Settings& settings,
+               std::size_t most, std::vector<Event>& room)
     : kind(settings.kind), any(members.front()->target < 0), width(most),
       n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes), least_weight(settings.least_weight),
-      least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(members.size()),
+      least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(lists),
       least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f), events(room) {
   for (std::size_t l = 0; l < members.size(); l++) {
-    best[l].reserve(std::min<std::size_t>(width, 8));
     tolerance[l] = tolerance_of(kind, members[l]->n);
     least[l] = (settings.greedy ? 0.0f : static_cast<float>(members[l]->least)) - tolerance[l];
   }
@@ -53,7 +53,7 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   if (!bundle.any && !(counts[0] > 0)) return;
   const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n};
   if (!(found.quality > bundle.least_quality)) return;
-  auto& best = bundle.best[lane];
+  auto& best = *bundle.best[lane];
   if (best.size() == bundle.width && !better(found, best.back())) return;
   const auto like = std::find_if(best.begin(), best.end(), [&](const Candidate& each) { return alike(each, found); });
   if (like != best.end()) {

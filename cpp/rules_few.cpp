@@ -37,6 +37,8 @@ void Refinement::compare(Bundle& bundle) {
     pass.least = bundle.least.data() + l;
     pass.lane = l;
     CROSSCUT_DISPATCH(compare_few, pass);
+    memory_.work.bundles++;
+    memory_.work.visits += static_cast<std::int64_t>(state.n_rows);
   }
 }
 

@@ -25,7 +25,7 @@ class Run {
     std::vector<State> states;
     std::vector<Best> best(searches_.size());
     for (std::size_t s = 0; s < searches_.size(); s++) {
-      State root = state_of(s, Bits(searches_[s].rows, searches_[s].rows + table_.words), -1, 0);
+      State root = root_of(s);
       if (root.n <= 0) continue;
       best[s] = {settings_.greedy ? 0 : judge(root), root.n, -1};
       if (is_open(root, best[s])) states.push_back(std::move(root));
@@ -35,12 +35,13 @@ class Run {
       if (last)
         for (State& state : states) state.least = best[state.search].quality;
       const std::size_t width = last ? 1 : static_cast<std::size_t>(settings_.width);
-      const auto found = refinement_.refine(states, width);
+      refinement_.refine(states, width);
       std::vector<State> next;
       for (std::size_t begin = 0, end; begin < states.size(); begin = end) {
         for (end = begin; end < states.size() && states[end].search == states[begin].search; end++) {}
-        extend(states, found, begin, end, width, best[states[begin].search], next);
+        extend(states, begin, end, width, best[states[begin].search], next);
       }
+      for (State& state : states) memory_.spare.push_back(std::move(state));
       states = std::move(next);
     }
     std::vector<std::vector<Condition>> result;
@@ -54,15 +55,38 @@ class Run {
     std::int32_t node = -1;
   };
 
-  State state_of(std::size_t search, Bits rows, std::int32_t node, std::int32_t length) const {
+  // A state without rows yet, in the memory of an earlier one.
+  State spare_state() {
+    if (memory_.spare.empty()) return {};
+    State state = std::move(memory_.spare.back());
+    memory_.spare.pop_back();
+    return state;
+  }
+
+  State root_of(std::size_t search) {
+    State root = spare_state();
+    root.rows.assign(searches_[search].rows, searches_[search].rows + table_.words);
+    complete(root, search, -1, 0);
+    return root;
+  }
+
+  // Says of a state that has its rows what else there is to say.
+  void complete(State& state, std::size_t search, std::int32_t node, std::int32_t length) const {
     const Search& own = searches_[search];
-    State state{search, own.target, node, length, std::move(rows), 0, 0, {}, {}, 0};
-    std::vector<double> counts(table_.n_classes, 0.0);
+    state.search = search;
+    state.target = own.target;
+    state.node = node;
+    state.length = length;
+    state.n_rows = 0;
+    state.n = 0;
+    state.least = -std::numeric_limits<double>::infinity();
+    auto& counts = state.counts;
+    counts.assign(table_.n_classes, 0.0);
     if (table_.weights.empty()) {
       for (std::size_t c = 0; c < table_.n_classes; c++) {
-        const std::size_t own = CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words);
-        state.n_rows += own;
-        counts[c] = static_cast<double>(own);
+        const std::size_t n = CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words);
+        state.n_rows += n;
+        counts[c] = static_cast<double>(n);
       }
     } else {
       state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
@@ -75,15 +99,14 @@ class Run {
     for (double count : counts) state.n += count;
     state.b = own.b;
     if (any_) {
-      state.counts = std::move(counts);
       state.a.assign(own.a, own.a + table_.n_classes);
     } else {
       const auto target = static_cast<std::size_t>(own.target);
-      state.counts = {counts[target]};
-      state.a = {own.a[target]};
-      if (settings_.kind == Kind::foil) state.a[0] = counts[target] > 0 ? std::log2(counts[target] / state.n) : 0.0;
+      counts[0] = counts[target];
+      counts.resize(1);
+      state.a.assign(1, own.a[target]);
+      if (settings_.kind == Kind::foil) state.a[0] = counts[0] > 0 ? std::log2(counts[0] / state.n) : 0.0;
     }
-    return state;
   }
 
   double judge(const State& state) const {
@@ -117,9 +140,9 @@ class Run {
   }
 
   // Likelihood ratio of the covered classes against those of the rows the search started from.
-  bool is_significant(const State& state) const {
+  bool is_significant(const State& state) {
     if (settings_.significance <= 0) return true;
-    const State root = state_of(state.search, Bits(searches_[state.search].rows, searches_[state.search].rows + table_.words), -1, 0);
+    const State root = root_of(state.search);
     const auto part = [&](double count, double all) {
       return count > 0 ? count * std::log(count * root.n / (state.n * all)) : 0.0;
     };
@@ -129,11 +152,11 @@ class Run {
     return 2 * sum >= settings_.significance;
   }
 
-  void extend(const std::vector<State>& states, const std::vector<std::vector<Candidate>>& found, std::size_t begin, std::size_t end,
-              std::size_t width, Best& best, std::vector<State>& next) {
+  // Makes the states that come after those of a search.
+  void extend(const std::vector<State>& states, std::size_t begin, std::size_t end, std::size_t width, Best& best, std::vector<State>& next) {
     std::vector<std::pair<std::size_t, const Candidate*>> all;
     for (std::size_t i = begin; i < end; i++)
-      for (const Candidate& each : found[i]) all.emplace_back(i, &each);
+      for (const Candidate& each : memory_.found[i]) all.emplace_back(i, &each);
     std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
       if (x.second->quality != y.second->quality) return x.second->quality > y.second->quality;
       if (x.second->n != y.second->n) return x.second->n > y.second->n;
@@ -144,20 +167,24 @@ class Run {
     for (const auto& [from, candidate] : all) {
       if (kept.size() == width) break;
       const State& parent = states[from];
-      Bits rows = table_.narrowed(parent.rows, candidate->feature, candidate->op, candidate->rank);
+      State state = spare_state();
+      table_.narrow(parent.rows, candidate->feature, candidate->op, candidate->rank, state.rows);
       bool known = false;
-      for (std::size_t k = 0; k < kept.size(); k++) known = known || (kept[k].n == candidate->n && kept[k].rows == rows);
-      if (known) continue;
+      for (std::size_t k = 0; k < kept.size(); k++) known = known || (kept[k].n == candidate->n && kept[k].rows == state.rows);
+      if (known) {
+        memory_.spare.push_back(std::move(state));
+        continue;
+      }
       nodes_.push_back({parent.node, {candidate->feature, candidate->op, candidate->rank, candidate->rank}});
-      kept.push_back(state_of(parent.search, std::move(rows), static_cast<std::int32_t>(nodes_.size()) - 1, parent.length + 1));
+      complete(state, parent.search, static_cast<std::int32_t>(nodes_.size()) - 1, parent.length + 1);
+      kept.push_back(std::move(state));
       qualities.push_back(candidate->quality);
     }
     for (std::size_t k = 0; k < kept.size(); k++) {
       const bool preferred = qualities[k] > best.quality || (qualities[k] == best.quality && kept[k].n > best.n && best.node >= 0);
       if (settings_.greedy || (preferred && is_significant(kept[k]))) best = {qualities[k], kept[k].n, kept[k].node};
     }
-    for (State& state : kept)
-      if (is_open(state, best)) next.push_back(std::move(state));
+    for (State& state : kept) (is_open(state, best) ? next : memory_.spare).push_back(std::move(state));
   }
 
   // Conditions from first to last, each with the neighbouring ranks of the rows it was chosen for.
@@ -168,7 +195,7 @@ class Run {
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
     for (Condition& each : result) {
       if (each.op == at_most || each.op == above) each.high = memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.low);
-      rows = table_.narrowed(rows, each.feature, each.op, each.low);
+      table_.narrow(rows, each.feature, each.op, each.low, rows);
     }
     return result;
   }

@@ -8,7 +8,7 @@ namespace crosscut::rules {
 
 void Table::prepare() {
   words = (n_rows + 63) / 64;
-  of_class.assign(n_classes, std::vector<std::uint64_t>(words, 0));
+  of_class.assign(n_classes, Bits(words, 0));
   for (std::size_t i = 0; i < n_rows; i++) of_class[static_cast<std::size_t>(codes[i])][i / 64] |= std::uint64_t{1} << (i % 64);
   order.resize(n_features);
   position.resize(n_features * n_rows);
@@ -43,12 +43,10 @@ std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   return total;
 }
 
-std::vector<std::uint64_t> Table::narrowed(const std::vector<std::uint64_t>& rows, std::int32_t feature, std::int32_t op,
-                                           std::uint32_t rank) const {
+void Table::narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const {
   const auto f = static_cast<std::size_t>(feature);
-  std::vector<std::uint64_t> met(words);
+  met.resize(words);
   CROSSCUT_DISPATCH(meet, column(f), n_rows, op, rank, n_values[f], rows.data(), met.data());
-  return met;
 }
 
 std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted) {
@@ -58,7 +56,7 @@ std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<st
                            marks_.data(), lines_.data(), lines_.size(), sorted);
 }
 
-void Orders::narrow(const std::vector<std::uint64_t>& rows) {
+void Orders::narrow(const Bits& rows) {
   const std::size_t n = CROSSCUT_DISPATCH(count_bits, rows.data(), rows.size());
   if (!whole_ && CROSSCUT_DISPATCH(count_common_bits, rows.data(), rows_.data(), rows.size()) < n) whole_ = true;
   if (4 * n > 3 * (whole_ ? table_.n_rows : n_rows_)) return;
@@ -77,7 +75,7 @@ void Orders::narrow(const std::vector<std::uint64_t>& rows) {
   whole_ = false;
 }
 
-std::uint32_t Orders::next_rank(const std::vector<std::uint64_t>& rows, std::size_t f, std::uint32_t rank) const {
+std::uint32_t Orders::next_rank(const Bits& rows, std::size_t f, std::uint32_t rank) const {
   const std::uint32_t* ranks = table_.column(f);
   const auto& order = of(f);
   auto next = std::partition_point(order.begin(), order.end(), [&](std::int32_t row) { return ranks[row] <= rank; });
