@@ -38,8 +38,8 @@ Kind kind_of(const std::string& name) {
 
 class RuleTable {
  public:
-  RuleTable(Matrix<std::uint32_t> ranks, Vector<std::int32_t> n_values, Vector<std::uint8_t> nominal, Vector<std::int32_t> codes,
-            std::int32_t n_classes, std::optional<Vector<double>> weights) {
+  RuleTable(Matrix<std::uint32_t> ranks, Vector<std::int32_t> n_values, Vector<std::uint8_t> nominal,
+            const std::vector<Vector<float>>& values, Vector<std::int32_t> codes, std::int32_t n_classes, std::optional<Vector<double>> weights) {
     table_.n_features = ranks.shape(0);
     table_.n_rows = ranks.shape(1);
     require(table_.n_rows > 0 && table_.n_rows < (std::size_t{1} << 31), "ranks needs at least one row, and fewer than 2^31");
@@ -55,6 +55,11 @@ class RuleTable {
       for (std::size_t i = 0; i < table_.n_rows; i++) require(column[i] <= table_.n_values[f], "a rank is larger than n_values");
     }
     table_.nominal.assign(nominal.data(), nominal.data() + nominal.size());
+    require(values.size() == table_.n_features, "values needs one array per column");
+    for (std::size_t f = 0; f < table_.n_features; f++) {
+      require(table_.nominal[f] || values[f].size() == table_.n_values[f], "values needs n_values numbers per numeric column");
+      table_.values.emplace_back(values[f].data(), values[f].data() + values[f].size());
+    }
     table_.codes.assign(codes.data(), codes.data() + codes.size());
     for (std::int32_t code : table_.codes) require(code >= 0 && code < n_classes, "codes has a class beyond n_classes");
     if (weights) {
@@ -66,7 +71,8 @@ class RuleTable {
     memory_.emplace(table_);
   }
 
-  std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> search(
+  // The conditions of each rule that was found: feature, operator, rank and threshold.
+  std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, double>>> search(
       Matrix<std::uint64_t> rows, Vector<std::int32_t> targets, Matrix<double> a, Vector<double> b, const std::string& kind, bool greedy,
       std::int32_t width, std::int32_t max_length, double least_weight, double significance,
       bool unequal) {
@@ -94,10 +100,10 @@ class RuleTable {
       nb::gil_scoped_release release;
       found = rules::search(table_, searches, settings, *memory_);
     }
-    std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>>> result;
+    std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, double>>> result;
     for (const auto& rule : found) {
       auto& conditions = result.emplace_back();
-      for (const Condition& each : rule) conditions.emplace_back(each.feature, each.op, each.low, each.high);
+      for (const Condition& each : rule) conditions.emplace_back(each.feature, each.op, each.rank, each.value);
     }
     return result;
   }
@@ -139,9 +145,9 @@ void bind_rules(nb::module_& m) {
   using crosscut::rules::RuleTable;
   nb::class_<RuleTable>(m, "RuleTable")
       .def(nb::init<crosscut::rules::Matrix<std::uint32_t>, crosscut::rules::Vector<std::int32_t>,
-                    crosscut::rules::Vector<std::uint8_t>, crosscut::rules::Vector<std::int32_t>, std::int32_t,
-                    std::optional<crosscut::rules::Vector<double>>>(),
-           "ranks"_a, "n_values"_a, "nominal"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
+                    crosscut::rules::Vector<std::uint8_t>, const std::vector<crosscut::rules::Vector<float>>&,
+                    crosscut::rules::Vector<std::int32_t>, std::int32_t, std::optional<crosscut::rules::Vector<double>>>(),
+           "ranks"_a, "n_values"_a, "nominal"_a, "values"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
       .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "kind"_a, "greedy"_a, "width"_a, "max_length"_a,
            "least_weight"_a, "significance"_a, "unequal"_a)
       .def("truth", &RuleTable::truth, "conditions"_a)

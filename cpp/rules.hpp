@@ -14,7 +14,8 @@ using Bits = std::vector<std::uint64_t>;
 struct Condition {
   std::int32_t feature = -1;
   std::int32_t op = at_most;
-  std::uint32_t low = 0, high = 0;  // ranks beside the cut, or the category twice
+  std::uint32_t rank = 0;  // the largest up to the cut, or the category
+  double value = 0;        // the threshold
 };
 
 double quality(Kind kind, bool any, double n, const double* counts, std::size_t n_columns, const double* a, double b);
@@ -24,6 +25,7 @@ struct Table {
   std::vector<std::uint32_t> ranks;      // (features, rows)
   std::vector<std::uint32_t> n_values;
   std::vector<std::uint8_t> nominal;
+  std::vector<std::vector<float>> values;  // of numeric features, by rank
   std::vector<std::int32_t> codes;
   std::vector<double> weights;           // empty if all are 1
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
@@ -32,6 +34,8 @@ struct Table {
   std::vector<Bits> of_class;  // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
+  // The condition that tells rows of one rank from those of the next one that some rows have; in double precision.
+  Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const;
   std::int64_t n_conditions(const std::uint64_t* bits) const;
   // Those of some rows that meet a condition.
   void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const;

@@ -175,7 +175,7 @@ class Run {
         memory_.spare.push_back(std::move(state));
         continue;
       }
-      nodes_.push_back({parent.node, {candidate->feature, candidate->op, candidate->rank, candidate->rank}});
+      nodes_.push_back({parent.node, {candidate->feature, candidate->op, candidate->rank, static_cast<double>(candidate->rank)}});
       complete(state, parent.search, static_cast<std::int32_t>(nodes_.size()) - 1, parent.length + 1);
       kept.push_back(std::move(state));
       qualities.push_back(candidate->quality);
@@ -187,15 +187,17 @@ class Run {
     for (State& state : kept) (is_open(state, best) ? next : memory_.spare).push_back(std::move(state));
   }
 
-  // Conditions from first to last, each with the neighbouring ranks of the rows it was chosen for.
+  // Conditions from first to last, with thresholds between values of the rows they were chosen for.
   std::vector<Condition> path(std::size_t search, std::int32_t node) {
     std::vector<Condition> result;
     for (; node >= 0; node = nodes_[static_cast<std::size_t>(node)].parent) result.push_back(nodes_[static_cast<std::size_t>(node)].condition);
     std::reverse(result.begin(), result.end());
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
     for (Condition& each : result) {
-      if (each.op == at_most || each.op == above) each.high = memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.low);
-      table_.narrow(rows, each.feature, each.op, each.low, rows);
+      const Condition chosen = each;
+      if (each.op == at_most || each.op == above)
+        each = table_.cut(each.feature, each.op, each.rank, memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank));
+      table_.narrow(rows, chosen.feature, chosen.op, chosen.rank, rows);
     }
     return result;
   }

@@ -259,6 +259,7 @@ class RuleTable:
         ranks: NDArray[np.uint32],
         n_values: NDArray[np.int32],
         nominal: NDArray[np.uint8],
+        values: list[NDArray[np.float32]],
         codes: NDArray[np.int32],
         n_classes: int,
         weights: NDArray[np.float64] | None,
@@ -276,7 +277,7 @@ class RuleTable:
         least_weight: float,
         significance: float,
         unequal: bool,
-    ) -> list[list[tuple[int, int, int, int]]]: ...
+    ) -> list[list[tuple[int, int, int, float]]]: ...
     def truth(self, conditions: list[tuple[int, int, int]]) -> bytes: ...
     def n_conditions(self, rows: NDArray[np.uint64]) -> int: ...
     @property

@@ -2,7 +2,6 @@
 
 import math
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -48,7 +47,7 @@ def best_condition(examples, request, kind, least):
     """The best single condition, if it is better than none."""
     whole = examples.class_totals(request.rows)
     if kind == "foil":
-        request = replace(request, a=whole)
+        request = request._replace(a=whole)
     best = (0.0 if kind == "foil" else quality(kind, sum(whole), whole, request), 0, ())
     chosen = None
     for key, rows in all_conditions(examples, request.rows):
@@ -131,7 +130,7 @@ def plain_beam(examples, request, asked):
                 asked.kind,
                 max(counts[c], asked.least_weight),
                 [counts[c] if d == c else 0.0 for d in k],
-                replace(request, target=c),
+                request._replace(target=c),
             )
             for c in codes
         )

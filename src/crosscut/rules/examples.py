@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,13 +98,13 @@ class Examples(Rows):
         weights = None if target.weights is None else on_grid(target.weights)
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
         self.table = table
-        self._made: dict[tuple[int, int, int, int], Condition] = {}  # by feature, operator and both ranks
         self._keys: dict[Condition, tuple[int, int, int]] = {}  # feature, operator and rank
         self._truth: dict[tuple[Condition, ...], int] = {}
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,
             np.array([kind == "nominal" for kind in table.kinds], np.uint8),
+            table.values,
             np.ascontiguousarray(target.values, np.int32),
             target.n_classes,
             weights,
@@ -142,28 +141,11 @@ class Examples(Rows):
             settings.significance,
             settings.unequal,
         )
-        return [tuple(self._condition(each) for each in rule) for rule in found]
+        return [tuple([self._condition(*each) for each in rule]) for rule in found]
 
-    def _condition(self, found: tuple[int, int, int, int]) -> Condition:
-        if found not in self._made:
-            self._made[found] = self._make(*found)
-        return self._made[found]
-
-    def _make(self, feature: int, code: int, low: int, high: int) -> Condition:
-        operator = OPERATORS[code]
-        if operator in {"=", "!="}:
-            condition, rank = Condition(feature, operator, float(low)), low
-        elif high == self.table.n_values[feature]:
-            condition, rank = Condition(feature, "<=", np.inf), high - 1
-        else:
-            values = self.table.values[feature]
-            below, beyond = values.item(low), values.item(high)
-            middle = below / 2 + beyond / 2
-            condition = Condition(feature, operator, below if middle == beyond else middle)
-            rank = low
-            if high - low > 1:  # other tasks' rows have values between the two
-                rank = bisect_right(values, condition.value, low, high, key=float) - 1  # in double precision
-        self._keys[condition] = (feature, OPERATORS.index(condition.operator), rank)
+    def _condition(self, feature: int, code: int, rank: int, value: float) -> Condition:
+        condition = Condition(feature, OPERATORS[code], value)
+        self._keys[condition] = (feature, code, rank)
         return condition
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,18 @@ if TYPE_CHECKING:
     from crosscut.rules.search import Searcher
 
 Conditions = tuple[Any, ...]
-Growing = Generator[Request, Conditions, list[Conditions]]
 SLACK = 64.0  # bits a rule set may be above the shortest one met before growing stops
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+class Grown(NamedTuple):
+    """A rule with the rows that meet it."""
+
+    conditions: Conditions
+    rows: int
+
+
+Growing = Generator[Request, Conditions, list[Grown]]
 
 
 def grow_part(n_rows: int, seed: int, turn: int) -> int:
@@ -57,7 +66,7 @@ class Ripper:
     grow_parts: tuple[int, ...]
     least_weight: float
 
-    def learn(self) -> Growing:
+    def learn(self) -> Generator[Request, Conditions, list[Conditions]]:
         """Learn rules class by class, from the rarest; the most frequent one needs none."""
         totals = self.examples.class_totals(self.train)
         order = sorted((total, code) for code, total in enumerate(totals) if total > 0)
@@ -69,7 +78,7 @@ class Ripper:
             rules = yield from one.build([], self.grow_parts[0])
             for part in self.grow_parts[1:]:
                 rules = yield from one.optimise(rules, part)
-            found += rules
+            found += [rule.conditions for rule in rules]
             remaining &= ~one.union(rules)
         return found
 
@@ -87,13 +96,16 @@ class _OneClass:
         self.n_possible = n_possible
         self.share = examples.total(self.positive) / examples.total(rows) if rows else 0.0
 
-    def union(self, rules: Iterable[Conditions]) -> int:
+    def grown(self, conditions: Conditions) -> Grown:
+        return Grown(conditions, self.examples.truth(conditions))
+
+    def union(self, rules: Iterable[Grown]) -> int:
         covered = 0
-        for conditions in rules:
-            covered |= self.examples.truth(conditions)
+        for rule in rules:
+            covered |= rule.rows
         return covered & self.rows
 
-    def length(self, rules: list[Conditions]) -> float:
+    def length(self, rules: list[Grown]) -> float:
         """Return the description length of a rule set and its exceptions."""
         total = self.examples.total
         covered = self.union(rules)
@@ -104,12 +116,12 @@ class _OneClass:
             total(self.positive & ~covered),
             self.share,
         )
-        return data + sum(rule_bits(len(conditions), self.n_possible) for conditions in rules)
+        return data + sum([rule_bits(len(rule.conditions), self.n_possible) for rule in rules])
 
     def request(self, rows: int, start: Conditions = ()) -> Request:
         return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, start)
 
-    def build(self, rules: list[Conditions], part: int) -> Growing:
+    def build(self, rules: list[Grown], part: int) -> Growing:
         """Add rules while that keeps the description short (IREP*)."""
         total = self.examples.total
         rules = list(rules)
@@ -122,61 +134,59 @@ class _OneClass:
             conditions = yield self.request(grow)
             if not conditions:
                 break
-            conditions = self.prune(conditions, uncovered & ~grow, self.precision)
-            covered = self.examples.truth(conditions) & uncovered
+            rule = self.prune(conditions, uncovered & ~grow, self.precision)
+            covered = rule.rows & uncovered
             right = total(covered & self.positive)
             if right < self.least_weight or right <= total(covered & ~self.positive):
                 break
-            length = self.length([*rules, conditions])
+            length = self.length([*rules, rule])
             if length > shortest + SLACK:
                 break
             shortest = min(shortest, length)
-            rules.append(conditions)
+            rules.append(rule)
             uncovered &= ~covered
         return self.reduce(rules)
 
     def precision(self, covered: int, _: int) -> float:
-        right, wrong = (self.examples.total(covered & own) for own in (self.positive, ~self.positive))
-        return (right - wrong) / (right + wrong) if covered else -1.0
+        if not covered:
+            return -1.0
+        right, n = self.examples.total(covered & self.positive), self.examples.total(covered)
+        return (2 * right - n) / n
 
     def accuracy(self, covered: int, rows: int) -> float:
         total = self.examples.total
         return total(covered & self.positive) + total(rows & ~covered & ~self.positive)
 
-    def prune(self, conditions: Conditions, rows: int, worth: Callable[[int, int], float]) -> Conditions:
+    def prune(self, conditions: Conditions, rows: int, worth: Callable[[int, int], float]) -> Grown:
         """Drop the last conditions that the rows for pruning do not support."""
         if not rows:
-            return conditions
-        best, kept = -np.inf, len(conditions)
-        for n in range(1, len(conditions) + 1):
-            value = worth(self.examples.truth(conditions[:n]) & rows, rows)
-            if value > best:
-                best, kept = value, n
-        return conditions[:kept]
+            return self.grown(conditions)
+        shorter = [self.grown(conditions[:n]) for n in range(1, len(conditions) + 1)]
+        return max(shorter, key=lambda rule: worth(rule.rows & rows, rows))  # the first of several
 
-    def optimise(self, rules: list[Conditions], part: int) -> Growing:
+    def optimise(self, rules: list[Grown], part: int) -> Growing:
         """Try to replace or revise each rule, then cover what is left."""
         rules = list(rules)
-        for i, conditions in enumerate(rules):
+        for i, rule in enumerate(rules):
             local = self.rows & ~self.union(rules[:i])
             grow = local & part
             if not grow & self.positive:
                 continue
             rest = local & ~grow & ~self.union(rules[i + 1 :])
-            versions = [conditions]
+            versions = [rule]
             replacement = yield self.request(grow)
             if replacement:
                 versions.append(self.prune(replacement, rest, self.accuracy))
-            covered = self.examples.truth(conditions) & grow
+            covered = rule.rows & grow
             if covered & self.positive:
-                added = yield self.request(covered, conditions)
+                added = yield self.request(covered, rule.conditions)
                 if added:
-                    versions.append(self.prune(conditions + added, rest, self.accuracy))
+                    versions.append(self.prune(rule.conditions + added, rest, self.accuracy))
             lengths = [self.length([*rules[:i], version, *rules[i + 1 :]]) for version in versions]
             rules[i] = versions[int(np.argmin(lengths))]
         return (yield from self.build(rules, part))
 
-    def reduce(self, rules: list[Conditions]) -> list[Conditions]:
+    def reduce(self, rules: list[Grown]) -> list[Grown]:
         """Delete rules, from the last, whose absence makes the description shorter."""
         rules = list(rules)
         length = self.length(rules)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -46,8 +46,7 @@ class Settings:
     unequal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):  # made for every rule, which tuples are quickly
     """A rule to be found.
 
     Attributes
