@@ -5,6 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -35,6 +37,8 @@ Kind kind_of(const std::string& name) {
   if (name == "entropy") return Kind::entropy;
   throw std::invalid_argument("kind is " + name + "; it has to be ratio, linear, foil or entropy");
 }
+
+const std::array<std::string, 4> operators{"<=", ">", "=", "!="};  // by Operator
 
 class RuleTable {
  public:
@@ -71,8 +75,8 @@ class RuleTable {
     memory_.emplace(table_);
   }
 
-  // The conditions of each rule that was found: feature, operator, rank and threshold.
-  std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, double>>> search(
+  // The conditions of each rule that was found: feature, operator and threshold or category.
+  std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> search(
       Matrix<std::uint64_t> rows, Vector<std::int32_t> targets, Matrix<double> a, Vector<double> b, const std::string& kind, bool greedy,
       std::int32_t width, std::int32_t max_length, double least_weight, double significance,
       bool unequal) {
@@ -100,10 +104,10 @@ class RuleTable {
       nb::gil_scoped_release release;
       found = rules::search(table_, searches, settings, *memory_);
     }
-    std::vector<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t, double>>> result;
+    std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> result;
     for (const auto& rule : found) {
       auto& conditions = result.emplace_back();
-      for (const Condition& each : rule) conditions.emplace_back(each.feature, each.op, each.rank, each.value);
+      for (const Condition& each : rule) conditions.emplace_back(each.feature, operators[each.op], each.value);
     }
     return result;
   }
@@ -115,15 +119,19 @@ class RuleTable {
     return table_.n_conditions(rows.data());
   }
 
-  // The rows that meet all of some conditions (feature, operator, rank), as bits.
-  nb::bytes truth(const std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t>>& conditions) const {
+  // The rows that meet all of some conditions, as bits.
+  nb::bytes truth(const std::vector<std::tuple<std::int32_t, std::string, double>>& conditions) const {
     Bits met(table_.words, ~std::uint64_t{0});
     if (table_.n_rows % 64) met.back() >>= 64 - table_.n_rows % 64;
-    for (const auto& [feature, op, rank] : conditions) {
+    for (const auto& [feature, op, value] : conditions) {
       require(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "conditions names no column");
-      require(op >= at_most && op <= unequal, "an operator of conditions has to be from 0 to 3");
-      require(rank < table_.n_values[static_cast<std::size_t>(feature)], "conditions has a rank beyond the values of its column");
-      table_.narrow(met, feature, op, rank, met);
+      const auto f = static_cast<std::size_t>(feature);
+      const auto known = std::find(operators.begin(), operators.end(), op);
+      require(known != operators.end(), "an operator of conditions has to be <=, >, = or !=");
+      const auto code = static_cast<std::int32_t>(known - operators.begin());
+      require((code >= equal) == (table_.nominal[f] != 0), "<= and > are for numeric columns, = and != for nominal ones");
+      require(!table_.nominal[f] || (value >= 0 && value < table_.n_values[f]), "conditions has an unknown category");
+      table_.narrow(met, feature, code, table_.rank_of(f, value), met);
     }
     return nb::bytes(reinterpret_cast<const char*>(met.data()), met.size() * sizeof met[0]);
   }

@@ -14,8 +14,7 @@ using Bits = std::vector<std::uint64_t>;
 struct Condition {
   std::int32_t feature = -1;
   std::int32_t op = at_most;
-  std::uint32_t rank = 0;  // the largest up to the cut, or the category
-  double value = 0;        // the threshold
+  double value = 0;  // the threshold, or the category
 };
 
 double quality(Kind kind, bool any, double n, const double* counts, std::size_t n_columns, const double* a, double b);
@@ -36,6 +35,8 @@ struct Table {
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
   // The condition that tells rows of one rank from those of the next one that some rows have; in double precision.
   Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const;
+  // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is none.
+  std::uint32_t rank_of(std::size_t feature, double value) const;
   std::int64_t n_conditions(const std::uint64_t* bits) const;
   // Those of some rows that meet a condition.
   void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const;

@@ -6,10 +6,9 @@ namespace crosscut::rules {
 
 namespace {
 
-// What a pass costs per row, where one group of lanes costs 1. The figure was chosen by trial: from 0.25 to 1.2 the times
-// of benchmarks/rules.py differ by less than a tenth.
+// What a pass costs per row, where one group of lanes costs 1; further groups share the order of the rows.
 double cost(std::size_t lanes) {
-  constexpr double further_group = 0.4;
+  constexpr double further_group = 0.7;
   return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);
 }
 
@@ -55,10 +54,10 @@ Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector
   return Bundle(members, best, settings_, width, memory_.events);
 }
 
-// Puts states together while a common pass is cheaper than two: first those of about the same rows, which are those of
-// tasks that chose the same conditions, and then bundles of them.
-std::vector<std::vector<const State*>> Refinement::bundles(const std::vector<const State*>& states) const {
-  constexpr double same = 0.65;  // share of common rows from which two states are about the same
+// Puts states together while a common pass is cheaper than two: from the largest on those that have many rows in common,
+// as tasks that chose the same conditions do, and then bundles of them.
+std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const State*> states) const {
+  constexpr double same = 0.2;  // share of common rows that is many; by trial, from 0.1 to 0.4 it makes little difference
   struct Group {
     std::vector<const State*> states;
     Bits rows;
@@ -74,6 +73,7 @@ std::vector<std::vector<const State*>> Refinement::bundles(const std::vector<con
     for (std::size_t w = 0; w < table_.words; w++) into.rows[w] |= from.rows[w];
     into.n_rows = n_rows;
   };
+  std::stable_sort(states.begin(), states.end(), [](const State* x, const State* y) { return x->n_rows > y->n_rows; });
   for (const State* state : states) {
     Group own{{state}, state->rows, static_cast<double>(state->n_rows)};
     const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {

@@ -32,7 +32,7 @@ class Refinement {
 
  private:
   Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width);
-  std::vector<std::vector<const State*>> bundles(const std::vector<const State*>& states) const;
+  std::vector<std::vector<const State*>> bundles(std::vector<const State*> states) const;
   void scan(Bundle& bundle);  // by lines, see kernels/rules_scan.cpp
   void walk(Bundle& bundle);  // by masks, see kernels/rules_walk.cpp
   void compare(Bundle& bundle);  // states of few rows one by one, see kernels/rules_few.cpp

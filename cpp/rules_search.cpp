@@ -12,7 +12,8 @@ namespace {
 
 struct Node {
   std::int32_t parent;
-  Condition condition;
+  std::int32_t feature, op;
+  std::uint32_t rank;
 };
 
 class Run {
@@ -175,7 +176,7 @@ class Run {
         memory_.spare.push_back(std::move(state));
         continue;
       }
-      nodes_.push_back({parent.node, {candidate->feature, candidate->op, candidate->rank, static_cast<double>(candidate->rank)}});
+      nodes_.push_back({parent.node, candidate->feature, candidate->op, candidate->rank});
       complete(state, parent.search, static_cast<std::int32_t>(nodes_.size()) - 1, parent.length + 1);
       kept.push_back(std::move(state));
       qualities.push_back(candidate->quality);
@@ -189,15 +190,16 @@ class Run {
 
   // Conditions from first to last, with thresholds between values of the rows they were chosen for.
   std::vector<Condition> path(std::size_t search, std::int32_t node) {
-    std::vector<Condition> result;
-    for (; node >= 0; node = nodes_[static_cast<std::size_t>(node)].parent) result.push_back(nodes_[static_cast<std::size_t>(node)].condition);
-    std::reverse(result.begin(), result.end());
+    std::vector<Node> chosen;
+    for (; node >= 0; node = chosen.back().parent) chosen.push_back(nodes_[static_cast<std::size_t>(node)]);
+    std::reverse(chosen.begin(), chosen.end());
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
-    for (Condition& each : result) {
-      const Condition chosen = each;
+    std::vector<Condition> result;
+    for (const Node& each : chosen) {
       if (each.op == at_most || each.op == above)
-        each = table_.cut(each.feature, each.op, each.rank, memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank));
-      table_.narrow(rows, chosen.feature, chosen.op, chosen.rank, rows);
+        result.push_back(table_.cut(each.feature, each.op, each.rank, memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
+      else result.push_back({each.feature, each.op, static_cast<double>(each.rank)});
+      table_.narrow(rows, each.feature, each.op, each.rank, rows);
     }
     return result;
   }

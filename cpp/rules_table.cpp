@@ -46,12 +46,16 @@ std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
 
 Condition Table::cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const {
   const auto& known = values[static_cast<std::size_t>(feature)];
-  if (next == known.size()) return {feature, at_most, next - 1, std::numeric_limits<double>::infinity()};
+  if (next == known.size()) return {feature, at_most, std::numeric_limits<double>::infinity()};
   const double below = known[rank], beyond = known[next], middle = below / 2 + beyond / 2;
-  const double value = middle == beyond ? below : middle;
-  const auto first = known.begin() + rank;  // other tasks' rows may have values between the two
-  const auto above = std::upper_bound(first, known.begin() + next, value, [](double x, float y) { return x < static_cast<double>(y); });
-  return {feature, op, static_cast<std::uint32_t>(above - known.begin()) - 1, value};
+  return {feature, op, middle == beyond ? below : middle};
+}
+
+std::uint32_t Table::rank_of(std::size_t feature, double value) const {
+  if (nominal[feature]) return static_cast<std::uint32_t>(value);
+  const auto& known = values[feature];
+  const auto above = std::upper_bound(known.begin(), known.end(), value, [](double x, float y) { return x < static_cast<double>(y); });
+  return static_cast<std::uint32_t>(above - known.begin()) - 1;
 }
 
 void Table::narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const {

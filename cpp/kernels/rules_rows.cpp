@@ -82,9 +82,16 @@ void meet(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::
     const std::size_t n = !rows[first / 64] ? 0 : n_rows - first < 64 ? n_rows - first : 64;
     std::size_t i = 0;
     for (; i + W <= n; i += W) {
+#if defined(__AVX512F__)
+      const __m512i value = _mm512_loadu_si512(ranks + first + i);
+      const __mmask16 in = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(value, _mm512_set1_epi32(static_cast<int>(low))), _mm512_set1_epi32(static_cast<int>(size)));
+      const __mmask16 present = _mm512_cmplt_epu32_mask(value, _mm512_set1_epi32(static_cast<int>(n_values)));
+      holding |= std::uint64_t{outside ? static_cast<__mmask16>(present & ~in) : in} << i;
+#else
       const auto value = load<std::uint32_t>(ranks + first + i);
       const I in = value - low < size, holds = outside ? ~in & (value < n_values) : in;
       holding |= std::uint64_t{lanes_of(holds)} << i;
+#endif
     }
     for (; i < n; i++) {
       const std::uint32_t value = ranks[first + i];

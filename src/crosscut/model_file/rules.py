@@ -9,8 +9,7 @@ import numpy as np
 
 from crosscut.model_file.container import ModelFileError, write_container
 from crosscut.model_file.header import described, read_described
-from crosscut.rules.condition import Condition
-from crosscut.rules.examples import OPERATORS
+from crosscut.rules.condition import OPERATORS, Condition
 from crosscut.rules.out_of_fold import OutOfFold
 from crosscut.rules.rule_set import Rule, RuleSet
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from crosscut.schema import Schema
 
 Operator = Literal["<=", ">", "=", "!="]
+OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
 
 
 class Condition(NamedTuple):  # hashed often, which tuples do quickly

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.rules.condition import Condition, Operator
+from crosscut.rules.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from crosscut.growth import Target
     from crosscut.rules.search import Request, Settings
     from crosscut.table import Table
-
-OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
 
 
 def bits_of(truth: NDArray[np.bool_]) -> int:
@@ -98,7 +96,6 @@ class Examples(Rows):
         weights = None if target.weights is None else on_grid(target.weights)
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
         self.table = table
-        self._keys: dict[Condition, tuple[int, int, int]] = {}  # feature, operator and rank
         self._truth: dict[tuple[Condition, ...], int] = {}
         self._core = _core.RuleTable(
             table.ranks,
@@ -117,8 +114,7 @@ class Examples(Rows):
         if rows is None:
             rows = self.weighted
             if conditions:
-                bits = self._core.truth([self._keys[condition] for condition in conditions])
-                rows &= int.from_bytes(bits, "little")
+                rows &= int.from_bytes(self._core.truth(conditions), "little")
             self._truth[conditions] = rows
         return rows
 
@@ -141,12 +137,7 @@ class Examples(Rows):
             settings.significance,
             settings.unequal,
         )
-        return [tuple([self._condition(*each) for each in rule]) for rule in found]
-
-    def _condition(self, feature: int, code: int, rank: int, value: float) -> Condition:
-        condition = Condition(feature, OPERATORS[code], value)
-        self._keys[condition] = (feature, code, rank)
-        return condition
+        return [tuple([Condition(*each) for each in rule]) for rule in found]
 
     @property
     def work(self) -> dict[str, int]:
