@@ -196,10 +196,13 @@ class Run {
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
     std::vector<Condition> result;
     for (const Node& each : chosen) {
+      if (!result.empty()) {
+        const Node& before = chosen[result.size() - 1];
+        table_.narrow(rows, before.feature, before.op, before.rank, rows);
+      }
       if (each.op == at_most || each.op == above)
         result.push_back(table_.cut(each.feature, each.op, each.rank, memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
       else result.push_back({each.feature, each.op, static_cast<double>(each.rank)});
-      table_.narrow(rows, each.feature, each.op, each.rank, rows);
     }
     return result;
   }

@@ -127,6 +127,10 @@ class Pass {
         above |= below.p[c] - slope[1][c] * n <= bound[1][c];
       }
     }
+    if constexpr (!any) {  // a rule of a class covers some of it
+      at_most &= below.p[0] > 0.0f;
+      above &= below.p[0] < all.p[0];
+    }
     return lanes_of((at_most & (n >= least_weight)) | (above & (n <= most_below)));
   }
 

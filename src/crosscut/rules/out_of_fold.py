@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from crosscut.rules.examples import bits_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -83,14 +85,14 @@ class OutOfFold:
 def _rule_precision(
     examples: Searcher, rules: RuleSet, right: NDArray[np.float64], times: NDArray[np.int64]
 ) -> list[tuple[float, float]]:
-    weights = (times > 0) * (1.0 if examples.weights is None else examples.weights)
-    hits = weights * np.where(times > 0, right, 0.0)
-    undecided = np.ones(len(times), bool)
+    held_out = undecided = bits_of(times > 0)
+    shares = {float(share): bits_of((times > 0) & (right == share)) for share in np.unique(right[times > 0])}
     result = []
     for conditions in [*(rule.conditions for rule in rules.rules), None]:
-        held = undecided if conditions is None else examples.flags(examples.truth(conditions))
+        held = undecided if conditions is None else examples.truth(conditions) & held_out
         decides = held & undecided if rules.ordered else held
-        weight = float(decides @ weights)
-        result.append((weight, float(decides @ hits) / weight if weight else math.nan))
-        undecided = undecided & ~held
+        weight = examples.total(decides)
+        hits = sum(share * examples.total(decides & rows) for share, rows in shares.items())
+        result.append((weight, hits / weight if weight else math.nan))
+        undecided &= ~held
     return result
