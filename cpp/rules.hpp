@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 #include "rules_scan.hpp"
@@ -86,6 +87,7 @@ struct Settings {
   double least_weight = 1;
   double significance = 0;     // least likelihood ratio statistic
   bool unequal = false;        // ask for categories that a value is not
+  bool operator==(const Settings&) const = default;
 };
 
 // A condition that might extend a state, with what it covers.
@@ -110,6 +112,31 @@ struct State {
   double least = -std::numeric_limits<double>::infinity();  // quality that a condition has to reach to be of use
 };
 
+// What states were refined by in one search and may be asked again in the next: a rule that has been found takes rows from
+// some states only.
+class Recall {
+ public:
+  void turn(const Settings& settings);  // to the next search
+  const std::vector<Candidate>* find(const State& state) const;  // null if it is not known
+  void note(const State& state, const std::vector<Candidate>& best);
+
+ private:
+  struct Entry {
+    std::int32_t target = 0;
+    double b = 0;
+    std::vector<double> a;
+    Bits rows;
+    std::vector<Candidate> best;
+  };
+  struct Entries {
+    std::size_t n = 0;  // in use; others are kept for their vectors
+    std::vector<Entry> entries;
+    std::unordered_map<std::uint64_t, std::size_t> by_hash;
+  };
+  Settings settings_;
+  Entries known_, noted_;
+};
+
 struct Work {
   std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state went alone
 };
@@ -119,6 +146,7 @@ struct Memory {
   explicit Memory(const Table& table) : orders(table), sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
   Orders orders;
   Sorter sorter;
+  Recall recall;
   Work work;
   std::size_t few = most_few;            // rows up to which a state is refined by itself; for tests, 0 to never do so
   std::vector<std::int32_t> set_of_row;  // see rules_bundle.hpp

@@ -1,6 +1,7 @@
 #include "rules_bundle.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace crosscut::rules {
 
@@ -28,9 +29,11 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
   if (memory_.found.size() < states.size()) memory_.found.resize(states.size());
   std::vector<const State*> few, many;
   for (std::size_t i = 0; i < states.size(); i++) {
-    memory_.found[i].clear();
     memory_.work.alone += static_cast<std::int64_t>(states[i].n_rows);
-    (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
+    const auto* known = is_recalled(states[i]) ? memory_.recall.find(states[i]) : nullptr;
+    if (known) memory_.found[i] = *known;
+    else memory_.found[i].clear();
+    if (!known) (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
   }
   memory_.work.states += static_cast<std::int64_t>(states.size());
   if (!few.empty()) {
@@ -46,6 +49,13 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
     memory_.work.bundles++;
     memory_.work.visits += static_cast<std::int64_t>(rows_.size());
   }
+  for (std::size_t i = 0; i < states.size(); i++)
+    if (is_recalled(states[i])) memory_.recall.note(states[i], memory_.found[i]);
+}
+
+// Of longer rules few come again.
+bool Refinement::is_recalled(const State& state) const {
+  return state.length == 1 && !settings_.greedy && state.least == -std::numeric_limits<double>::infinity();
 }
 
 Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width) {

@@ -31,6 +31,7 @@ class Refinement {
   void refine(const std::vector<State>& states, std::size_t width);
 
  private:
+  bool is_recalled(const State& state) const;
   Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width);
   std::vector<std::vector<const State*>> bundles(std::vector<const State*> states) const;
   void scan(Bundle& bundle);  // by lines, see kernels/rules_scan.cpp

@@ -224,6 +224,7 @@ std::vector<std::vector<Condition>> search(const Table& table, const std::vector
   for (const Search& each : searches)
     for (std::size_t w = 0; w < table.words; w++) all[w] |= each.rows[w];
   memory.orders.narrow(all);
+  memory.recall.turn(settings);
   return Run(table, searches, settings, memory).rules();
 }
 
