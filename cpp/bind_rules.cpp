@@ -136,6 +136,12 @@ class RuleTable {
     return nb::bytes(reinterpret_cast<const char*>(met.data()), met.size() * sizeof met[0]);
   }
 
+  std::size_t few() const { return memory_->few; }
+  void set_few(std::size_t rows) {
+    require(rows <= most_few, "few must be at most " + std::to_string(most_few));
+    memory_->few = rows;
+  }
+
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> work() const {
     const Work& work = memory_->work;
     return {work.states, work.bundles, work.visits, work.alone};
@@ -160,5 +166,6 @@ void bind_rules(nb::module_& m) {
            "least_weight"_a, "significance"_a, "unequal"_a)
       .def("truth", &RuleTable::truth, "conditions"_a)
       .def("n_conditions", &RuleTable::n_conditions, "rows"_a)
+      .def_prop_rw("few", &RuleTable::few, &RuleTable::set_few)
       .def_prop_ro("work", &RuleTable::work);
 }

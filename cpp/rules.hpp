@@ -148,7 +148,7 @@ struct Memory {
   Sorter sorter;
   Recall recall;
   Work work;
-  std::size_t few = most_few;            // rows up to which a state is refined by itself; for tests, 0 to never do so
+  std::size_t few = most_few;            // rows up to which a state is refined by itself
   std::vector<std::int32_t> set_of_row;  // see rules_bundle.hpp
   std::vector<std::uint32_t> masks;      // (groups, rows), see rules_scan.hpp
   std::vector<std::int32_t> sorted;      // rows in the order of the features being looked at

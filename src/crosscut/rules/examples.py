@@ -68,12 +68,8 @@ class Rows:
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether each of some rows is in each of several sets, as a matrix with a line per set."""
-        held = np.empty((len(sets), len(rows)), bool)
-        step = max(1, 2**26 // max(1, self.n_rows))  # sets at a time, for the memory of their rows
-        for begin in range(0, len(sets), step):
-            octets = self.words(sets[begin : begin + step]).view(np.uint8)
-            held[begin : begin + step] = np.unpackbits(octets, axis=1, bitorder="little")[:, rows]
-        return held
+        octets = self.words(sets).view(np.uint8)
+        return (octets[:, rows >> 3] >> (rows & 7) & 1).astype(bool)
 
     def words(self, sets: Sequence[int]) -> NDArray[np.uint64]:
         """Return sets of rows as a matrix of words, one line per set."""

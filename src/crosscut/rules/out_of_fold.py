@@ -69,7 +69,9 @@ class OutOfFold:
             truths = [examples.truth(rule.conditions) for rule in rules.rules]
             values = rules.values(examples.flags_among(truths, rows))
             said = values.argmax(axis=1)
-            np.add.at(confusion, (codes[rows], said), 1)
+            confusion += np.bincount(codes[rows] * len(confusion) + said, minlength=confusion.size).reshape(
+                confusion.shape
+            )
             hits = said == codes[rows]
             scores.append(float(hits.mean()) if len(rows) else np.nan)
             total[rows] += values

@@ -100,15 +100,27 @@ class RelationalExamples(Rows):
         length = 0
         while states and (settings.max_length is None or length < settings.max_length):
             length += 1
-            open_states = [state for state in states if self._is_open(requests[state.request], state.rows)]
+            open_states = [
+                state
+                for state in states
+                if self._is_open(requests[state.request], settings, state.rows, best[state.request][0])
+            ]
             states = self._next(requests, settings, open_states, best)
         return [conditions for _, _, conditions in best]
 
-    def _is_open(self, request: Request, rows: int) -> bool:
-        if request.target >= 0:
-            own = rows & self.of_class[request.target]
-            return own not in {0, rows}
-        return bool(rows) and not any(rows & ~of_class == 0 for of_class in self.of_class)
+    def _is_open(self, request: Request, settings: Settings, rows: int, best: float) -> bool:
+        """Whether a rule might become better than the best so far."""
+        codes = range(self.n_classes) if request.target < 0 else [request.target]
+        covered = [self.total(rows & self.of_class[code]) for code in codes]
+        n = self.total(rows)
+        if not any(covered) or n in covered:
+            return False
+        if settings.greedy or settings.kind == "entropy":
+            return True
+        possible = np.zeros((len(covered), self.n_classes))  # to cover a class, and others if it has to
+        possible[range(len(covered)), list(codes)] = covered
+        least = np.maximum(covered, settings.least_weight)
+        return float(_quality(request, settings, possible, least, tuple(covered)).max()) >= best
 
     @staticmethod
     def _judge(request: Request, settings: Settings, totals: tuple[float, ...]) -> tuple[float, float]:
