@@ -70,35 +70,38 @@ std::size_t sort_few(const std::int32_t* rows, std::size_t n, const std::uint32_
   return found;
 }
 
+namespace {
+
+// Those of some rows whose rank is in an interval; 64 at most.
+inline std::uint64_t inside(const std::uint32_t* ranks, std::size_t n, std::uint32_t low, std::uint32_t size) {
+  std::uint64_t in = 0;
+  std::size_t i = 0;
+  for (; i + W <= n; i += W) {
+#if defined(__AVX512F__)
+    const __m512i from_low = _mm512_sub_epi32(_mm512_loadu_si512(ranks + i), _mm512_set1_epi32(static_cast<int>(low)));
+    in |= std::uint64_t{_mm512_cmplt_epu32_mask(from_low, _mm512_set1_epi32(static_cast<int>(size)))} << i;
+#else
+    in |= std::uint64_t{lanes_of(load<std::uint32_t>(ranks + i) - low < size)} << i;
+#endif
+  }
+  for (; i < n; i++) in |= std::uint64_t{ranks[i] - low < size} << i;
+  return in;
+}
+
+}  // namespace
+
 // Those of some rows that meet a condition.
 void meet(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::uint32_t rank, std::uint32_t n_values,
           const std::uint64_t* rows, std::uint64_t* met) {
   // every condition asks for an interval, or for what is present and not in one
   const std::uint32_t low = op == rules::at_most ? 0 : op == rules::above ? rank + 1 : rank;
   const std::uint32_t size = (op == rules::above ? n_values : rank + 1) - low;
-  const bool outside = op == rules::unequal;
   for (std::size_t first = 0; first < n_rows; first += 64) {
-    std::uint64_t holding = 0;
-    const std::size_t n = !rows[first / 64] ? 0 : n_rows - first < 64 ? n_rows - first : 64;
-    std::size_t i = 0;
-    for (; i + W <= n; i += W) {
-#if defined(__AVX512F__)
-      const __m512i value = _mm512_loadu_si512(ranks + first + i);
-      const __mmask16 in = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(value, _mm512_set1_epi32(static_cast<int>(low))), _mm512_set1_epi32(static_cast<int>(size)));
-      const __mmask16 present = _mm512_cmplt_epu32_mask(value, _mm512_set1_epi32(static_cast<int>(n_values)));
-      holding |= std::uint64_t{outside ? static_cast<__mmask16>(present & ~in) : in} << i;
-#else
-      const auto value = load<std::uint32_t>(ranks + first + i);
-      const I in = value - low < size, holds = outside ? ~in & (value < n_values) : in;
-      holding |= std::uint64_t{lanes_of(holds)} << i;
-#endif
-    }
-    for (; i < n; i++) {
-      const std::uint32_t value = ranks[first + i];
-      const bool in = value - low < size;
-      holding |= std::uint64_t{outside ? !in && value < n_values : in} << i;
-    }
-    met[first / 64] = holding & rows[first / 64];
+    std::uint64_t& own = met[first / 64] = rows[first / 64];
+    if (!own) continue;
+    const std::size_t n = n_rows - first < 64 ? n_rows - first : 64;
+    const std::uint64_t in = inside(ranks + first, n, low, size);
+    own &= op == rules::unequal ? ~in & inside(ranks + first, n, 0, n_values) : in;
   }
 }
 

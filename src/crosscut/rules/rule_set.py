@@ -84,7 +84,7 @@ class RuleSet:
         """Return the class probabilities of rows, given which of them meet each rule (rules, rows)."""
         totals = np.array([rule.totals for rule in self.with_default])
         held = np.vstack([held, ~held.any(axis=0)])
-        return probabilities(totals[held.argmax(axis=0)] if self.ordered else held.T @ totals)
+        return probabilities(totals)[held.argmax(axis=0)] if self.ordered else probabilities(held.T @ totals)
 
 
 def decision_list(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
