@@ -94,7 +94,7 @@ struct Settings {
 struct Candidate {
   std::int32_t feature, op;
   std::uint32_t rank;
-  double quality, n;
+  double quality, n, p;  // p: of the target or the first class
 };
 
 // A rule on its way: the rows it covers, and how it came about.

@@ -51,7 +51,7 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   const State& state = *bundle.states[lane];
   if (!(n > 0) || n >= state.n || n < bundle.least_weight) return;
   if (!bundle.any && !(counts[0] > 0)) return;
-  const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n};
+  const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n, counts[0]};
   if (!(found.quality > bundle.least_quality)) return;
   auto& best = *bundle.best[lane];
   if (best.size() == bundle.width && !better(found, best.back())) return;

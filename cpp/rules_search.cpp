@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "rules_bundle.hpp"
 
@@ -56,58 +57,59 @@ class Run {
     std::int32_t node = -1;
   };
 
-  // A state without rows yet, in the memory of an earlier one.
-  State spare_state() {
-    if (memory_.spare.empty()) return {};
-    State state = std::move(memory_.spare.back());
-    memory_.spare.pop_back();
-    return state;
-  }
-
-  State root_of(std::size_t search) {
-    State root = spare_state();
-    root.rows.assign(searches_[search].rows, searches_[search].rows + table_.words);
-    complete(root, search, -1, 0);
-    return root;
-  }
-
-  // Says of a state that has its rows what else there is to say.
-  void complete(State& state, std::size_t search, std::int32_t node, std::int32_t length) const {
+  // A state in the memory of an earlier one, without rows and what follows from them.
+  State new_state(std::size_t search, std::int32_t node, std::int32_t length) {
+    State state;
+    if (!memory_.spare.empty()) {
+      state = std::move(memory_.spare.back());
+      memory_.spare.pop_back();
+    }
     const Search& own = searches_[search];
     state.search = search;
     state.target = own.target;
     state.node = node;
     state.length = length;
-    state.n_rows = 0;
-    state.n = 0;
     state.least = -std::numeric_limits<double>::infinity();
+    state.rows.clear();
+    if (any_) state.a.assign(own.a, own.a + table_.n_classes);
+    else state.a.assign(1, own.a[static_cast<std::size_t>(own.target)]);
+    state.b = own.b;
+    return state;
+  }
+
+  State root_of(std::size_t search) {
+    State root = new_state(search, -1, 0);
+    root.rows.assign(searches_[search].rows, searches_[search].rows + table_.words);
+    count(root);
+    return root;
+  }
+
+  // Sums up the rows of a state.
+  void count(State& state) const {
     auto& counts = state.counts;
     counts.assign(table_.n_classes, 0.0);
+    state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
     if (table_.weights.empty()) {
-      for (std::size_t c = 0; c < table_.n_classes; c++) {
-        const std::size_t n = CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words);
-        state.n_rows += n;
-        counts[c] = static_cast<double>(n);
-      }
+      for (std::size_t c = 0; c < table_.n_classes; c++)
+        counts[c] = static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words));
     } else {
-      state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
       for (std::size_t w = 0; w < table_.words; w++)
         for (std::uint64_t set = state.rows[w]; set; set &= set - 1) {
           const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
           counts[static_cast<std::size_t>(table_.codes[row])] += table_.weights[row];
         }
     }
-    for (double count : counts) state.n += count;
-    state.b = own.b;
-    if (any_) {
-      state.a.assign(own.a, own.a + table_.n_classes);
-    } else {
-      const auto target = static_cast<std::size_t>(own.target);
-      counts[0] = counts[target];
+    state.n = std::accumulate(counts.begin(), counts.end(), 0.0);
+    if (!any_) {
+      counts[0] = counts[static_cast<std::size_t>(state.target)];
       counts.resize(1);
-      state.a.assign(1, own.a[target]);
-      if (settings_.kind == Kind::foil) state.a[0] = counts[0] > 0 ? std::log2(counts[0] / state.n) : 0.0;
     }
+    set_share(state);
+  }
+
+  // FOIL compares with the share of the target before.
+  void set_share(State& state) const {
+    if (settings_.kind == Kind::foil) state.a[0] = state.counts[0] > 0 ? std::log2(state.counts[0] / state.n) : 0.0;
   }
 
   double judge(const State& state) const {
@@ -163,29 +165,61 @@ class Run {
       if (x.second->n != y.second->n) return x.second->n > y.second->n;
       return x.first != y.first ? x.first < y.first : x.second < y.second;  // within a state they are in order
     });
-    std::vector<State> kept;
-    std::vector<double> qualities;
+    std::vector<Child> kept;
     for (const auto& [from, candidate] : all) {
       if (kept.size() == width) break;
-      const State& parent = states[from];
-      State state = spare_state();
-      table_.narrow(parent.rows, candidate->feature, candidate->op, candidate->rank, state.rows);
-      bool known = false;
-      for (std::size_t k = 0; k < kept.size(); k++) known = known || (kept[k].n == candidate->n && kept[k].rows == state.rows);
+      Child child = child_of(states[from], *candidate);
+      const bool known = std::any_of(kept.begin(), kept.end(), [&](Child& other) {
+        return other.state.n == child.state.n && other.state.counts == child.state.counts && rows_of(other) == rows_of(child);
+      });
       if (known) {
-        memory_.spare.push_back(std::move(state));
+        memory_.spare.push_back(std::move(child.state));
         continue;
       }
-      nodes_.push_back({parent.node, candidate->feature, candidate->op, candidate->rank});
-      complete(state, parent.search, static_cast<std::int32_t>(nodes_.size()) - 1, parent.length + 1);
-      kept.push_back(std::move(state));
-      qualities.push_back(candidate->quality);
+      child.state.node = static_cast<std::int32_t>(nodes_.size());
+      nodes_.push_back({states[from].node, candidate->feature, candidate->op, candidate->rank});
+      kept.push_back(std::move(child));
     }
-    for (std::size_t k = 0; k < kept.size(); k++) {
-      const bool preferred = qualities[k] > best.quality || (qualities[k] == best.quality && kept[k].n > best.n && best.node >= 0);
-      if (settings_.greedy || (preferred && is_significant(kept[k]))) best = {qualities[k], kept[k].n, kept[k].node};
+    for (const Child& child : kept) {
+      const double quality = child.by->quality, n = child.state.n;
+      const bool preferred = quality > best.quality || (quality == best.quality && n > best.n && best.node >= 0);
+      if (settings_.greedy || (preferred && is_significant(child.state))) best = {quality, n, child.state.node};
     }
-    for (State& state : kept) (is_open(state, best) ? next : memory_.spare).push_back(std::move(state));
+    for (Child& child : kept) {
+      const bool open = is_open(child.state, best);
+      if (open) rows_of(child);
+      (open ? next : memory_.spare).push_back(std::move(child.state));
+    }
+  }
+
+  // What a candidate makes of a state; which rows it leaves is found out when it is asked for.
+  struct Child {
+    State state;
+    const State* parent;
+    const Candidate* by;
+  };
+
+  Child child_of(const State& parent, const Candidate& by) {
+    Child child{new_state(parent.search, -1, parent.length + 1), &parent, &by};
+    if (parent.counts.size() > 2) {
+      rows_of(child);
+      count(child.state);
+      return child;
+    }
+    child.state.n = by.n;
+    child.state.counts.assign(1, by.p);
+    if (any_) child.state.counts.push_back(by.n - by.p);
+    set_share(child.state);
+    return child;
+  }
+
+  const Bits& rows_of(Child& child) const {
+    State& state = child.state;
+    if (state.rows.empty()) {
+      table_.narrow(child.parent->rows, child.by->feature, child.by->op, child.by->rank, state.rows);
+      state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
+    }
+    return state.rows;
   }
 
   // Conditions from first to last, with thresholds between values of the rows they were chosen for.
