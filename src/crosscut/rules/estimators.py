@@ -53,7 +53,7 @@ class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixi
     m : float
         Weight of the prior in the m-estimate.
     beam_width : int
-        CN2: rules that are kept at each length.
+        CN2: rules that are kept at each length. Each is extended by the best cut of every column and side.
     max_length : int, optional
         Most conditions of a rule.
     min_coverage : float
