@@ -69,9 +69,8 @@ class OutOfFold:
             truths = [examples.truth(rule.conditions) for rule in rules.rules]
             values = rules.values(examples.flags_among(truths, rows))
             said = values.argmax(axis=1)
-            confusion += np.bincount(codes[rows] * len(confusion) + said, minlength=confusion.size).reshape(
-                confusion.shape
-            )
+            pairs = np.bincount(codes[rows] * len(confusion) + said, minlength=confusion.size)
+            confusion += pairs.reshape(confusion.shape)
             hits = said == codes[rows]
             scores.append(float(hits.mean()) if len(rows) else np.nan)
             total[rows] += values
