@@ -93,7 +93,7 @@ class Pass {
     }
     if (!lanes_of(any_worth)) return;
     if constexpr (!nominal) {  // the best cut of a side counts
-      F value[V], best = F{} - __builtin_inff();
+      F value[V], best = none();
       for (int v = 0; v < V; v++) {
         const F parts[] = {p[v], n[v] - p[v]};
         value[v] = quality_of<kind, any>(parts, n[v], a, b);

@@ -70,6 +70,18 @@ inline std::uint32_t lanes_of(I mask) {
 inline F most(F x, F y) { return x > y ? x : y; }
 inline F fewest(F x, F y) { return x < y ? x : y; }
 
+inline F none() { return F{} - __builtin_inff(); }
+
+// Puts values among the best of each lane, (width, stride), which are sorted from the worst to the best.
+inline void insert(float* best, std::size_t width, std::size_t stride, F value) {
+  for (std::size_t w = width; w-- > 0;) {
+    F& kept = *reinterpret_cast<F*>(best + w * stride);
+    const F higher = most(kept, value);
+    value = fewest(kept, value);
+    kept = higher;
+  }
+}
+
 inline float highest(F x) {
 #if defined(__AVX512F__)
   return _mm512_reduce_max_ps(x);

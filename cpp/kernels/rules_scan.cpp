@@ -218,9 +218,8 @@ template <class T, class Part, int C, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
   constexpr std::size_t most_cuts = 16;
   const std::size_t step = (n_blocks + most_cuts - 1) / most_cuts;
-  const F none = F{} - __builtin_inff();
   F last[rules::max_groups] = {}, best[rules::max_groups][2];
-  for (auto& sides : best) sides[0] = sides[1] = none;
+  for (auto& sides : best) sides[0] = sides[1] = none();
   for (std::size_t k = 0; k + 1 < n_blocks; k++) {
     add(s, parts + k * s.stride(), below);
     const std::size_t end = (k + 1) * block_rows;
@@ -236,18 +235,12 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
         I valid = moved & (covered >= least_weight) & (covered < load<float>(s.whole + group * W));
         if constexpr (!any) valid &= to_float<T>(sums.of[0]) > 0.0f;
         const F value = score<T, C, kind, any>(s, group, sums, covered);
-        best[group][side] = most(best[group][side], valid ? value : none);
+        best[group][side] = most(best[group][side], valid ? value : none());
       }
     }
   }
   for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++)
-    for (F value : best[group])
-      for (std::size_t w = s.width; w-- > 0;) {  // the best so far, from the best to the worst
-        F& kept = *reinterpret_cast<F*>(s.reached + w * s.lanes() + group * W);
-        const F higher = most(kept, value);
-        value = fewest(kept, value);
-        kept = higher;
-      }
+    for (const F& value : best[group]) insert(s.reached + group * W, s.width, s.lanes(), value);
   std::memset(below, 0, sizeof(T) * s.stride());
   for (std::size_t k = 0; k < s.lanes(); k += W)
     *reinterpret_cast<F*>(s.least + k) = most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k));

@@ -297,17 +297,9 @@ class Pass {
 
   // Puts values of some lanes among the best of these, and raises the least that is worth a look.
   void raise(float* values, F value, I lanes) {
-    value = lanes ? value : none();
-    for (std::size_t w = s.width; w-- > 0;) {  // from the best to the worst
-      F& kept = *reinterpret_cast<F*>(values + w * W);
-      const F higher = most(kept, value);
-      value = fewest(kept, value);
-      kept = higher;
-    }
+    insert(values, s.width, W, lanes ? value : none());
     least = most(least, load<float>(values) - tolerance);
   }
-
-  static F none() { return F{} - __builtin_inff(); }
 
   const Walk& s;
   const F a[2], b, whole, tolerance, least_weight;
