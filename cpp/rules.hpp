@@ -100,8 +100,8 @@ struct Candidate {
 // A rule on its way: the rows it covers, and how it came about.
 struct State {
   std::size_t search = 0;
-  std::int32_t target = -1;  // any class
-  std::int32_t node = -1;    // last condition of the path; here its start
+  std::int32_t target = -1;  // -1: any class
+  std::int32_t node = -1;    // last condition of the path, -1 at the start
   std::int32_t length = 0;
   Bits rows;
   std::size_t n_rows = 0;

@@ -31,9 +31,12 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
   for (std::size_t i = 0; i < states.size(); i++) {
     memory_.work.alone += static_cast<std::int64_t>(states[i].n_rows);
     const auto* known = is_recalled(states[i]) ? memory_.recall.find(states[i]) : nullptr;
-    if (known) memory_.found[i] = *known;
-    else memory_.found[i].clear();
-    if (!known) (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
+    if (known) {
+      memory_.found[i] = *known;
+      continue;
+    }
+    memory_.found[i].clear();
+    (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
   }
   memory_.work.states += static_cast<std::int64_t>(states.size());
   if (!few.empty()) {

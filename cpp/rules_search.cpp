@@ -58,7 +58,7 @@ class Run {
   };
 
   // A state in the memory of an earlier one, without rows and what follows from them.
-  State new_state(std::size_t search, std::int32_t node, std::int32_t length) {
+  State new_state(std::size_t search, std::int32_t length) {
     State state;
     if (!memory_.spare.empty()) {
       state = std::move(memory_.spare.back());
@@ -67,7 +67,7 @@ class Run {
     const Search& own = searches_[search];
     state.search = search;
     state.target = own.target;
-    state.node = node;
+    state.node = -1;
     state.length = length;
     state.least = -std::numeric_limits<double>::infinity();
     state.rows.clear();
@@ -78,7 +78,7 @@ class Run {
   }
 
   State root_of(std::size_t search) {
-    State root = new_state(search, -1, 0);
+    State root = new_state(search, 0);
     root.rows.assign(searches_[search].rows, searches_[search].rows + table_.words);
     count(root);
     return root;
@@ -200,7 +200,7 @@ class Run {
   };
 
   Child child_of(const State& parent, const Candidate& by) {
-    Child child{new_state(parent.search, -1, parent.length + 1), &parent, &by};
+    Child child{new_state(parent.search, parent.length + 1), &parent, &by};
     if (parent.counts.size() > 2) {
       rows_of(child);
       count(child.state);
