@@ -175,14 +175,10 @@ SHARING = {  # name: data, parameters, and the speed-up asked for
 
 def agreement_of(model):
     """The share of folds that a final rule is found in, up to its thresholds and the order of conditions."""
-
-    def meaning(rule):
-        asked = (
-            (c.feature, c.operator, c.value if c.operator in {"=", "!="} else 0) for c in rule.conditions
-        )
-        return rule.code, frozenset(asked)
-
-    final, *others = ({meaning(rule) for rule in rules.rules} for rules in (model.rules_, *model.cv_rules_))
+    final, *others = (
+        {model._meaning(rule, thresholds=False) for rule in rules.rules}  # noqa: SLF001
+        for rules in (model.rules_, *model.cv_rules_)
+    )
     return float(np.mean([rule in other for rule in final for other in others]))
 
 
