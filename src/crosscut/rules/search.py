@@ -75,7 +75,6 @@ class Searcher(Protocol):
 
     n_classes: int
     of_class: list[int]
-    weights: NDArray[np.float64] | None
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
         """Find the conditions each request adds to its start; none if nothing is better."""
@@ -85,9 +84,6 @@ class Searcher(Protocol):
 
     def total(self, rows: int) -> float:
         """Return the weight of a set of rows."""
-
-    def flags(self, rows: int) -> NDArray[np.bool_]:
-        """Return whether each row is in a set."""
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether each of some rows is in each of several sets, as a matrix with a line per set."""
