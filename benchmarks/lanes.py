@@ -13,10 +13,11 @@ import time
 
 import numpy as np
 
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Limits, Target
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 TASKS = (1, 2, 4, 8, 11, 15)
 N_COLUMNS = 20

@@ -25,7 +25,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
 from crosscut import RuleClassifier, Table, datasets
-from crosscut.growth import Target
+from crosscut.data.target import Target
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.learning import Learning
 

@@ -10,15 +10,16 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import datasets
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Limits, Target
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crosscut.forest import Forest
+    from crosscut.forest.forest import Forest
 
 FOLDS = 10
 

@@ -1,7 +1,7 @@
-// A read-only view of many trees whose arrays lie end to end (Python: crosscut.forest.Packed).
+// A read-only view of many trees whose arrays lie end to end (Python: crosscut.forest.forest.Packed).
 //
 // Tree t owns the nodes node_start[t] .. node_start[t + 1]; node numbers in `children` and offsets in `first_child` and
-// `first_branch` are the tree's own, so a slice of every array is exactly one crosscut.tree.Tree.
+// `first_branch` are the tree's own, so a slice of every array is exactly one crosscut.forest.tree.Tree.
 #pragma once
 #include <cstdint>
 #include <stdexcept>

@@ -7,7 +7,7 @@ import matplotlib as mpl
 from sklearn.datasets import load_iris
 
 from crosscut import TreeClassifier, datasets, plot
-from crosscut.files import split_target
+from crosscut.data.files import split_target
 
 if __name__ == "__main__":
     here = Path(__file__).resolve().parent.parent

@@ -1,7 +1,13 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# `make test` tries the same examples every time; HYPOTHESIS_PROFILE=random tries new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.register_profile("random", derandomize=False)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(scope="session")

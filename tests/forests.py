@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from crosscut.forest import Forest
-from crosscut.growth import Growth, Limits, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
+from crosscut.forest.forest import Forest
 from crosscut.reference.engine import grow
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 
 def regression(seed: int, n: int = 120, leaf: int = 4):

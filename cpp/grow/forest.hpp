@@ -1,4 +1,4 @@
-// From nodes to arrays: every task's tree in preorder, all trees end to end (crosscut.forest.Packed).
+// From nodes to arrays: every task's tree in preorder, all trees end to end (crosscut.forest.forest.Packed).
 #pragma once
 #include <cmath>
 

@@ -61,7 +61,7 @@ struct Problem {
   void* poll_argument;
 };
 
-// All grown trees end to end, as crosscut.forest.Packed describes them. Freed by free_grown.
+// All grown trees end to end, as crosscut.forest.forest.Packed describes them. Freed by free_grown.
 struct GrownTrees {
   std::int64_t n_nodes, n_branches, width;  // width: columns of value
   std::int64_t *node_start, *branch_start, *first_child, *first_branch, *n_rows;

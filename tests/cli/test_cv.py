@@ -6,7 +6,7 @@ import pytest
 
 from crosscut import TreeClassifier, datasets, load_model
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE
-from crosscut.files import split_target
+from crosscut.data.files import split_target
 
 from .calls import call, refused
 

@@ -5,7 +5,7 @@ import pytest
 
 from crosscut import TreeClassifier, TreeRegressor, datasets, read_file
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE
-from crosscut.files import split_target
+from crosscut.data.files import split_target
 
 from .calls import call, refused
 from .test_cv import CHURN

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from crosscut import datasets
-from crosscut.files import read_file, split_target
-from crosscut.table import Table
+from crosscut.data.files import read_file, split_target
+from crosscut.data.table import Table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

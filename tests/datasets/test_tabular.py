@@ -6,7 +6,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import datasets
-from crosscut.table import Table
+from crosscut.data.table import Table
 
 NUMERIC = ["tree_like", "weak", "many_classes", "regression", "imbalanced", "census_like", "higgs_like"]
 

@@ -3,14 +3,13 @@ import json
 from pathlib import Path
 
 import pytest
+from stream_tables import assert_same, table_of, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
+from crosscut.data.source import Source
 from crosscut.engines.cache import CodeCache
 from crosscut.engines.coding import Coding
-from crosscut.engines.source import Source
 from crosscut.engines.survey import Roles
-
-from .data import assert_same, table_of, write_pieces
 
 
 def fit(paths, cache, **settings):

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
+from stream_tables import assert_same, table_of, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
-
-from .data import assert_same, table_of, write_pieces
 
 
 class StopError(Exception):

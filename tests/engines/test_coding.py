@@ -1,12 +1,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from stream_tables import table_of
 
+from crosscut.data.table import Table
 from crosscut.engines.coding import Coding
 from crosscut.engines.survey import Roles
-from crosscut.table import Table
 
-from .data import table_of
 from .test_survey import survey_of
 
 

@@ -3,11 +3,10 @@ import os
 
 import numpy as np
 import pytest
+from stream_tables import assert_same, forest_in_memory, table_of, with_weights, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
 from crosscut.engines.folds import FoldRule
-
-from .data import assert_same, forest_in_memory, table_of, with_weights, write_pieces
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

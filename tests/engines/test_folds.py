@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut.columns import Column
+from crosscut.data.columns import Column
 from crosscut.engines.folds import FoldRule, group_keys, mix
 
 

@@ -6,7 +6,7 @@ from crosscut.engines.bundle import Bundle
 from crosscut.engines.folds import FoldRule
 from crosscut.engines.frontier import share_out
 from crosscut.engines.level_wise import Plan, State
-from crosscut.growth import Growth, Limits
+from crosscut.tasks.growth import Growth, Limits
 
 from .test_survey import survey_of
 

@@ -16,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut import _core
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines import memory
 from crosscut.engines.progress import watching
-from crosscut.growth import Growth, Limits, Target
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 
 def arguments(**changes):
@@ -140,8 +141,9 @@ def test_out_of_memory_is_an_error():
     code = """
 import resource, numpy as np
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Target
-from crosscut.table import Table
+from crosscut.data.target import Target
+from crosscut.tasks.growth import Growth
+from crosscut.data.table import Table
 from crosscut.tasks import Tasks
 rng = np.random.default_rng(0)
 n = 400_000

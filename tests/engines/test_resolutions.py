@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Limits, Target
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 N = 150_000
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Limits, Target
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 
 def alone(table, target, tasks, growth, t):

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crosscut.data.table import Table
 from crosscut.engines import sketch
 from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
-from crosscut.table import Table
 
 
 @settings(deadline=None)

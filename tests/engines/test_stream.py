@@ -7,16 +7,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
+from stream_tables import assert_same, folds_in_memory, forest_in_memory, table_of, with_weights, write_pieces
 
 from crosscut import BaggedTrees, Stream, TreeClassifier, TreeRegressor, load_model, save_model
-from crosscut.columns import columns_of
+from crosscut.data.columns import columns_of
+from crosscut.data.files import split_target
 from crosscut.engines.folds import FoldRule
 from crosscut.engines.stream import StreamRows, read_bytes
-from crosscut.estimators.problem import Problem
-from crosscut.files import split_target
 from crosscut.tasks import Tasks
-
-from .data import assert_same, folds_in_memory, forest_in_memory, table_of, with_weights, write_pieces
+from crosscut.training.training_set import Problem
 
 MODELS = [
     TreeClassifier(max_depth=5, cv=5),

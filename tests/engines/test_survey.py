@@ -1,10 +1,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from stream_tables import table_of
 
 from crosscut.engines.survey import Roles, Survey
-
-from .data import table_of
 
 
 def survey_of(*tables, roles=None):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosscut.growth import Growth, Limits, Target
-from crosscut.table import Table
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 
 @dataclass(frozen=True)

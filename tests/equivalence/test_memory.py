@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut import _core
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Target
 from crosscut.reference import engine as reference
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth
 
 from .cases import random_case
 

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import _core
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Target
 from crosscut.model_selection.grove import Grove
 from crosscut.model_selection.settings import PURE, Cut
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth
 
 from .tie_free import make_data
 

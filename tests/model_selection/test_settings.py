@@ -4,9 +4,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import TreeRegressor
-from crosscut.growth import Limits
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.settings import Cut, read_candidates
+from crosscut.tasks.growth import Limits
 
 
 def lanes(estimator, candidates):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from crosscut import TreeClassifier, TreeRegressor, datasets, plot
-from crosscut.files import split_target
+from crosscut.data.files import split_target
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from crosscut.growth import Growth, Limits, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.examples import Examples
 from crosscut.reference.task import TaskList, tasks_of
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 
 @dataclass(frozen=True)

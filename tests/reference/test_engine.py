@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from crosscut.growth import Growth, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.engine import grow
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth
 
 from .problem import one_task
 

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosscut.growth import Growth, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.examples import Examples, centre, grid
-from crosscut.table import Table
+from crosscut.tasks.growth import Growth
 
 TABLE = Table.from_data(np.arange(4, dtype=np.float32)[:, None])
 

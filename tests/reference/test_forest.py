@@ -3,15 +3,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from crosscut.growth import Growth, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.count import Counts
 from crosscut.reference.forest import different_tests, grow_forest, grow_forest_level_wise, look_up
 from crosscut.reference.node import flatten
 from crosscut.reference.refine import refine_folds, refine_overlapping
 from crosscut.reference.test import Test
 from crosscut.reference.tree import grow_tree
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth
 
 from .problem import Problem, cross_validations, problems
 

@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from crosscut.growth import Growth, Limits, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.examples import Examples
 from crosscut.reference.node import flatten, info
 from crosscut.reference.task import Task
 from crosscut.reference.tree import grow_tree
-from crosscut.table import Table
+from crosscut.tasks.growth import Growth, Limits
 
 from .problem import problems
 

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut.growth import Growth, Limits, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.engine import grow
-from crosscut.table import Table
+from crosscut.tasks.growth import Growth, Limits
 
 from .problem import one_task
 

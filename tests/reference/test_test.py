@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut.growth import Growth, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.examples import Examples
 from crosscut.reference.quality import compute_quality
 from crosscut.reference.refine import empty_statistics, update_statistics
 from crosscut.reference.test import column_tests, subsets_of
-from crosscut.table import Table
+from crosscut.tasks.growth import Growth
 
 from .problem import frame, problems
 

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from crosscut.growth import Growth, Limits, Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.reference.count import Counts
 from crosscut.reference.engine import grow
 from crosscut.reference.examples import Examples
 from crosscut.reference.task import Task
 from crosscut.reference.tree import grow_tree
-from crosscut.table import Table
+from crosscut.tasks.growth import Growth, Limits
 
 from .problem import one_task
 

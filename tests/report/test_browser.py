@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crosscut import RelationalRuleClassifier, RelationalTreeClassifier, TreeClassifier, datasets
-from crosscut.files import split_target
+from crosscut.data.files import split_target
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from crosscut import Database, RelationalRuleClassifier, RuleClassifier, datasets
-from crosscut.files import split_target
+from crosscut.data.files import split_target
 from crosscut.report.rules import summarize_rules
 
 

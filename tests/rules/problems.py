@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from crosscut.growth import Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.rules.examples import Examples, bits_of
-from crosscut.table import Table
 
 
 @st.composite

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut import _core, datasets
-from crosscut.growth import Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.learning import Learning
-from crosscut.table import Table
 
 from .problems import problems
 

@@ -8,10 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crosscut import _core
-from crosscut.growth import Target
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.search import Request, Settings
-from crosscut.table import Table
 
 from .problems import problems
 

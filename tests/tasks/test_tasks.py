@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import model_selection as ms
 
-from crosscut.growth import Limits, Target
+from crosscut.data.target import Target
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Limits
 
 
 def check_against(tasks, splits, *, final=True):

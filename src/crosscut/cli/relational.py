@@ -16,7 +16,7 @@ from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import print_json, stdout, waiting
-from crosscut.labels import counted, number
+from crosscut.forest.labels import counted, number
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")

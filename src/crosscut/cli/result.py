@@ -9,14 +9,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree as Branches
 
-from crosscut.labels import branch_label, counted, number, outcome_label
-from crosscut.predict import probabilities
+from crosscut.forest.labels import branch_label, counted, number, outcome_label
+from crosscut.forest.predict import probabilities
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from crosscut.schema import Schema
-    from crosscut.tree import Tree
+    from crosscut.data.schema import Schema
+    from crosscut.forest.tree import Tree
 
 MOST_LINES = 60  # of the printed tree
 MOST_ROWS = 12  # of the printed pruning table

@@ -14,7 +14,7 @@ from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
-from crosscut.labels import counted
+from crosscut.forest.labels import counted
 
 
 @click.command(short_help="Learn and cross-validate rules.")

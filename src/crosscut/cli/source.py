@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
-from crosscut.files import read_file, split_target
+from crosscut.data.files import read_file, split_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

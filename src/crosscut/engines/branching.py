@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crosscut.engines.growing_tree import GrowingTree
     from crosscut.engines.level_wise import Plan, State
-    from crosscut.growth import Limits
+    from crosscut.tasks.growth import Limits
 
 
 def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> int:

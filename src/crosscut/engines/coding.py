@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.columns import infinite_error
+from crosscut.data.columns import infinite_error
+from crosscut.data.schema import Schema
+from crosscut.data.threads import n_threads
 from crosscut.engines.folds import group_keys
-from crosscut.schema import Schema
-from crosscut.threads import n_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.columns import Column
+    from crosscut.data.columns import Column
     from crosscut.engines.survey import Roles
 
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.columns import Column
+    from crosscut.data.columns import Column
 
 MAX_FOLDS = 63  # a row's tasks are the bits of one 64-bit mask
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.threads import n_threads
 from crosscut.engines.memory import limit_arrays
-from crosscut.forest import Packed
-from crosscut.masks import BLOCK
-from crosscut.threads import n_threads
+from crosscut.forest.forest import Packed
+from crosscut.tasks.masks import BLOCK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Coding
     from crosscut.engines.grids import Grids
     from crosscut.engines.passes import GatheredRows
-    from crosscut.growth import Growth, Limits
-    from crosscut.tree import Tree
+    from crosscut.forest.tree import Tree
+    from crosscut.tasks.growth import Growth, Limits
 
 _LOCAL_ROWS = 2048
 

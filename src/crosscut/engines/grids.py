@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.engines.exact_sum import ExactSum
+from crosscut.data.exact_sum import ExactSum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

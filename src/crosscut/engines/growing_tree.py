@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.tree import Tree
+from crosscut.forest.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from crosscut.growth import Criterion, Limits
+    from crosscut.tasks.growth import Criterion, Limits
 
 _TREE_FIELDS = tuple(f.name for f in fields(Tree))
 _NO_BRANCHES = np.empty(0, np.int32)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Coding
     from crosscut.engines.grids import ExactGrid, Grids
     from crosscut.engines.passes import LeafSums
-    from crosscut.forest import Packed
-    from crosscut.growth import Criterion
+    from crosscut.forest.forest import Packed
+    from crosscut.tasks.growth import Criterion
 
 
 def coded_trees(packed: Packed, coding: Coding) -> Packed:

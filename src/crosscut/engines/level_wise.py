@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crosscut.engines.folds import FoldRule
     from crosscut.engines.grids import Grids
     from crosscut.engines.passes import Pass
-    from crosscut.growth import Growth, Limits
+    from crosscut.tasks.growth import Growth, Limits
 
 _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits
 

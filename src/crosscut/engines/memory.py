@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
-from crosscut.forest import Forest, Packed
-from crosscut.threads import n_threads
+from crosscut.forest.forest import Forest, Packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from crosscut.growth import Growth, Limits, Target
-    from crosscut.table import Table
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
     from crosscut.tasks import Tasks
+    from crosscut.tasks.growth import Growth, Limits
 
 _NO_LIMIT = 2**62
 LOCAL_ROWS = 4096  # bundles up to this size are finished in a local copy
@@ -74,8 +75,9 @@ def grow(
     Examples
     --------
     >>> import numpy as np
-    >>> from crosscut.growth import Growth, Target
-    >>> from crosscut.table import Table
+    >>> from crosscut.data.target import Target
+    >>> from crosscut.tasks.growth import Growth
+    >>> from crosscut.data.table import Table
     >>> from crosscut.tasks import Tasks
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> target = Target((X[:, 0] > 4).astype(np.int32), 2)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from crosscut import _core
-from crosscut.predict import apply
-from crosscut.threads import n_threads
+from crosscut.data.threads import n_threads
+from crosscut.forest.predict import apply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.coding import Batch, Coding
     from crosscut.engines.grids import Grids
-    from crosscut.forest import Packed
+    from crosscut.forest.forest import Packed
 
 Sums = TypeVar("Sums")
 

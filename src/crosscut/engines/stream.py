@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.source import BATCH_ROWS, Source
 from crosscut.engines.cache import CodeCache
 from crosscut.engines.coding import Coding
 from crosscut.engines.grids import Totals
 from crosscut.engines.progress import Meter, Progress
-from crosscut.engines.source import BATCH_ROWS, Source
 from crosscut.engines.survey import Survey
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.source import Piece
     from crosscut.engines.coding import Batch
     from crosscut.engines.folds import FoldRule
     from crosscut.engines.passes import Pass
-    from crosscut.engines.source import Piece
     from crosscut.engines.survey import Roles
 
 _UNITS = {

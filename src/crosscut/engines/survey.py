@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.columns import Column, Kind, columns_of, infinite_error
+from crosscut.data.columns import Column, Kind, columns_of, infinite_error
+from crosscut.data.exact_sum import ExactSum
+from crosscut.data.schema import Schema
 from crosscut.engines.coding import Coding
-from crosscut.engines.exact_sum import ExactSum
 from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
-from crosscut.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

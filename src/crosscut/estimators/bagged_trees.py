@@ -10,16 +10,16 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.estimators.data import read_table
-from crosscut.estimators.problem import Problem, prune_each
 from crosscut.estimators.tree_classifier import TreeClassifier
-from crosscut.predict import apply, probabilities
+from crosscut.forest.predict import apply, probabilities
 from crosscut.tasks import Tasks
+from crosscut.training.checks import read_table
+from crosscut.training.training_set import Problem, prune_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.estimators.cross_validation import CrossValidation
+    from crosscut.training.validation import CrossValidation
 
 
 def _classifies(model: BaggedTrees) -> bool:

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from crosscut.cost import cost_report
 from crosscut.engines.stream import Stream
-from crosscut.estimators.cross_validation import CrossValidation
-from crosscut.estimators.data import whole
 from crosscut.estimators.fitted_tree import FittedTree, Leaves
-from crosscut.estimators.fold_scores import FoldScores, final_task
-from crosscut.estimators.problem import Problem, is_integer, prune_each
 from crosscut.estimators.table_estimator import TableEstimator
 from crosscut.estimators.views import Views
-from crosscut.forest import Forest
-from crosscut.pruning import pruning_paths
+from crosscut.forest.cost import cost_report
+from crosscut.forest.forest import Forest
+from crosscut.forest.pruning import pruning_paths
 from crosscut.tasks import Tasks
+from crosscut.training.checks import whole
+from crosscut.training.fold_scores import FoldScores, final_task
+from crosscut.training.training_set import Problem, is_integer, prune_each
+from crosscut.training.validation import CrossValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.cost import CostReport
-    from crosscut.pruning_table import PruningTable
-    from crosscut.tree import Tree
+    from crosscut.forest.cost import CostReport
+    from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.tree import Tree
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
@@ -92,7 +92,7 @@ class CrossValidatedTree(FoldScores[CrossValidation], FittedTree, Views, TableEs
 
     def _fit_stream(self, X: Any, target: str, sample_weight: Any, groups: Any) -> Self:
         """Fit data that is not held in memory."""
-        from crosscut.estimators.streamed_problem import StreamedProblem
+        from crosscut.training.streamed_set import StreamedProblem
 
         problem = StreamedProblem.read(self, X, target, sample_weight, groups)
         if problem.coding.classes is not None:

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.estimators.data import read_table
-from crosscut.estimators.problem import criterion_of
-from crosscut.predict import apply
-from crosscut.pruning import improvements
-from crosscut.sklearn_tree import sklearn_tree
-from crosscut.text import export_text, rules_of
+from crosscut.forest.predict import apply
+from crosscut.forest.pruning import improvements
+from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.text import export_text, rules_of
+from crosscut.training.checks import read_table
+from crosscut.training.training_set import criterion_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest import Forest
-    from crosscut.schema import Schema
-    from crosscut.text import RuleSet
-    from crosscut.tree import Tree
+    from crosscut.data.schema import Schema
+    from crosscut.forest.forest import Forest
+    from crosscut.forest.text import RuleSet
+    from crosscut.forest.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
-    from crosscut.schema import Schema
+    from crosscut.data.schema import Schema
 
 
 class TableEstimator:

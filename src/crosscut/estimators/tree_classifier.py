@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.predict import probabilities
+from crosscut.forest.predict import probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from crosscut.forest import Forest
-    from crosscut.schema import Schema
+    from crosscut.data.schema import Schema
+    from crosscut.forest.forest import Forest
 
 
 class Views:
@@ -23,14 +23,14 @@ class Views:
     _schema: Schema
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the final tree as JSON, with names and categories (``crosscut.tree_json`` says how).
+        """Return the final tree as JSON, with names and categories (``crosscut.forest.tree_json`` says how).
 
         Parameters
         ----------
         indent : int, optional
             Spaces per level; one line by default.
         """
-        from crosscut.tree_json import tree_data
+        from crosscut.forest.tree_json import tree_data
 
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import crosscut
+from crosscut.data.schema import Schema
 from crosscut.model_file.container import ModelFileError
-from crosscut.schema import Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

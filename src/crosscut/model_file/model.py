@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest import Forest
+from crosscut.forest.forest import Forest
 from crosscut.model_file.container import ModelFileError, read_container, write_container
 from crosscut.model_file.header import described, read_described
 from crosscut.model_file.trees import TYPES, read_trees
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.estimators.cross_validation import CrossValidation
+    from crosscut.training.validation import CrossValidation
 
 _ELSEWHERE = {  # models with a module of their own to read them
     "RuleClassifier": "crosscut.model_file.rules",
@@ -130,7 +130,7 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
 
 def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     from crosscut.estimators import TreeClassifier, TreeRegressor
-    from crosscut.estimators.problem import check_parameters
+    from crosscut.training.training_set import check_parameters
 
     name = header.get("model")
     if name in _ELSEWHERE:
@@ -180,8 +180,8 @@ def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64
 def _cross_validation(
     arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None
 ) -> CrossValidation | None:
-    from crosscut.estimators.cross_validation import CrossValidation
-    from crosscut.predict import HeldOut
+    from crosscut.forest.predict import HeldOut
+    from crosscut.training.validation import CrossValidation
 
     if "y" not in arrays:
         return None
@@ -220,7 +220,7 @@ def _cross_validation(
 
 
 def _pruning_table(arrays: dict[str, NDArray[Any]]) -> Any:
-    from crosscut.pruning_table import PruningTable
+    from crosscut.forest.pruning_table import PruningTable
 
     if "pruning_alpha" not in arrays:
         return None

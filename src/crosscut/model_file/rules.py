@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.schema import Schema
     from crosscut.rules.estimators import RuleClassifier
     from crosscut.rules.fitted_rules import FittedRules
-    from crosscut.schema import Schema
 
 _RULES = {"rule_start": np.int64, "condition_start": np.int64, "totals": np.float64}
 _CONDITIONS = {"feature": np.int32, "operator": np.int32, "value": np.float64}

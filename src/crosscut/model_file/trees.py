@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest import Packed
+from crosscut.forest.forest import Packed
 from crosscut.model_file.container import ModelFileError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.schema import Schema
+    from crosscut.data.schema import Schema
 
 TYPES = {
     "node_start": np.int64,

@@ -12,12 +12,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import validate_params
 
-from crosscut.masks import BLOCK
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks
 from crosscut.model_selection.evaluation import Grown
 from crosscut.model_selection.examples import Examples, Splits
 from crosscut.model_selection.routing import route
 from crosscut.model_selection.settings import read_candidates
+from crosscut.tasks.masks import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

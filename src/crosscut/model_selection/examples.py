@@ -15,10 +15,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _get_feature_names
 
-from crosscut.estimators.data import read_table
+from crosscut.data.table import Table
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.settings import is_scikit
-from crosscut.table import Table
+from crosscut.training.checks import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
-from crosscut.sklearn_tree import sklearn_tree
+from crosscut.forest.sklearn_tree import sklearn_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.forest.tree import Tree
     from crosscut.model_selection.examples import Examples
-    from crosscut.tree import Tree
 
 
 def fit_scikit(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> Any:

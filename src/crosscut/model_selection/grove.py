@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.forest import ranges
-from crosscut.predict import apply_rows, probabilities
+from crosscut.forest.forest import ranges
+from crosscut.forest.predict import apply_rows, probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from crosscut.forest import Packed
+    from crosscut.forest.forest import Packed
+    from crosscut.forest.tree import Tree
     from crosscut.model_selection.settings import Cut
-    from crosscut.tree import Tree
 
 
 class Grove:

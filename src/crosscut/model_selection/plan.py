@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.forest import Packed
-from crosscut.growth import Growth, Limits, Target
-from crosscut.masks import BLOCK, empty_masks
+from crosscut.data.target import Target
+from crosscut.forest.forest import Packed
+from crosscut.forest.predict import apply
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.grove import Grove
-from crosscut.predict import apply
 from crosscut.tasks import Tasks
+from crosscut.tasks.masks import BLOCK, empty_masks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from crosscut.data.table import Table
     from crosscut.model_selection.examples import Examples
     from crosscut.model_selection.settings import Cut, Lane
-    from crosscut.table import Table
+    from crosscut.tasks.growth import Growth, Limits
 
 
 FEW = 0.01  # share of the rows: leaving out no more than this changes a tree in few places

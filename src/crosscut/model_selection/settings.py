@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut.estimators.problem import check_parameters
-from crosscut.growth import Growth, Limits
 from crosscut.model_selection.delegation import NotShared
+from crosscut.tasks.growth import Growth, Limits
+from crosscut.training.training_set import check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crosscut.growth import Criterion
+    from crosscut.tasks.growth import Criterion
 
 # scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
 # this is one more cut (it matters only where targets are told apart by less than 1.5e-8).

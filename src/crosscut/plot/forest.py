@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crosscut.labels import branch_label, fold_label, outcome_label
+from crosscut.forest.labels import branch_label, fold_label, outcome_label
 from crosscut.plot.boxes import draw
 from crosscut.plot.layout import Box
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from crosscut.sharing import SharedNode
+    from crosscut.forest.sharing import SharedNode
 
 MOST_BOXES = 60  # more make a picture too wide to read
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crosscut.labels import branch_label, outcome_label
+from crosscut.forest.labels import branch_label, outcome_label
+from crosscut.forest.predict import probabilities
 from crosscut.plot.boxes import draw
 from crosscut.plot.canvas import class_colour
 from crosscut.plot.layout import Box
-from crosscut.predict import probabilities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,8 +26,9 @@ Examples
 Three-fold cross-validation and the tree from all examples, at once and one by one:
 
 >>> import numpy as np
->>> from crosscut.growth import Growth, Target
->>> from crosscut.table import Table
+>>> from crosscut.data.target import Target
+>>> from crosscut.tasks.growth import Growth
+>>> from crosscut.data.table import Table
 >>> from crosscut.tasks import Tasks
 >>> from crosscut.reference.count import Counts
 >>> from crosscut.reference.examples import Examples

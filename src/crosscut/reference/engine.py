@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut.forest import Forest
+from crosscut.forest.forest import Forest
 from crosscut.reference.examples import Examples
 from crosscut.reference.node import flatten
 from crosscut.reference.task import tasks_of
 from crosscut.reference.tree import grow_tree
 
 if TYPE_CHECKING:
-    from crosscut.growth import Growth, Target
-    from crosscut.table import Table
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
     from crosscut.tasks import Tasks
+    from crosscut.tasks.growth import Growth
 
 
 def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:

@@ -11,8 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.growth import Growth, Target
-    from crosscut.table import Table
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
+    from crosscut.tasks.growth import Growth
 
 
 @dataclass(frozen=True, eq=False)

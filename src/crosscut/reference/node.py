@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.tree import Tree
+from crosscut.forest.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
 
 
 def flatten(root: Node, examples: Examples) -> Tree:
-    """Return the tree with nodes numbered in preorder, laid out as :class:`crosscut.tree.Tree`."""
+    """Return the tree with nodes numbered in preorder, laid out as :class:`crosscut.forest.tree.Tree`."""
     numbered = list(preorder(root, 0))
     number = {id(node): i for i, (node, _) in enumerate(numbered)}
     nodes = [node for node, _ in numbered]

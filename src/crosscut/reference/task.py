@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.growth import Limits
     from crosscut.reference.examples import Examples
     from crosscut.tasks import Tasks
+    from crosscut.tasks.growth import Limits
 
     Rows = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosscut.labels import counted, fold_label, number
+from crosscut.forest.labels import counted, fold_label, number
 from crosscut.report.charts import fold_chart, level_chart, pruning_chart
 from crosscut.report.shared_nodes import shared_nodes
 from crosscut.report.summary import summarize

@@ -5,14 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from crosscut.labels import number
-from crosscut.text import export_text
+from crosscut.forest.labels import number
+from crosscut.forest.text import export_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crosscut.forest import Forest
-    from crosscut.pruning_table import PruningTable
+    from crosscut.forest.forest import Forest
+    from crosscut.forest.pruning_table import PruningTable
 
 MOST_LINES = 40
 _STYLE = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;margin:.5em 0"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.labels import branch_label
-from crosscut.predict import probabilities
+from crosscut.forest.labels import branch_label
+from crosscut.forest.predict import probabilities
 
 if TYPE_CHECKING:
     from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-    from crosscut.sharing import SharedNode
+    from crosscut.forest.sharing import SharedNode
 
 MOST_NODES = 12_000  # more would make the page slow, and nobody reads them
 

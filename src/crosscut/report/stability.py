@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-    from crosscut.sharing import SharedNode
+    from crosscut.forest.sharing import SharedNode
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

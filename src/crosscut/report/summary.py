@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-    from crosscut.pruning_table import PruningTable
+    from crosscut.forest.pruning_table import PruningTable
 
 MOST_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import datasets
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.growth import Growth, Limits, Target
 from crosscut.reproduce.clock import take_turns
 from crosscut.reproduce.timing import Timing
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crosscut.forest import Forest
+    from crosscut.forest.forest import Forest
 
 _COMPARED = ("node_start", "feature", "threshold", "children", "branches", "value")
 

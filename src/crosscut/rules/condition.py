@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.schema import Schema
+    from crosscut.data.schema import Schema
 
 Operator = Literal["<=", ">", "=", "!="]
 OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
@@ -29,7 +29,7 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
 
     Examples
     --------
-    >>> from crosscut.schema import Schema
+    >>> from crosscut.data.schema import Schema
     >>> schema = Schema(("age", "sex"), ("numeric", "nominal"), ((), ("f", "m")))
     >>> Condition(0, "<=", 40.5).text(schema), Condition(1, "=", 1.0).text(schema)
     ('age <= 40.5', 'sex = m')

@@ -10,19 +10,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.estimators.data import read_classes, read_table, read_weights, whole
-from crosscut.estimators.fold_scores import final_task
-from crosscut.estimators.problem import is_integer
+from crosscut.data.table import Table
+from crosscut.data.target import Target
 from crosscut.estimators.table_estimator import TableEstimator
-from crosscut.growth import Limits, Target
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.export import sql_case
 from crosscut.rules.fitted_rules import FittedRules
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.out_of_fold import OutOfFold
 from crosscut.rules.parameters import RuleParameters
-from crosscut.table import Table
 from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Limits
+from crosscut.training.checks import read_classes, read_table, read_weights, whole
+from crosscut.training.fold_scores import final_task
+from crosscut.training.training_set import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.growth import Target
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
     from crosscut.rules.search import Request, Settings
-    from crosscut.table import Table
 
 
 def bits_of(truth: NDArray[np.bool_]) -> int:

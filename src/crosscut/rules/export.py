@@ -9,9 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crosscut.data.schema import Schema
     from crosscut.rules.condition import Condition
     from crosscut.rules.rule_set import Rule, RuleSet
-    from crosscut.schema import Schema
 
 
 def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.estimators.fold_scores import FoldScores, check_all_held_out
 from crosscut.rules.export import rule_text
 from crosscut.rules.out_of_fold import OutOfFold
+from crosscut.training.fold_scores import FoldScores, check_all_held_out
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

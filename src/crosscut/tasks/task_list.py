@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from crosscut.growth import Limits
-from crosscut.masks import BLOCK, repacked
-from crosscut.splits import check_target, warn_absent_classes
+from crosscut.tasks.growth import Limits
+from crosscut.tasks.masks import BLOCK, repacked
+from crosscut.tasks.splits import check_target, warn_absent_classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.growth import Target
+    from crosscut.data.target import Target
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from crosscut import _core
-from crosscut.masks import BLOCK, empty_masks, masks_without, row_numbers, rows_of_folds
-from crosscut.splits import checked_folds, count_rows, folds_of, folds_of_splits, splits_of, warn_groups
+from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers, rows_of_folds
+from crosscut.tasks.splits import checked_folds, count_rows, folds_of, folds_of_splits, splits_of, warn_groups
 from crosscut.tasks.task_list import TaskList, offsets
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.growth import Limits
+    from crosscut.tasks.growth import Limits
 
 
 class Tasks(TaskList):
@@ -28,7 +28,7 @@ class Tasks(TaskList):
     >>> tasks = Tasks.from_cv(3, n_rows=6)
     >>> tasks.n_tasks, tasks.test_rows(0), tasks.test_rows(1), tasks.train_rows(1)
     (4, array([], dtype=int64), array([0, 1]), array([2, 3, 4, 5]))
-    >>> from crosscut.growth import Limits
+    >>> from crosscut.tasks.growth import Limits
     >>> settings = [Limits(min_samples_leaf=n) for n in (1, 5, 20)]
     >>> tasks.with_limits(settings).n_tasks
     12

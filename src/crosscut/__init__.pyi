@@ -1,0 +1,36 @@
+# The public names; each is imported when it is first used (__init__.py).
+
+from . import datasets as datasets
+from .data.files import read_file as read_file
+from .data.table import Table as Table
+from .engines.stream import Stream as Stream
+from .estimators import BaggedTrees as BaggedTrees
+from .estimators import TreeClassifier as TreeClassifier
+from .estimators import TreeRegressor as TreeRegressor
+from .estimators.bootstrap import bootstrap_error as bootstrap_error
+from .estimators.importance import drop_importance as drop_importance
+from .forest.forest import Forest as Forest
+from .forest.tree import Tree as Tree
+from .model_file import ModelFileError as ModelFileError
+from .model_file import load_model as load_model
+from .model_file import save_model as save_model
+from .model_selection import DelegationWarning as DelegationWarning
+from .model_selection import GridSearchCV as GridSearchCV
+from .model_selection import NestedResult as NestedResult
+from .model_selection import RandomizedSearchCV as RandomizedSearchCV
+from .model_selection import cross_val_predict as cross_val_predict
+from .model_selection import cross_val_score as cross_val_score
+from .model_selection import cross_validate as cross_validate
+from .model_selection import nested_cross_validate as nested_cross_validate
+from .model_selection import validation_curve as validation_curve
+from .relational.bias import Bias as Bias
+from .relational.database import Database as Database
+from .relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier
+from .relational.estimators import RelationalTreeRegressor as RelationalTreeRegressor
+from .rules import RelationalRuleClassifier as RelationalRuleClassifier
+from .rules import RuleClassifier as RuleClassifier
+from .tasks import Tasks as Tasks
+from .tasks.growth import Growth as Growth
+from .tasks.growth import Limits as Limits
+
+__version__: str

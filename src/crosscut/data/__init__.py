@@ -1,0 +1,1 @@
+"""Files and frames become typed columns, ranks, a table and a target."""

@@ -1,0 +1,102 @@
+"""Dense ranks, coarse ranks and bins of columns: the arrays the core in C++ fills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.data.threads import n_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_COARSE = 255  # intervals of a column, so that the number after the last, for missing values, fits a byte
+_READ_AS_IS = {np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.uint8, np.bool_)}
+
+
+@dataclass(eq=False)
+class Ranks:
+    """Arrays for the ranks of all columns, filled column by column; see :class:`crosscut.data.table.Table`.
+
+    Rows of ``values`` and ``coarse_first`` are as long as they can become; what is not used is never touched,
+    so it takes no memory.
+    """
+
+    ranks: NDArray[np.uint32]
+    coarse: NDArray[np.uint8]
+    values: NDArray[np.float32]
+    coarse_first: NDArray[np.uint32]
+    n_values: NDArray[np.int32]
+    n_coarse: NDArray[np.int32]
+    has_missing: NDArray[np.bool_]
+    close: NDArray[np.bool_]
+    max_bins: int | None
+
+    @classmethod
+    def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
+        """Return arrays of the right shape, not filled yet."""
+        shape = (n_columns, n_rows)
+        return cls(
+            np.empty(shape, np.uint32),
+            np.empty(shape, np.uint8),
+            np.empty(shape, np.float32),
+            np.empty((n_columns, MAX_COARSE + 1), np.uint32),
+            np.zeros(n_columns, np.int32),
+            np.empty(n_columns, np.int32),
+            np.empty(n_columns, np.bool_),
+            np.zeros(n_columns, np.bool_),
+            max_bins,
+        )
+
+    def fill_numbers(
+        self, matrix: NDArray[Any], row: NDArray[np.int32], n_jobs: int | None
+    ) -> tuple[int, int] | None:
+        """Rank the columns of a matrix; return (column, row) of the first infinite value, if there is one."""
+        if matrix.dtype not in _READ_AS_IS:
+            with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+                matrix = matrix.astype(np.float32)
+        limit = MAX_COARSE if self.max_bins is None else self.max_bins
+        first = (
+            self.coarse_first if limit == MAX_COARSE else np.empty((len(self.ranks), limit + 1), np.uint32)
+        )
+        infinite = _core.rank_columns(
+            matrix,
+            limit,
+            self.max_bins is not None,
+            n_threads(n_jobs),
+            row,
+            self.ranks,
+            self.coarse,
+            self.values,
+            first,
+            self.n_values,
+            self.n_coarse,
+            self.has_missing,
+            self.close,
+        )
+        if limit < MAX_COARSE:
+            self.coarse_first[row, : limit + 1] = first[row]
+        return infinite
+
+    def fill_codes(self, row: int, codes: NDArray[np.integer[Any]], n_categories: int) -> None:
+        """Take the codes of a nominal column, -1 being missing, for its ranks."""
+        missing = codes < 0
+        ranks = np.where(missing, n_categories, codes)
+        self.ranks[row] = ranks
+        counts = np.bincount(ranks, minlength=n_categories)[:n_categories]
+        first = self.coarse_first[row]
+        n_coarse = _core.intervals(np.cumsum(counts, dtype=np.uint32), MAX_COARSE, first)
+        number = np.repeat(np.arange(n_coarse), first[1 : n_coarse + 1] - first[:n_coarse])
+        self.coarse[row] = np.append(number, n_coarse)[ranks]
+        self.n_values[row], self.n_coarse[row] = n_categories, n_coarse
+        self.has_missing[row] = missing.any()
+
+    def edges_of(self, row: int) -> NDArray[np.float64]:
+        """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""
+        first = self.coarse_first[row, 1 : self.n_coarse[row]]
+        low, high = (self.values[row, at].astype(np.float64) for at in (first - 1, first))
+        middle: NDArray[np.float64] = low / 2 + high / 2
+        return middle

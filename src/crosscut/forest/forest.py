@@ -1,0 +1,276 @@
+"""What growing returns: every task's tree, and which parts they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.forest.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut.forest.sharing import Sharing
+
+_AT_LEAVES = {"feature": -1, "threshold": np.nan, "missing": -1, "low": np.nan, "high": np.nan}
+_PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """The arrays of many trees end to end, as the core reads and writes them.
+
+    Tree ``t`` owns the nodes ``node_start[t]:node_start[t + 1]``. Node numbers in ``children`` and the
+    offsets in ``first_child`` and ``first_branch`` are the tree's own, so tree ``t`` is a slice of every
+    array: ``first_child`` and ``first_branch`` have one entry more per tree than it has nodes, ``children``
+    one less (every node but the root is one child), ``branches`` has its own offsets ``branch_start``.
+    """
+
+    node_start: NDArray[np.int64]  # n_trees + 1
+    branch_start: NDArray[np.int64]  # n_trees + 1
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing: NDArray[np.int32]
+    first_child: NDArray[np.int64]
+    children: NDArray[np.int32]
+    first_branch: NDArray[np.int64]
+    branches: NDArray[np.int32]
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    depth: NDArray[np.int32]
+    n_rows: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    value: NDArray[np.float64]
+    impurity: NDArray[np.float64]
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.node_start) - 1
+
+    @cached_property
+    def parent(self) -> NDArray[np.int32]:
+        """Each node's parent (a number within its tree), -1 at roots."""
+        return _core.parents(self.node_start, self.first_child, self.children)
+
+    @cached_property
+    def tree_of(self) -> NDArray[np.int64]:
+        """Each node's tree."""
+        return np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
+
+    @cached_property
+    def child_owner(self) -> NDArray[np.int64]:
+        """For each entry of ``children`` the node whose child it is, counted over all trees."""
+        return self._owners(self.first_child)
+
+    def by_depth(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Nodes of depth 1, 2, … with their parents, both counted over all trees."""
+        order = np.argsort(self.depth, kind="stable")
+        bounds = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 2))
+        for begin, end in pairwise(bounds):
+            nodes = order[begin:end]
+            yield nodes, self.node_start[self.tree_of[nodes]] + self.parent[nodes]
+
+    def tree(self, t: int) -> Tree:
+        """Tree ``t``; its arrays are views."""
+        begin, end = int(self.node_start[t]), int(self.node_start[t + 1])
+        nodes = slice(begin, end)
+        offsets = slice(begin + t, end + t + 1)
+        return Tree(
+            feature=self.feature[nodes],
+            threshold=self.threshold[nodes],
+            missing=self.missing[nodes],
+            first_child=self.first_child[offsets],
+            children=self.children[begin - t : end - t - 1],
+            first_branch=self.first_branch[offsets],
+            branches=self.branches[self.branch_start[t] : self.branch_start[t + 1]],
+            low=self.low[nodes],
+            high=self.high[nodes],
+            depth=self.depth[nodes],
+            n_rows=self.n_rows[nodes],
+            weight=self.weight[nodes],
+            value=self.value[nodes],
+            impurity=self.impurity[nodes],
+        )
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> Packed:
+        """Pack ``trees``."""
+        arrays: dict[str, Any] = {
+            field.name: np.concatenate([getattr(tree, field.name) for tree in trees])
+            for field in fields(cls)
+            if field.name not in {"node_start", "branch_start"}
+        }
+        return cls(
+            node_start=_starts([len(tree) for tree in trees]),
+            branch_start=_starts([len(tree.branches) for tree in trees]),
+            **arrays,
+        )
+
+    def only(self, t: int) -> Packed:
+        """Return tree ``t`` by itself; its arrays are views."""
+        tree = self.tree(t)
+        return Packed(
+            node_start=self.node_start[t : t + 2] - self.node_start[t],
+            branch_start=self.branch_start[t : t + 2] - self.branch_start[t],
+            **vars(tree),
+        )
+
+    def select(self, trees: Sequence[int]) -> Packed:
+        """Only these trees, in this order."""
+        chosen = np.asarray(trees, dtype=np.int64)
+        if np.array_equal(chosen, np.arange(self.n_trees)):
+            return self
+        numbers = np.arange(self.n_trees + 1)
+        nodes = ranges(self.node_start, chosen)
+        offsets = ranges(self.node_start + numbers, chosen)
+        arrays: dict[str, Any] = {name: getattr(self, name)[nodes] for name in _PER_NODE}
+        return Packed(
+            node_start=_starts(np.diff(self.node_start)[chosen]),
+            branch_start=_starts(np.diff(self.branch_start)[chosen]),
+            first_child=self.first_child[offsets],
+            children=self.children[ranges(self.node_start - numbers, chosen)],
+            first_branch=self.first_branch[offsets],
+            branches=self.branches[ranges(self.branch_start, chosen)],
+            **arrays,
+        )
+
+    def cut(self, inner: NDArray[np.bool_]) -> tuple[Packed, NDArray[np.int32]]:
+        """Smaller trees, in which only the nodes marked ``inner`` keep their branches.
+
+        Returns
+        -------
+        packed
+            The smaller trees.
+        number
+            Each old node's number in its smaller tree, -1 if it is gone.
+        """
+        node_start = self.node_start
+        at = node_start[self.tree_of]
+        inner = inner & (self.feature >= 0)
+        keep = self.parent < 0
+        for nodes, parents in self.by_depth():
+            keep[nodes] = keep[parents] & inner[parents]
+        kept = np.concatenate([[0], np.cumsum(keep)])
+        number = np.where(keep, kept[:-1] - kept[at], -1).astype(np.int32)
+        inner = inner & keep
+
+        n_children, n_branches = (
+            np.where(inner, np.delete(np.diff(offsets), node_start[1:-1] + np.arange(self.n_trees - 1)), 0)
+            for offsets in (self.first_child, self.first_branch)
+        )
+        branch_owner = self._owners(self.first_branch)
+        children_kept = inner[self.child_owner]
+        child_tree = self.tree_of[self.child_owner]
+        new_children = number[node_start[child_tree[children_kept]] + self.children[children_kept]]
+        start = kept[node_start].astype(np.int64)
+        per_node: dict[str, Any] = {name: getattr(self, name)[keep] for name in _PER_NODE}
+        leaf = ~inner[keep]
+        for name, at_leaf in _AT_LEAVES.items():
+            per_node[name][leaf] = at_leaf
+        branches_kept = inner[branch_owner]
+        branch_count = np.bincount(self.tree_of[branch_owner[branches_kept]], minlength=self.n_trees)
+        return (
+            Packed(
+                node_start=start,
+                branch_start=_starts(branch_count),
+                first_child=_offsets(n_children[keep], start),
+                children=new_children,
+                first_branch=_offsets(n_branches[keep], start),
+                branches=self.branches[branches_kept],
+                **per_node,
+            ),
+            number,
+        )
+
+    def _owners(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the node that each entry behind these offsets belongs to."""
+        last = self.node_start[1:-1] + np.arange(self.n_trees - 1)
+        return np.repeat(np.arange(len(self.feature)), np.delete(np.diff(offsets), last))
+
+
+def _starts(counts: ArrayLike) -> NDArray[np.int64]:
+    """Offsets of parts of these sizes, and the whole size at the end."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def ranges(start: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of the entries of some parts, part after part."""
+    sizes = np.diff(start)[parts]
+    at: NDArray[np.int64] = np.arange(sizes.sum()) + np.repeat(start[parts] - _starts(sizes)[:-1], sizes)
+    return at
+
+
+def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Offsets of each tree's own, one entry more per tree than it has nodes."""
+    total = _starts(counts)
+    n_trees = len(start) - 1
+    tree = np.repeat(np.arange(n_trees), np.diff(start) + 1)
+    within = np.arange(start[-1] + n_trees) - tree
+    own: NDArray[np.int64] = total[within] - total[start[tree]]
+    return own
+
+
+class Forest:
+    """The trees of all tasks of one growth; tree 0 is the tree of task 0, which trains on everything.
+
+    Parameters
+    ----------
+    trees : sequence of Tree, or Packed
+        One tree per task, one by one or packed end to end.
+    levels : mapping of str to array, optional
+        What the engine counted on each level of depth, such as ``bundles``, ``rows`` and ``seconds``.
+    """
+
+    def __init__(
+        self, trees: Sequence[Tree] | Packed, levels: Mapping[str, NDArray[Any]] | None = None
+    ) -> None:
+        if isinstance(trees, Packed):
+            self.packed = trees
+        else:
+            self.__dict__["trees"] = tuple(trees)
+        self.levels = levels
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """Every task's tree."""
+        return tuple(self.packed.tree(t) for t in range(self.packed.n_trees))
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The arrays of all trees end to end."""
+        return Packed.of(self.trees)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """Which nodes the trees have in common, and f(i) of every level."""
+        from crosscut.forest.sharing import Sharing
+
+        return Sharing.of(self.trees)
+
+    def __len__(self) -> int:
+        return len(self.trees) if "trees" in self.__dict__ else self.packed.n_trees
+
+    def __getitem__(self, t: int) -> Tree:
+        return self.trees[t] if "trees" in self.__dict__ else self.packed.tree(range(len(self))[t])
+
+    def __iter__(self) -> Iterator[Tree]:
+        return iter(self.trees)
+
+    def __reduce__(self) -> tuple[type[Forest], tuple[Packed, Mapping[str, NDArray[Any]] | None]]:
+        return Forest, (self.packed, self.levels)
+
+    def _repr_html_(self) -> str:
+        from crosscut.report.notebook import forest_html
+
+        return forest_html(self)
+
+    def __repr__(self) -> str:
+        return f"Forest({len(self)} trees, {len(self.packed.feature)} nodes)"

@@ -1,0 +1,108 @@
+"""Short labels of tests, branches and nodes, as pictures, reports and the terminal show them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.forest.text import condition_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.data.schema import Schema
+    from crosscut.forest.tree import Tree
+
+MOST_CATEGORIES = 4  # shown of a set; the rest is counted
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits that count, without exponent where it is short enough.
+
+    Examples
+    --------
+    >>> number(0.30000001), number(123456.0), number(2.5)
+    ('0.3', '123456', '2.5')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == round(value) and abs(value) < 1e15:
+        return f"{value:.0f}"
+    if abs(value) >= 10**digits and abs(value) < 1e15:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def counted(n: int, what: str, several: str = "") -> str:
+    """Return a number of things, with the word for one or for several.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(1200, "rule"), counted(2, "leaf", "leaves")
+    ('1 rule', '1,200 rules', '2 leaves')
+    """
+    return f"{n:,} {what if n == 1 else several or what + 's'}"
+
+
+def threshold_label(tree: Tree, node: int) -> str:
+    """Return a node's threshold with the fewest digits that split the training rows alike.
+
+    Any number in [low, high) sends them the same way; the stored threshold, their midpoint, may be long.
+    """
+    exact, low, high = float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node])
+    if math.isnan(low) or math.isnan(high):
+        return number(exact, 6)
+    for digits in range(1, 17):
+        shown = f"{exact:.{digits}g}"
+        if low <= float(shown) < high:
+            return number(float(shown), digits)
+    return repr(exact)
+
+
+def branch_label(
+    tree: Tree, node: int, branch: int, schema: Schema, most: int | None = MOST_CATEGORIES
+) -> str:
+    """Return what a branch asks of the column its node tests, without the column's name."""
+    condition = condition_of(tree, node, branch, schema)
+    if condition.categories is None:
+        if condition.missing is not None:
+            return "missing" if condition.missing else "present"
+        if schema.kinds[int(tree.feature[node])] == "boolean":
+            return f"= {'true' if branch else 'false'}"
+        return ("≤ " if branch == 0 else "> ") + threshold_label(tree, node)
+    names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
+    if len(names) == 1:
+        return f"= {names[0]}"
+    if most is not None and len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return f"in {{{', '.join(names)}}}"
+
+
+def outcome_label(value: NDArray[Any], classes: Sequence[Any] | NDArray[Any] | None) -> str:
+    """Return what a node predicts: its most frequent class, or its mean."""
+    return number(float(value[0])) if classes is None else str(classes[int(np.argmax(value))])
+
+
+def fold_label(tasks: Sequence[int]) -> str:
+    """Return a short list of trees: ``final, 1-3, 7``.
+
+    Examples
+    --------
+    >>> fold_label([0, 1, 2, 3, 7])
+    'final, 1-3, 7'
+    """
+    parts = ["final"] if 0 in tasks else []
+    folds = sorted(task for task in tasks if task)
+    begin = 0
+    for k, fold in enumerate(folds):
+        if k + 1 == len(folds) or folds[k + 1] != fold + 1:
+            first = folds[begin]
+            parts.append(
+                str(first) if first == fold else f"{first}-{fold}" if fold - first > 1 else f"{first}, {fold}"
+            )
+            begin = k + 1
+    return ", ".join(parts)

@@ -1,0 +1,127 @@
+"""Which leaf a row reaches, and what that leaf predicts: for one tree, for all, and out of fold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.data.threads import n_threads
+from crosscut.forest.forest import Forest, Packed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.forest.tree import Tree
+    from crosscut.tasks import Tasks
+
+Trees = Forest | Packed
+
+
+def packed_of(trees: Trees | Tree) -> Packed:
+    """Return the arrays of the trees end to end."""
+    if isinstance(trees, Packed):
+        return trees
+    return trees.packed if isinstance(trees, Forest) else Packed.of([trees])
+
+
+def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = None) -> NDArray[np.int32]:
+    """Leaf of every row in every tree.
+
+    Parameters
+    ----------
+    trees : Forest, Packed or Tree
+        The trees to walk.
+    x : float32 array of shape (n_rows, n_columns)
+        Rows as ``Schema.matrix`` encodes them.
+    n_jobs : int, optional
+        Threads; by default as many as there are cores.
+
+    Returns
+    -------
+    leaf : int32 array of shape (n_trees, n_rows)
+        For a single Tree, of shape (n_rows,).
+    """
+    leaf = apply_rows(packed_of(trees), x, None, None, n_jobs)
+    return leaf if isinstance(trees, Forest | Packed) else leaf[0]
+
+
+def apply_held_out(
+    trees: Trees, x: NDArray[np.float32], tasks: Tasks, *, n_jobs: int | None = None
+) -> HeldOut:
+    """Leaf of every held-out row in the tree that holds it out, for all trees in one call.
+
+    Parameters
+    ----------
+    trees : Forest or Packed
+        The trees, one per task.
+    x : float32 array of shape (n_rows, n_columns)
+        All rows, as ``Schema.matrix`` encodes them.
+    tasks : Tasks
+        Says which rows each tree's task holds out.
+    n_jobs : int, optional
+        Threads; by default as many as there are cores.
+    """
+    rows, row_start = tasks.tests, tasks.first_test
+    return HeldOut(rows, row_start, apply_rows(packed_of(trees), x, rows, row_start, n_jobs))
+
+
+class HeldOut:
+    """The held-out rows of all tasks, task after task, and the leaf each reached in its task's tree.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Rows of the table, task after task.
+    row_start : int64 array of shape (n_tasks + 1,)
+        Task ``t`` holds out ``rows[row_start[t]:row_start[t + 1]]``.
+    leaf : int32 array
+        The node each of them reached in tree ``t``.
+    """
+
+    def __init__(
+        self, rows: NDArray[np.int64], row_start: NDArray[np.int64], leaf: NDArray[np.int32]
+    ) -> None:
+        self.rows = rows
+        self.row_start = row_start
+        self.leaf = leaf
+
+    def node(self, packed: Packed) -> NDArray[np.int64]:
+        """Return the leaf of each held-out row, as an index into the arrays of ``packed``."""
+        return np.repeat(packed.node_start[:-1], np.diff(self.row_start)) + self.leaf
+
+    def of(self, task: int) -> slice:
+        """Where the rows of a task are."""
+        return slice(int(self.row_start[task]), int(self.row_start[task + 1]))
+
+
+def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Class weights as probabilities; a node without weight gives every class the same."""
+    total: NDArray[np.float64] = value.sum(axis=1, keepdims=True)
+    return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
+
+
+def apply_rows(
+    packed: Packed,
+    x: NDArray[np.float32],
+    rows: NDArray[np.int64] | None,
+    row_start: NDArray[np.int64] | None,
+    n_jobs: int | None,
+) -> NDArray[np.int32]:
+    """Leaf of the rows given for each tree, one tree's after the other's; without rows as `apply`."""
+    return _core.apply(
+        packed.node_start,
+        packed.first_child,
+        packed.children,
+        packed.feature,
+        packed.threshold,
+        packed.missing,
+        packed.first_branch,
+        packed.branch_start,
+        packed.branches,
+        x,
+        rows,
+        row_start,
+        n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32),
+    )

@@ -1,0 +1,212 @@
+"""Smaller trees inside larger ones: by cost complexity, by depth, by gain, by size of the split nodes.
+
+A *level* of pruning is one setting of such a limit; levels run from large trees to small ones. ``level[i]``
+of a node is the number of levels at which it is still an inner node, so one array describes all the smaller
+trees, and a row that reached a leaf of the whole tree ends, at each level, in an ancestor of that leaf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.data.threads import n_threads
+from crosscut.forest.forest import Forest
+from crosscut.forest.predict import packed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut.forest.predict import HeldOut, Trees
+    from crosscut.forest.tree import Tree
+    from crosscut.tasks.growth import Criterion
+
+EPSILON = 2.220446049250313e-16  # scikit-learn's slack in the comparison with min_impurity_decrease
+
+
+@dataclass(frozen=True, eq=False)
+class PruningPaths:
+    """Minimal cost-complexity paths of all trees, as scikit-learn computes them.
+
+    Attributes
+    ----------
+    node_alpha : float64 array
+        For every node of all trees the least ``ccp_alpha`` at which it is no longer an inner node; ``-inf``
+        at leaves.
+    """
+
+    node_alpha: NDArray[np.float64]
+    step_start: NDArray[np.int64]
+    step_alpha: NDArray[np.float64]
+    step_impurity: NDArray[np.float64]
+    step_leaves: NDArray[np.int32]
+
+    def alphas(self, tree: int) -> NDArray[np.float64]:
+        """Effective alphas of a tree's path (scikit-learn's ``ccp_alphas``), from 0 for the whole tree."""
+        return self.step_alpha[self._steps(tree)]
+
+    def impurities(self, tree: int) -> NDArray[np.float64]:
+        """Total impurity of the leaves after each step."""
+        return self.step_impurity[self._steps(tree)]
+
+    def n_leaves(self, tree: int) -> NDArray[np.int32]:
+        """Count the leaves after each step."""
+        return self.step_leaves[self._steps(tree)]
+
+    def _steps(self, tree: int) -> slice:
+        return slice(int(self.step_start[tree]), int(self.step_start[tree + 1]))
+
+
+def pruning_paths(trees: Trees | Tree, *, n_jobs: int | None = None) -> PruningPaths:
+    """Minimal cost-complexity path of every tree (Breiman et al. 1984)."""
+    packed = packed_of(trees)
+    return PruningPaths(
+        *_core.pruning_paths(
+            packed.node_start,
+            packed.first_child,
+            packed.children,
+            packed.weight,
+            packed.impurity,
+            n_threads(n_jobs),
+        )
+    )
+
+
+def alpha_levels(
+    trees: Trees, alphas: ArrayLike, *, paths: PruningPaths | None = None, n_jobs: int | None = None
+) -> NDArray[np.int32]:
+    """Levels of ascending ``ccp_alpha``; as in scikit-learn, 0 leaves a tree as it is."""
+    packed = packed_of(trees)
+    values = _ascending("ccp_alpha", alphas)
+    if len(values) and values[0] < 0:
+        raise ValueError(f"ccp_alpha must not be negative, but {values[0]} was given")
+    node_alpha = (paths or pruning_paths(packed, n_jobs=n_jobs)).node_alpha
+    level = np.searchsorted(values, node_alpha, side="left")
+    level = np.maximum(level, np.count_nonzero(values == 0))  # links of alpha 0 or, by rounding, below
+    return np.where(packed.feature >= 0, level, 0).astype(np.int32)
+
+
+def depth_levels(trees: Trees, max_depths: Sequence[int | None]) -> NDArray[np.int32]:
+    """Levels of descending ``max_depth``; None is no limit."""
+    packed = packed_of(trees)
+    depths = np.array([np.iinfo(np.int32).max if depth is None else depth for depth in max_depths])
+    values = _ascending("max_depth, from deep to shallow,", -depths)
+    level = np.searchsorted(values, -packed.depth, side="left")  # inner where max_depth > depth
+    return np.where(packed.feature >= 0, level, 0).astype(np.int32)
+
+
+def size_levels(trees: Trees, min_samples_split: ArrayLike) -> NDArray[np.int32]:
+    """Levels of ascending ``min_samples_split`` (numbers of rows)."""
+    packed = packed_of(trees)
+    level = np.searchsorted(_ascending("min_samples_split", min_samples_split), packed.n_rows, side="right")
+    return np.where(packed.feature >= 0, level, 0).astype(np.int32)
+
+
+def decrease_levels(
+    trees: Trees, min_impurity_decreases: ArrayLike, criterion: Criterion
+) -> NDArray[np.int32]:
+    """Levels of ascending ``min_impurity_decrease``."""
+    packed = packed_of(trees)
+    values = _ascending("min_impurity_decrease", min_impurity_decreases)
+    level = np.searchsorted(values, improvements(packed, criterion) + EPSILON, side="right")
+    level = np.where(packed.feature >= 0, level, 0)
+    for nodes, parents in packed.by_depth():  # below a node that is a leaf nothing is split
+        level[nodes] = np.minimum(level[nodes], level[parents])
+    return level.astype(np.int32)
+
+
+def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
+    """Decrease of impurity by each node's test, as a share of the tree's whole weight; 0 at leaves."""
+    packed = packed_of(trees)
+    quality = np.zeros(len(packed.feature))
+    if criterion == "variance":
+        # any centre gives the same difference; the root's mean keeps the squares small
+        root = packed.node_start[packed.tree_of]
+        product = packed.weight * (packed.value[:, 0] - packed.value[root, 0])
+        quality = product * product / packed.weight
+    elif criterion == "gini":
+        for c in range(packed.value.shape[1]):
+            quality = quality + packed.value[:, c] * packed.value[:, c]
+        quality = quality / packed.weight
+    else:
+        for c in range(packed.value.shape[1]):
+            quality = quality + _x(packed.value[:, c])
+        quality = quality - _x(packed.weight)
+    children = packed.node_start[packed.tree_of[packed.child_owner]] + packed.children
+    below = np.zeros_like(quality)
+    np.add.at(below, packed.child_owner, quality[children])
+    total = packed.weight[packed.node_start[packed.tree_of]]
+    return np.where(packed.feature >= 0, (below - quality) / total, 0.0)
+
+
+def cut_leaves(trees: Trees, level: NDArray[np.int32], n_levels: int, held_out: HeldOut) -> NDArray[np.int32]:
+    """Node in which each held-out row ends, at each level: shape (n_levels, n_held_out)."""
+    packed = packed_of(trees)
+    return _core.cut_leaves(
+        packed.node_start,
+        packed.first_child,
+        packed.children,
+        level,
+        n_levels,
+        held_out.leaf,
+        held_out.row_start,
+    )
+
+
+def cut(forest: Forest, level: NDArray[np.int32], at: int = 0) -> Forest:
+    """Forest of the smaller trees of one level."""
+    return Forest(forest.packed.cut(level > at)[0], forest.levels)
+
+
+def prune(
+    forest: Forest,
+    *,
+    ccp_alpha: float = 0.0,
+    max_depth: int | None = None,
+    min_impurity_decrease: float = 0.0,
+    min_samples_split: int = 2,
+    criterion: Criterion = "gini",
+) -> Forest:
+    """Cut all trees of a forest to what growing them under these limits would have given.
+
+    Parameters
+    ----------
+    forest : Forest
+        Grown under weaker limits.
+    ccp_alpha, max_depth, min_impurity_decrease, min_samples_split
+        As in scikit-learn.
+    criterion : {"gini", "entropy", "gain_ratio", "variance"}
+        What the trees were grown with; ``min_impurity_decrease`` is measured by it.
+    """
+    level = None
+    if max_depth is not None:
+        level = depth_levels(forest, [max_depth])
+    if min_samples_split > 2:
+        level = _both(level, size_levels(forest, [min_samples_split]))
+    if min_impurity_decrease > 0:
+        level = _both(level, decrease_levels(forest, [min_impurity_decrease], criterion))
+    if level is not None:
+        forest = cut(forest, level)
+    if ccp_alpha > 0:  # last: the path is that of the tree under the other limits
+        forest = cut(forest, alpha_levels(forest, [ccp_alpha]))
+    return forest
+
+
+def _both(a: NDArray[np.int32] | None, b: NDArray[np.int32]) -> NDArray[np.int32]:
+    return b if a is None else np.minimum(a, b)
+
+
+def _ascending(name: str, values: Any) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or np.any(np.diff(array) < 0):
+        raise ValueError(f"values of {name} must run from large trees to small ones; got {values}")
+    return array
+
+
+def _x(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    return v * np.log2(v, out=np.zeros_like(v), where=v > 0)

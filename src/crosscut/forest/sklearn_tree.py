@@ -1,0 +1,66 @@
+"""A crosscut tree as scikit-learn's own, for what reads those: SHAP, ONNX converters, plot_tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.forest.predict import probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crosscut.forest.tree import Tree
+
+
+def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[str] | None = None) -> Any:
+    """Return the tree as ``sklearn.tree._tree.Tree``.
+
+    Parameters
+    ----------
+    tree : Tree
+        All its tests must be numeric: scikit-learn has no nominal ones.
+    n_features : int
+        Columns of the training data.
+    n_classes : int
+        0 for regression.
+    names : sequence of str, optional
+        Names of the columns, for the error message.
+    """
+    from sklearn.tree._tree import NODE_DTYPE
+    from sklearn.tree._tree import Tree as SklearnTree
+
+    inner = tree.feature >= 0
+    nominal = np.flatnonzero(inner & np.isnan(tree.threshold))
+    if len(nominal):
+        node = int(nominal[0])
+        column = int(tree.feature[node])
+        n_branches = int(tree.first_child[node + 1] - tree.first_child[node])
+        raise ValueError(
+            f"to_sklearn: node {node} tests the nominal column {names[column] if names else column!r} "
+            f"({n_branches} branches), which scikit-learn's trees cannot express; encode nominal columns as "
+            "numbers (for example with OneHotEncoder) before fitting"
+        )
+    nodes = np.zeros(len(tree), dtype=NODE_DTYPE)
+    first = tree.first_child[:-1][inner]
+    nodes["left_child"] = nodes["right_child"] = -1
+    nodes["left_child"][inner] = tree.children[first]
+    nodes["right_child"][inner] = tree.children[first + 1]
+    nodes["feature"] = np.where(inner, tree.feature, -2)
+    nodes["threshold"] = np.where(inner, tree.threshold, -2.0)
+    nodes["impurity"] = tree.impurity
+    nodes["n_node_samples"] = tree.n_rows
+    nodes["weighted_n_node_samples"] = tree.weight
+    nodes["missing_go_to_left"] = inner & (tree.missing == 0)
+    value = probabilities(tree.value) if n_classes else tree.value
+    made = SklearnTree(n_features, np.array([max(n_classes, 1)], dtype=np.intp), 1)
+    made.__setstate__(
+        {
+            "max_depth": tree.max_depth,
+            "node_count": len(tree),
+            "nodes": nodes,
+            "values": np.ascontiguousarray(value[:, None, :]),
+        }
+    )
+    return made

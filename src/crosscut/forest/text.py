@@ -1,0 +1,169 @@
+"""A tree as text, and as rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.forest.predict import probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from crosscut.data.schema import Schema
+    from crosscut.forest.tree import Tree
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a branch asks of one column: a value in (low, high], or one of some categories.
+
+    ``missing`` tells whether missing values meet it: of a numeric column None where no test on the path was
+    about them.
+    """
+
+    column: str
+    low: float = -np.inf
+    high: float = np.inf
+    categories: tuple[Any, ...] | None = None
+    missing: bool | None = None
+
+    def text(self, decimals: int = 2) -> str:
+        """Return the condition as a formula."""
+        if self.categories is not None:
+            names = [str(category) for category in self.categories] + ["missing"] * bool(self.missing)
+            return (
+                f"{self.column} = {names[0]}"
+                if len(names) == 1
+                else f"{self.column} in {{{', '.join(names)}}}"
+            )
+        if self.missing:
+            return f"{self.column} is missing"
+        if np.isinf(self.low) and np.isinf(self.high):
+            return f"{self.column} is present"
+        if np.isinf(self.low):
+            return f"{self.column} <= {self.high:.{decimals}f}"
+        if np.isinf(self.high):
+            return f"{self.column} > {self.low:.{decimals}f}"
+        return f"{self.low:.{decimals}f} < {self.column} <= {self.high:.{decimals}f}"
+
+    def __and__(self, other: Condition) -> Condition:
+        """Both conditions, of the same column."""
+        if self.categories is not None and other.categories is not None:
+            kept = tuple(category for category in self.categories if category in other.categories)
+            return replace(self, categories=kept, missing=bool(self.missing and other.missing))
+        missing = other.missing if self.missing is None else self.missing
+        return replace(self, low=max(self.low, other.low), high=min(self.high, other.high), missing=missing)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf: rows that meet all conditions get the prediction."""
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    n_rows: int
+    weight: float
+    probability: float | None  # of the predicted class in the leaf; None for regression
+    leaf: int
+
+    def text(self, decimals: int = 2) -> str:
+        """Return the rule as a sentence."""
+        conditions = " and ".join(condition.text(decimals) for condition in self.conditions) or "always"
+        outcome = str(self.prediction)
+        if self.probability is None:
+            outcome = f"{self.prediction:.{decimals}f}"
+        share = "" if self.probability is None else f", probability {self.probability:.{decimals}f}"
+        return f"if {conditions} then {outcome} ({self.n_rows} rows{share})"
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class RuleSet(tuple[Rule, ...]):
+    """The rules of a tree; exactly one of them holds for any row."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(str(rule) for rule in self)
+
+
+def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Condition:
+    """Return what the branch of a node asks of the column it tests."""
+    column = int(tree.feature[node])
+    name = schema.names[column]
+    threshold = float(tree.threshold[node])
+    if not np.isnan(threshold):
+        if np.isinf(threshold):  # present | missing
+            return Condition(name, missing=bool(branch))
+        return Condition(name, high=threshold) if branch == 0 else Condition(name, low=threshold)
+    taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
+    own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
+    return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
+
+
+def walk(tree: Tree) -> Iterator[tuple[int, int, int]]:
+    """Every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
+    todo = [(0, -1, -1)]
+    while todo:
+        node, parent, branch = todo.pop()
+        yield node, parent, branch
+        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
+        todo.extend((int(child), node, j) for j, child in reversed(list(enumerate(children))))
+
+
+def export_text(
+    tree: Tree, schema: Schema, classes: NDArray[Any] | None, *, decimals: int = 2, weights: bool = False
+) -> str:
+    """Return the tree as text, one line per branch and leaf."""
+    lines = []
+    for node, parent, branch in walk(tree):
+        indent = "|   " * int(tree.depth[node])
+        if parent >= 0:
+            condition = condition_of(tree, parent, branch, schema).text(decimals)
+            lines.append(f"{indent[4:]}|--- {condition}")
+        if tree.feature[node] < 0:
+            lines.append(f"{indent}|--- {_outcome(tree, node, classes, decimals, weights)}")
+    return "\n".join(lines) + "\n"
+
+
+def _outcome(tree: Tree, node: int, classes: NDArray[Any] | None, decimals: int, weights: bool) -> str:
+    value = tree.value[node]
+    if classes is None:
+        return f"value: {value[0]:.{decimals}f}"
+    shown = f"weights: [{', '.join(f'{w:.{decimals}f}' for w in value)}] " if weights else ""
+    return f"{shown}class: {classes[value.argmax()]}"
+
+
+def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSet:
+    """Return one rule per leaf, from left to right."""
+    share = None if classes is None else probabilities(tree.value).max(axis=1)
+    conditions: list[dict[str, Condition]] = [{} for _ in range(len(tree))]
+    rules = []
+    for node, parent, branch in walk(tree):
+        if parent >= 0:
+            new = condition_of(tree, parent, branch, schema)
+            above = conditions[parent]
+            conditions[node] = above | {new.column: above[new.column] & new if new.column in above else new}
+        if tree.feature[node] < 0:
+            value = tree.value[node]
+            prediction = float(value[0]) if classes is None else classes[value.argmax()]
+            rules.append(
+                Rule(
+                    tuple(conditions[node].values()),
+                    prediction,
+                    int(tree.n_rows[node]),
+                    float(tree.weight[node]),
+                    None if share is None else float(share[node]),
+                    node,
+                )
+            )
+    return RuleSet(rules)

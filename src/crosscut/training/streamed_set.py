@@ -1,0 +1,216 @@
+"""A tree estimator's parameters, and data that is not held in memory: from here trees are grown."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+
+from crosscut.data.ranks import MAX_COARSE
+from crosscut.engines.checkpoint import Checkpoint
+from crosscut.engines.folds import FoldRule
+from crosscut.engines.grids import Grids
+from crosscut.engines.leaf_values import coded_trees, scores_of, with_values
+from crosscut.engines.level_wise import Plan, grow_level_wise
+from crosscut.engines.passes import LeafPass, LeafSums
+from crosscut.engines.stream import Stream
+from crosscut.engines.survey import Roles
+from crosscut.forest.forest import Forest, Packed
+from crosscut.tasks.growth import Growth, Limits
+from crosscut.training.stream_validation import StreamValidation
+from crosscut.training.training_set import check_parameters, criterion_of, is_integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.engines.coding import Batch, Coding
+
+
+@dataclass(eq=False)
+class StreamedProblem:
+    """What to grow, from which stream; the counterpart of :class:`crosscut.training.training_set.Problem`."""
+
+    model: Any
+    stream: Stream
+    rows: Any
+    coding: Coding
+    grids: Grids | None
+    folds: FoldRule
+    gather: bool = True
+
+    @classmethod
+    def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedProblem:
+        """Check parameters, survey and code the data."""
+        check_parameters(model)
+        _check_names(y=target, sample_weight=sample_weight, groups=groups)
+        classifies = isinstance(model, ClassifierMixin)
+        folds = _fold_rule(model, classifies, groups is not None)
+        stream = Stream.of(X)
+        max_bins = MAX_COARSE if model.max_bins is None else int(model.max_bins)
+        roles = Roles(target, classifies, groups, sample_weight, _class_weight(model))
+        rows = stream.prepare(roles, max_bins, folds, model.n_jobs)
+        coding: Coding = rows.coding
+        rows.folds = folds = replace(folds, n_rows=coding.n_rows)
+        if folds.n_folds > coding.n_rows:
+            raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
+        grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted, centre=coding.centre)
+        return cls(model, stream, rows, coding, grids, folds)
+
+    def limits(self) -> tuple[Limits, ...]:
+        """Limits of every task; shares of its rows become numbers."""
+        model, n_tasks = self.model, self.folds.n_folds + 1
+        sizes = [self.coding.n_rows] * n_tasks
+        leaf, split = model.min_samples_leaf, model.min_samples_split
+        if isinstance(leaf, float) or isinstance(split, float):
+            out: NDArray[np.int64] = self.rows.run(FoldSizePass(self.folds.n_folds))
+            sizes[1:] = (self.coding.n_rows - out[: self.folds.n_folds]).tolist()
+        return tuple(
+            Limits(
+                None if model.max_depth is None else int(model.max_depth),
+                max(2, math.ceil(split * n)) if isinstance(split, float) else int(split),
+                math.ceil(leaf * n) if isinstance(leaf, float) else int(leaf),
+                float(model.min_impurity_decrease),
+            )
+            for n in sizes
+        )
+
+    def grow(self) -> tuple[Forest, LeafSums | None]:
+        """Grow all tasks; leaf values that are no counts come with the sums of one more pass."""
+        model = self.model
+        growth = Growth(criterion_of(model), model.splits)
+        plan = Plan(
+            self.coding,
+            self.grids,
+            self.folds,
+            growth,
+            self.limits(),
+            self.stream.memory_limit,
+            self.gather,
+            model.n_jobs,
+        )
+        checkpoint = (
+            None
+            if self.stream.checkpoint is None
+            else Checkpoint(self.stream.checkpoint, plan, self.rows.key)
+        )
+        saved = None if checkpoint is None else checkpoint.load()
+        state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
+        trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
+        for task, tree in enumerate(trees):
+            if not tree.n_rows[0]:
+                raise ValueError(
+                    f"fold {task} holds out every row that has weight, which leaves none to train on; "
+                    "use fewer folds, or other groups"
+                )
+        packed = Packed.of(trees)
+        levels = {
+            name: np.array([level[name] for level in state.levels])
+            for name in ("bundles", "rows", "tests", "passes", "seconds")
+        }
+        if any(tree.subtrees for tree in state.trees):
+            del levels["rows"]  # those of gathered bundles are not counted level by level
+        sums = None
+        if self.grids is not None or self.folds.n_folds:
+            sums = self._leaf_sums(packed)
+        if self.grids is not None and sums is not None:
+            packed = with_values(packed, sums, self.grids, growth.criterion)
+        if checkpoint is not None:
+            checkpoint.remove()
+        return Forest(packed, levels), sums
+
+    def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
+        """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""
+        packed = forest.packed
+        if sums is None:
+            sums = self._leaf_sums(packed)
+        scores = scores_of(packed, sums, self.grids)
+        return StreamValidation(
+            forest,
+            coded_trees(packed, self.coding),
+            self.coding,
+            self.rows,
+            n_folds=self.folds.n_folds,
+            scores=scores,
+            n_jobs=self.model.n_jobs,
+        )
+
+    def _leaf_sums(self, packed: Packed) -> LeafSums:
+        one_pass = LeafPass(
+            "leaves",
+            coded_trees(packed, self.coding),
+            self.coding,
+            self.folds.n_folds,
+            self.grids,
+            self.model.n_jobs,
+        )
+        sums: LeafSums = self.rows.run(one_pass)
+        return sums
+
+
+@dataclass
+class FoldSizePass:
+    """Count the rows of each fold."""
+
+    n_folds: int
+    name: str = "fold sizes"
+
+    def start(self) -> NDArray[np.int64]:
+        """Return zeros."""
+        return np.zeros(max(1, self.n_folds), np.int64)
+
+    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
+        """Count a batch."""
+        sums += np.bincount(batch.fold, minlength=len(sums))
+
+    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up."""
+        return sums + others
+
+
+def _check_names(**given: Any) -> None:
+    """Refuse arrays where names of columns are wanted; y is not optional."""
+    for role, name in given.items():
+        if not isinstance(name, str) and (name is not None or role == "y"):
+            raise TypeError(
+                f"{role} must be the name of a column when X is not held in memory, but "
+                f"{type(name).__name__} was given"
+            )
+
+
+def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
+    """Return the folds of a number, or of a splitter that looks at a row's number, class or group only."""
+    from sklearn import model_selection as ms
+
+    cv, stratified, in_order, random_state = model.cv, classifies and not grouped, False, model.random_state
+    if cv is not None and not is_integer(cv, 2):
+        kinds = (ms.KFold, ms.StratifiedKFold, ms.GroupKFold)
+        kind = next((kind for kind in kinds if type(cv) is kind), None)
+        if (
+            kind is None
+            or grouped != (kind is ms.GroupKFold)
+            or (kind is ms.StratifiedKFold and not classifies)
+        ):
+            raise ValueError(
+                "cv must be None, a number of folds, KFold, StratifiedKFold (for classes) or GroupKFold "
+                f"(with groups) when X is not held in memory, but {cv!r} was given"
+                + (" with groups" if grouped else "")
+            )
+        stratified = kind is ms.StratifiedKFold
+        in_order = kind is ms.KFold and not cv.shuffle
+        cv, random_state = cv.n_splits, cv.random_state if cv.shuffle else None
+    seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31))
+    return FoldRule(0 if cv is None else int(cv), stratified, grouped, seed, in_order)
+
+
+def _class_weight(model: Any) -> Any:
+    """Return the class weights as a role of the target: "balanced", or pairs of class and weight."""
+    given = getattr(model, "class_weight", None)
+    if given is None or given == "balanced":
+        return given
+    if not isinstance(given, dict):
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None, but {given!r} was given")
+    return tuple(given.items())

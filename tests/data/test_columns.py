@@ -1,0 +1,225 @@
+"""Columns of every kind from every source the table reads."""
+
+import datetime as dt
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from crosscut.data.columns import column_of, columns_of
+
+
+def one(X):
+    (column,) = columns_of(X)
+    return column
+
+
+NUMBERS = [
+    pd.DataFrame({"a": [1.5, None, 3.0]}),
+    pd.DataFrame({"a": pd.array([1.5, None, 3.0], dtype="Float64")}),
+    pd.DataFrame({"a": [Decimal("1.5"), None, Decimal(3)]}),
+    pd.DataFrame({"a": np.array([1.5, None, 3], dtype=object)}),
+    pd.DataFrame({"a": pd.array([1.5, None, 3.0], dtype="float64[pyarrow]")}),
+    pl.DataFrame({"a": [1.5, None, 3.0]}),
+    pl.DataFrame({"a": [1.5, float("nan"), 3.0]}),
+    pl.LazyFrame({"a": [1.5, None, 3.0]}),
+    pl.DataFrame({"a": [Decimal("1.5"), None, Decimal(3)]}),
+    pa.table({"a": [1.5, None, 3.0]}),
+    pa.record_batch({"a": [1.5, None, 3.0]}),
+    pa.table({"a": pa.array([Decimal("1.5"), None, Decimal(3)])}),
+]
+
+
+@pytest.mark.parametrize("frame", NUMBERS, ids=range(len(NUMBERS)))
+def test_numbers(frame):
+    column = one(frame)
+    assert (column.name, column.kind, column.categories) == ("a", "numeric", ())
+    np.testing.assert_array_equal(column.values.astype(np.float32), np.array([1.5, np.nan, 3], np.float32))
+
+
+WHOLE = [
+    pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}),
+    pd.DataFrame({"a": pd.array([1, None, 3], dtype="UInt8")}),
+    pl.DataFrame({"a": [1, None, 3]}, schema={"a": pl.Int8}),
+    pa.table({"a": pa.array([1, None, 3], pa.int64())}),
+]
+
+
+@pytest.mark.parametrize("frame", WHOLE, ids=range(len(WHOLE)))
+def test_whole_numbers_with_missing(frame):
+    np.testing.assert_array_equal(one(frame).values.astype(float), [1, np.nan, 3])
+
+
+BOOLEANS = [
+    pd.DataFrame({"a": pd.array([True, None, False], dtype="boolean")}),
+    pd.DataFrame({"a": np.array([True, None, False], dtype=object)}),
+    pl.DataFrame({"a": [True, None, False]}),
+    pa.table({"a": [True, None, False]}),
+]
+
+
+@pytest.mark.parametrize("frame", BOOLEANS, ids=range(len(BOOLEANS)))
+def test_booleans(frame):
+    column = one(frame)
+    assert column.kind == "boolean"
+    np.testing.assert_array_equal(column.values.astype(float), [1, np.nan, 0])
+
+
+TEXT = [
+    pd.DataFrame({"a": ["m", None, "f", "m"]}),
+    pd.DataFrame({"a": np.array(["m", np.nan, "f", "m"], dtype=object)}),
+    pd.DataFrame({"a": pd.array(["m", None, "f", "m"], dtype="string")}),
+    pd.DataFrame({"a": np.array(["m", pd.NA, "f", "m"], dtype=object)}),
+    pl.DataFrame({"a": ["m", None, "f", "m"]}),
+    pl.DataFrame({"a": ["m", None, "f", "m"]}, schema={"a": pl.Categorical}),
+    pa.table({"a": ["m", None, "f", "m"]}),
+    pa.table({"a": pa.chunked_array([pa.array(["m", None]), pa.array(["f", "m"])])}),
+    pa.table({"a": pa.array(["m", None, "f", "m"]).dictionary_encode()}),
+]
+
+
+@pytest.mark.parametrize("frame", TEXT, ids=range(len(TEXT)))
+def test_text_is_nominal_and_sorted(frame):
+    column = one(frame)
+    assert (column.kind, column.categories) == ("nominal", ("f", "m"))
+    assert column.values.tolist() == [1, -1, 0, 1]
+
+
+def test_text_without_pyarrow(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    for frame in (TEXT[0], TEXT[4]):
+        test_text_is_nominal_and_sorted(frame)
+
+
+def test_all_text_missing(monkeypatch):
+    frame = pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String)})
+    with_pyarrow = one(frame)
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    for column in (with_pyarrow, one(frame)):
+        assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (), [-1, -1])
+
+
+ORDERED = [
+    pd.DataFrame({"a": pd.Categorical(["low", None, "high"], ["low", "middle", "high"])}),
+    pd.DataFrame({"a": pd.Categorical(["low", None, "high"], ["low", "middle", "high"], ordered=True)}),
+    pl.DataFrame({"a": ["low", None, "high"]}, schema={"a": pl.Enum(["low", "middle", "high"])}),
+    pa.table(
+        {
+            "a": pa.DictionaryArray.from_arrays(
+                pa.array([0, None, 2], pa.int8()), pa.array(["low", "middle", "high"]), ordered=True
+            )
+        }
+    ),
+]
+
+
+@pytest.mark.parametrize("frame", ORDERED, ids=range(len(ORDERED)))
+def test_order_of_categories_is_kept(frame):
+    column = one(frame)
+    assert (column.kind, column.categories) == ("nominal", ("low", "middle", "high"))
+    assert column.values.tolist() == [0, -1, 2]
+
+
+def test_categories_need_not_be_text():
+    column = one(pd.DataFrame({"a": pd.Categorical([30, 10, None], [30, 10])}))
+    assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (30, 10), [0, 1, -1])
+
+
+MOMENT = dt.datetime(1970, 1, 3, 12)  # noqa: DTZ001
+DATES = [
+    pd.DataFrame({"a": pd.to_datetime([MOMENT, None])}),
+    pd.DataFrame({"a": pd.to_datetime([MOMENT, None]).tz_localize("UTC")}),
+    pd.DataFrame({"a": np.array([MOMENT, None], dtype=object)}),
+    pl.DataFrame({"a": [MOMENT, None]}),
+    pl.DataFrame(
+        {"a": pl.Series([MOMENT, None]).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo")}
+    ),
+    pa.table({"a": [MOMENT, None]}),
+]
+
+
+@pytest.mark.parametrize("frame", DATES, ids=range(len(DATES)))
+def test_dates_are_days(frame):
+    column = one(frame)
+    assert column.kind == "numeric"
+    assert "days since 1970-01-01" in column.note
+    np.testing.assert_array_equal(column.values, [2.5, np.nan])
+
+
+def test_days_without_time():
+    day = dt.date(1970, 1, 11)
+    for frame in (
+        pl.DataFrame({"a": [day, None]}),
+        pa.table({"a": [day, None]}),
+        pd.DataFrame({"a": [day, None]}),
+    ):
+        np.testing.assert_array_equal(one(frame).values, [10, np.nan])
+    assert one(np.array([["1970-01-11"]], "datetime64[D]")).values.tolist() == [10]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame({"a": [None, None]}), pa.table({"a": [None, None]})])
+def test_nothing_but_missing(frame):
+    column = one(frame)
+    assert column.kind == "numeric"
+    assert np.isnan(column.values.astype(float)).all()
+
+
+def test_arrays_of_objects_and_lists():
+    columns = columns_of([[1, "a", True], [2.5, None, False]])
+    assert [c.kind for c in columns] == ["numeric", "nominal", "boolean"]
+    assert [c.name for c in columns] == ["x0", "x1", "x2"]
+    assert columns_of(np.array([["b"], ["a"]]))[0].values.tolist() == [1, 0]
+    assert columns_of([[1, 2]])[1].values.tolist() == [2]
+    assert columns_of(np.eye(2, dtype=bool))[0].kind == "boolean"
+
+
+def test_masked_cells_are_missing():
+    X = np.ma.masked_equal(np.array([[1, 2], [3, 2]]), 3)
+    np.testing.assert_array_equal(columns_of(X)[0].values, [1, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        ([1, "a"], "int, str"),
+        ([True, 2.0], "bool, float"),
+        ([b"x"], "bytes"),
+        ([[1], [2]], "list"),
+        ([1j], "complex"),
+        ([dt.date(2020, 1, 1), 3], "date, int"),
+    ],
+)
+def test_mixed_column(cells, found):
+    objects = np.empty(len(cells), object)
+    objects[:] = cells
+    with pytest.raises(TypeError, match=f"column 'a' of X holds objects of type {found}"):
+        column_of("a", objects)
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "match"),
+    [
+        (np.zeros(3), ValueError, "two-dimensional"),
+        (np.zeros((0, 3)), ValueError, r"0 sample\(s\)"),
+        (np.zeros((3, 0)), ValueError, r"0 feature\(s\)"),
+        (pl.DataFrame({"a": []}), ValueError, r"0 sample\(s\)"),
+        (np.zeros((2, 2), complex), TypeError, "complex128"),
+        (pl.DataFrame({"a": [[1], [2]]}), TypeError, "column 'a' of X has type List"),
+        ({"a": 1}, TypeError, "X is a dict"),
+        (7, TypeError, "X is a int"),
+    ],
+)
+def test_what_is_refused(X, error, match):
+    with pytest.raises(error, match=match):
+        columns_of(X)
+
+
+def test_sparse_is_refused():
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(TypeError, match="toarray"):
+        columns_of(csr_matrix(np.eye(2)))

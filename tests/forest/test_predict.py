@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from forests import classification, grow_all, regression
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosscut import _core
+from crosscut.data.table import Table
+from crosscut.data.target import Target
+from crosscut.engines.memory import grow
+from crosscut.forest.forest import Packed
+from crosscut.forest.predict import apply, apply_held_out, probabilities
+from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
+
+
+def walk(tree, row):
+    """Follow the definition in crosscut.forest.tree, one node at a time."""
+    node = 0
+    while tree.feature[node] >= 0:
+        value = row[tree.feature[node]]
+        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
+        branch = tree.missing[node]
+        if not np.isnan(value):
+            own = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
+            if not np.isnan(tree.threshold[node]):
+                branch = 0 if value <= tree.threshold[node] else 1
+            elif own[int(value)] >= 0:
+                branch = own[int(value)]
+        node = children[branch]
+    return node
+
+
+def test_leaves_are_scikit_learns():
+    X, _, (forest, _, table) = regression(0)
+    x = table.schema.matrix(X)
+    leaf = apply(forest, x)
+    for task, tree in enumerate(forest):
+        np.testing.assert_array_equal(leaf[task], sklearn_tree(tree, 3, 0).apply(x))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
+def test_held_out_rows_meet_only_their_own_tree(n_jobs):
+    X, _, _, (forest, tasks, table) = classification(1)
+    x = table.schema.matrix(X)
+    held_out = apply_held_out(forest, x, tasks, n_jobs=n_jobs)
+    every = apply(forest, x, n_jobs=n_jobs)
+    assert len(held_out.leaf) == len(X)
+    for task in range(len(forest)):
+        part = held_out.of(task)
+        np.testing.assert_array_equal(held_out.rows[part], tasks.test_rows(task))
+        np.testing.assert_array_equal(held_out.leaf[part], every[task, held_out.rows[part]])
+
+
+def mixed(n, rng):
+    X = np.empty((n, 3), dtype=object)
+    X[:, 0] = rng.choice(["a", "b", "c", "d", "e", None], size=n)
+    X[:, 1] = np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 9, size=n))
+    X[:, 2] = rng.choice(["x", "y", None], size=n)
+    return X
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), multiway=st.booleans(), n=st.integers(12, 80))
+def test_nominal_and_missing_values_follow_the_definition(seed, multiway, n):
+    rng = np.random.default_rng(seed)
+    X = mixed(n, rng)
+    y = rng.integers(0, 2, size=n).astype(np.int32)
+    table = Table.from_data(X)
+    tasks = Tasks.from_cv(3, n_rows=n)
+    forest = grow(table, Target(y, 2), tasks, Growth("gini", "multiway" if multiway else "binary"))
+    new = mixed(80, rng)
+    new[:5, 0] = "never seen"
+    x = table.schema.matrix(new)
+    leaf = apply(forest, x)
+    for task, tree in enumerate(forest):
+        np.testing.assert_array_equal(leaf[task], [walk(tree, row) for row in x])
+    np.testing.assert_array_equal(apply(forest[0], x), leaf[0])
+
+
+def test_threshold_between_two_floats_is_not_rounded():
+    """A double between neighbouring floats must part them, whichever way it would round."""
+    a = np.float32(1.0)
+    b = np.nextafter(a, np.float32(2), dtype=np.float32)
+    forest, _, _ = grow_all(
+        np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 1, 0, 1], np.int32), 2, Limits(), folds=2
+    )
+    packed = forest.packed
+    between = float(a) + 0.9 * (float(b) - float(a))
+    packed.threshold[packed.feature >= 0] = between
+    np.testing.assert_array_equal(apply(packed, np.array([[a], [b]]))[0], [1, 2])
+
+
+def test_probabilities_sum_to_one_even_without_weight():
+    p = probabilities(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    np.testing.assert_array_equal(p, [[0.25, 0.75], [0.5, 0.5]])
+
+
+def arguments(forest: Packed, x):
+    names = ["node_start", "first_child", "children", "feature", "threshold", "missing"]
+    names += ["first_branch", "branch_start", "branches"]
+    return {name: getattr(forest, name).copy() for name in names} | {
+        "x": x,
+        "rows": None,
+        "row_start": None,
+        "n_threads": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        ("children", 0, 0),
+        ("children", 0, 2),
+        ("children", 1, 10**6),
+        ("children", 0, -3),
+        ("first_child", 1, -1),
+        ("first_child", 1, 10**9),
+        ("node_start", 1, 10**9),
+        ("node_start", 1, 0),
+        ("feature", 0, 99),
+        ("missing", 0, 5),
+        ("branch_start", 1, -1),
+    ],
+)
+def test_damaged_trees_are_refused(name, at, value):
+    _, _, (forest, _, _) = regression(0)
+    given = arguments(forest.packed, np.zeros((2, 3), np.float32))
+    given[name][at] = value
+    with pytest.raises(ValueError):  # noqa: PT011
+        _core.apply(**given)
+
+
+def test_wrong_shapes_are_refused():
+    X, _, (forest, tasks, table) = regression(0)
+    given = arguments(forest.packed, table.schema.matrix(X))
+    with pytest.raises(ValueError, match="too few columns"):
+        _core.apply(**given | {"x": np.zeros((2, 1), np.float32)})
+    with pytest.raises(ValueError, match="belong together"):
+        _core.apply(**given | {"rows": np.zeros(2, np.int64)})
+    with pytest.raises(ValueError, match="rows of X"):
+        _core.apply(**given | {"rows": tasks.tests + 10**6, "row_start": tasks.first_test})

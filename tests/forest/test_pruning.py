@@ -1,0 +1,194 @@
+from functools import cache
+
+import numpy as np
+import pytest
+from forests import classification, grow_all, regression
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree._tree import Tree as SklearnTree
+from sklearn.tree._tree import _build_pruned_tree_ccp, ccp_pruning_path
+
+from crosscut import _core
+from crosscut.data.table import Table
+from crosscut.data.target import Target
+from crosscut.engines.memory import grow
+from crosscut.forest import pruning
+from crosscut.forest.predict import apply, apply_held_out
+from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
+
+
+def as_sklearn(tree, n_classes):
+    """The very same tree, so that ties in growing do not matter."""
+    return sklearn_tree(tree, 3, n_classes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+def test_paths_are_scikit_learns_for_every_tree(seed, criterion):
+    forest, n_classes = (
+        (regression(seed, leaf=1)[2][0], 0)
+        if criterion == "variance"
+        else (classification(seed, leaf=1, criterion=criterion)[3][0], 3)
+    )
+    paths = pruning.pruning_paths(forest)
+    for task, tree in enumerate(forest):
+        path = ccp_pruning_path(as_sklearn(tree, n_classes))
+        np.testing.assert_array_equal(paths.alphas(task), path["ccp_alphas"])
+        np.testing.assert_array_equal(paths.impurities(task), path["impurities"])
+        assert paths.n_leaves(task)[0] == tree.n_leaves
+        assert paths.n_leaves(task)[-1] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_are_broken_as_in_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(80, 3)).astype(float)
+    y = rng.integers(0, 2, size=80).astype(np.int32)
+    forest, _, table = grow_all(X, y, 2, Limits())
+    x = table.schema.matrix(X)
+    whole = as_sklearn(forest[0], 2)
+    alphas = np.unique(np.maximum(pruning.pruning_paths(forest).alphas(0), 0))
+    for alpha in np.concatenate([alphas[1:], np.sqrt(alphas[1:-1] * alphas[2:])]):
+        theirs = SklearnTree(3, np.array([2]), 1)
+        _build_pruned_tree_ccp(theirs, whole, alpha)
+        ours = pruning.prune(forest, ccp_alpha=alpha)
+        assert len(ours[0]) == theirs.node_count
+        np.testing.assert_array_equal(apply(ours, x)[0], theirs.apply(x))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+def test_cutting_equals_growing_under_the_limit(seed, criterion):
+    if criterion == "variance":
+        X, y, (forest, _, _) = regression(seed)
+        given = (X, y, 0)
+    else:
+        X, y, _, _ = classification(seed)
+        given = (X, y, 3)
+        forest, _, _ = grow_all(*given, Limits(min_samples_leaf=4), criterion)
+    for setting in [
+        {"max_depth": 0},
+        {"max_depth": 3},
+        {"min_samples_split": 25},
+        {"min_impurity_decrease": 0.002},
+        {"min_impurity_decrease": 0.02},
+        {"max_depth": 4, "min_impurity_decrease": 0.004, "min_samples_split": 12},
+    ]:
+        grown, _, _ = grow_all(*given, Limits(min_samples_leaf=4, **setting), criterion)
+        ours = pruning.prune(forest, criterion=criterion, **setting)
+        assert all(a.equals(b) for a, b in zip(ours, grown, strict=True))
+
+
+def test_a_cut_forest_has_the_cut_of_every_tree():
+    _, _, _, (forest, _, _) = classification(3)
+    small = pruning.prune(forest, max_depth=2)
+    for task, tree in enumerate(forest):
+        assert small[task].max_depth == 2
+        alone = type(forest)([tree])
+        assert pruning.prune(alone, max_depth=2)[0].equals(small[task])
+
+
+def test_rows_end_in_the_leaf_of_the_smaller_tree():
+    X, _, _, (forest, tasks, table) = classification(4)
+    x = table.schema.matrix(X)
+    held_out = apply_held_out(forest, x, tasks)
+    alphas = np.concatenate([[0.0], np.geomspace(1e-4, 0.5, 12)])
+    level = pruning.alpha_levels(forest, alphas)
+    ends = pruning.cut_leaves(forest, level, len(alphas), held_out)
+    for k, alpha in enumerate(alphas):
+        packed, number = forest.packed.cut(level > k)
+        small = pruning.prune(forest, ccp_alpha=alpha)
+        assert all(a.equals(b) for a, b in zip(small, type(forest)(packed), strict=True))
+        new = apply_held_out(small, x, tasks)
+        at = np.repeat(forest.packed.node_start[:-1], np.diff(held_out.row_start))
+        np.testing.assert_array_equal(number[at + ends[k]], new.leaf)
+
+
+def test_levels_must_run_from_large_to_small():
+    _, _, (forest, _, _) = regression(0)
+    for levels, values in [
+        (pruning.alpha_levels, [0.2, 0.1]),
+        (pruning.depth_levels, [1, 3]),
+        (pruning.depth_levels, [2, None]),
+        (pruning.size_levels, [5, 2]),
+    ]:
+        with pytest.raises(ValueError, match="from large trees to small"):
+            levels(forest, values)
+    with pytest.raises(ValueError, match="negative"):
+        pruning.alpha_levels(forest, [-0.1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(10, 120), ties=st.booleans())
+def test_paths_and_losses_by_their_definition(seed, n, ties):
+    """For any tree, ties and all, the path is scikit-learn's, and losses are those of the cut trees."""
+    rng = np.random.default_rng(seed)
+    X = (rng.integers(0, 5, size=(n, 3)) if ties else rng.normal(size=(n, 3))).astype(np.float32)
+    y = rng.normal(size=n)
+    table = Table.from_data(X)
+    tasks = Tasks.from_cv(4, n_rows=n)
+    forest = grow(table, Target(y, 0), tasks, Growth("variance"))
+    paths = pruning.pruning_paths(forest)
+    for task, tree in enumerate(forest):
+        np.testing.assert_array_equal(paths.alphas(task), ccp_pruning_path(as_sklearn(tree, 0))["ccp_alphas"])
+    held_out = apply_held_out(forest, X, tasks)
+    alphas = np.sort(rng.choice(np.maximum(paths.step_alpha, 0), size=min(6, len(paths.step_alpha))))
+    level = pruning.alpha_levels(forest, alphas)
+    packed = forest.packed
+    value = np.ascontiguousarray(packed.value[:, 0])
+    total, squares = _core.cut_losses(
+        packed.node_start,
+        packed.first_child,
+        packed.children,
+        level,
+        len(alphas),
+        held_out.leaf,
+        held_out.row_start,
+        value,
+        y[held_out.rows],
+        None,
+        True,
+    )
+    ends = pruning.cut_leaves(forest, level, len(alphas), held_out)
+    at = np.repeat(packed.node_start[:-1], np.diff(held_out.row_start))
+    loss = (y[held_out.rows] - value[at + ends]) ** 2
+    np.testing.assert_allclose(total, loss.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(squares, (loss**2).sum(axis=1), rtol=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_damaged_arguments_never_crash(data):
+    """Whatever is wrong in the arrays, the binding raises or answers; it never reads outside them."""
+    _, _, (forest, tasks, _) = damaged_source()
+    packed = forest.packed
+    held_out = apply_held_out(forest, np.zeros((tasks.n_rows, 3), np.float32), tasks)
+    arrays = {
+        "node_start": packed.node_start.copy(),
+        "first_child": packed.first_child.copy(),
+        "children": packed.children.copy(),
+        "level": pruning.alpha_levels(forest, [0.0, 0.1]),
+        "n_levels": 2,
+        "leaf": held_out.leaf.copy(),
+        "row_start": held_out.row_start.copy(),
+    }
+    name = data.draw(st.sampled_from(sorted(set(arrays) - {"n_levels"})))
+    if data.draw(st.booleans()):
+        arrays[name] = arrays[name][: data.draw(st.integers(0, len(arrays[name])))].copy()
+    else:
+        at = data.draw(st.integers(0, len(arrays[name]) - 1))
+        arrays[name][at] = data.draw(st.integers(-3, 3) | st.integers(-(2**31), 2**31 - 1))
+    shape = {key: arrays[key] for key in ("node_start", "first_child", "children")}
+    try:
+        _core.pruning_paths(**shape, weight=packed.weight, impurity=packed.impurity, n_threads=1)
+        ends = _core.cut_leaves(**arrays)
+    except ValueError:
+        return
+    assert ends.shape == (2, len(arrays["leaf"]))
+
+
+@cache
+def damaged_source():
+    return regression(0, n=40)
