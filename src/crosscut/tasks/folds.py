@@ -74,6 +74,37 @@ def _codes_by_appearance(y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     return np.argsort(np.argsort(appears))[codes.ravel()], len(distinct)
 
 
+def folds_that_fit(
+    n_folds: int, n_rows: int, codes: NDArray[Any] | None, groups: Any, random_state: Any
+) -> NDArray[np.int64] | None:
+    """Return each row's fold, of as many folds as the rows allow; None if these are fewer than two.
+
+    Folds are stratified if class codes are given, in order, or shuffled if ``random_state`` is given.
+    """
+    warn_groups(groups, n_folds)
+    most = n_rows if codes is None else int(np.bincount(codes).max())
+    fitting = min(n_folds, most)
+    if fitting < n_folds:
+        warnings.warn(
+            f"cv={n_folds} folds are more than "
+            f"{'there are rows' if codes is None else 'the largest class has rows'} ({most}); "
+            + (f"{fitting} folds are used" if fitting > 1 else "there is no cross-validation"),
+            UserWarning,
+            stacklevel=5,
+        )
+    if fitting < 2:
+        return None
+    if random_state is not None:
+        from sklearn.model_selection import KFold, StratifiedKFold
+
+        splitter = KFold if codes is None else StratifiedKFold
+        cv = splitter(fitting, shuffle=True, random_state=random_state)
+        return folds_of_splits(cv.split(np.empty((n_rows, 1)), codes), n_rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class with fewer rows than folds is no news for the final model
+        return folds_of(fitting, n_rows, codes)
+
+
 def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
     """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
     pairs: Iterable[tuple[Any, Any]] = cv

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut.data.columns import Column
-from crosscut.engines.folds import FoldRule, group_keys, mix
+from crosscut.tasks.fold_rule import FoldRule, group_keys, mix
 
 
 @settings(deadline=None)
