@@ -1,4 +1,4 @@
-"""C4.5's pessimistic error estimate, by which TILDE prunes (in ``cpp/query_pruning.cpp``)."""
+"""C4.5's pessimistic error estimate, by which TILDE prunes (in ``cpp/relational/pruning.cpp``)."""
 
 from __future__ import annotations
 
