@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "grow/problem.hpp"
+#include "problem.hpp"
 
 namespace crosscut {
 namespace {

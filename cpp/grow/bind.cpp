@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "dispatch.hpp"
-#include "grow/problem.hpp"
+#include "../dispatch.hpp"
+#include "problem.hpp"
 
 CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&))
 

@@ -8,7 +8,7 @@
 
 #include "predict.hpp"
 #include "prune.hpp"
-#include "threads.hpp"
+#include "../threads.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

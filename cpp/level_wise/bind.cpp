@@ -11,7 +11,7 @@
 #include <string>
 
 #include "choose.hpp"
-#include "codes.hpp"
+#include "bins.hpp"
 #include "pass.hpp"
 
 namespace nb = nanobind;
