@@ -174,8 +174,8 @@ def test_missing_values_are_counted(tmp_path):
     table = table_of(5, 500)
     model = TreeClassifier(max_depth=3, cv=3).fit(write_pieces(table, tmp_path, 4), "y")
     X, y = split_target(table, "y")
-    expected = TreeClassifier(max_depth=3, cv=3).fit(X, y)._n_missing
-    np.testing.assert_array_equal(model._n_missing, expected)
+    expected = TreeClassifier(max_depth=3, cv=3).fit(X, y).fit_.n_missing
+    np.testing.assert_array_equal(model.fit_.n_missing, expected)
     assert expected.tolist() == [table[name].null_count for name in X.column_names]
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.data.threads import n_threads
 from crosscut.forest.forest import Forest, Packed
 
@@ -124,18 +123,5 @@ def apply_rows(
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
     """Leaf of the rows given for each tree, one tree's after the other's; without rows as `apply`."""
-    return _core.apply(
-        packed.node_start,
-        packed.first_child,
-        packed.children,
-        packed.feature,
-        packed.threshold,
-        packed.missing,
-        packed.first_branch,
-        packed.branch_start,
-        packed.branches,
-        x,
-        rows,
-        row_start,
-        n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32),
-    )
+    threads = n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32)
+    return packed.core.apply(x, rows, row_start, threads)

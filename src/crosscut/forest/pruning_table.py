@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.forest.predict import decisions
 from crosscut.forest.pruning import alpha_levels, pruning_paths
 
@@ -170,12 +169,8 @@ class Prunings:
         self, held_out: HeldOut, y: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> Losses:
         """Add up the losses of held-out rows; y and weights are those of all rows."""
-        packed = self.packed
         w = None if weights is None else np.ascontiguousarray(weights[held_out.rows], dtype=np.float64)
-        total, squares = _core.cut_losses(
-            packed.node_start,
-            packed.first_child,
-            packed.children,
+        total, squares = self.packed.core.cut_losses(
             self._level,
             len(self.alpha),
             held_out.leaf,

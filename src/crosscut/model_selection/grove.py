@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.forest.forest import ranges
 from crosscut.forest.predict import apply_rows, probabilities
 
@@ -93,13 +92,7 @@ class Grove:
         small = cut.min_samples_split <= 2 and not self._has_pure
         if deep and small and cut.min_decrease <= 0 and cut.alpha <= 0:
             return None
-        return _core.stop_nodes(
-            packed.node_start,
-            packed.first_child,
-            packed.children,
-            packed.depth,
-            packed.n_rows,
-            packed.weight,
+        return packed.core.stop_nodes(
             self._impurity,
             -1 if cut.max_depth is None else cut.max_depth,
             cut.min_samples_split,

@@ -1,12 +1,21 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
-#include "grow/problem.hpp"
+#include "problem.hpp"
 
 namespace crosscut {
 namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
+}
+
+Criterion criterion_named(const char* name) {
+  const char* const names[] = {"gini", "entropy", "gain_ratio", "variance"};
+  for (int i = 0; i < 4; i++)
+    if (std::string(name) == names[i]) return static_cast<Criterion>(i);
+  throw std::invalid_argument("criterion must be gini, entropy, gain_ratio or variance, but '" + std::string(name) + "' was given");
 }
 
 double xlog(double v) { return v > 0 ? v * std::log2(v) : 0.0; }

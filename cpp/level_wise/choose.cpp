@@ -2,7 +2,7 @@
 #define CROSSCUT_LEVEL stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
 
-#include "grow/nominal.hpp"
+#include "../grow/nominal.hpp"
 
 namespace crosscut {
 namespace {

@@ -1,9 +1,9 @@
 // Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first. The largest bundles share their columns among
 // the threads; the others wait in a queue and are then grown to the end by whichever thread is free. With many blocks a thread
 // takes whole blocks instead. Nothing of this shows in the trees.
-#include "../grow/forest.hpp"
-#include "../grow/large.hpp"
-#include "../grow/local.hpp"
+#include "../forest.hpp"
+#include "../large.hpp"
+#include "../local.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {

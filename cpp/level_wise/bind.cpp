@@ -1,48 +1,18 @@
 // Python's way to level-wise growth; all arguments are checked here.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <bit>
-#include <memory>
 #include <optional>
-#include <string>
 
+#include "../arrays.hpp"
+#include "bins.hpp"
 #include "choose.hpp"
-#include "codes.hpp"
 #include "pass.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace crosscut;
 
 namespace {
-
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-void need(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T> give(const std::vector<T>& from) {
-  T* data = new T[from.size()];
-  std::copy(from.begin(), from.end(), data);
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::ndarray<nb::numpy, T>(data, {from.size()}, owner);
-}
-
-void check_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t end, const char* what) {
-  need(start.size() == n + 1 && start.data()[0] == 0 && start.data()[n] == static_cast<std::int64_t>(end), what);
-  for (std::size_t i = 0; i < n; i++) need(start.data()[i] <= start.data()[i + 1], what);
-}
 
 struct Bundles {
   Array<std::uint8_t> place;
@@ -70,8 +40,8 @@ struct Bundles {
     need(B > 0 && lanes.size() == B && mixed.size() == B && first_column.size() == B && end_column.size() == B && offset.size() == B &&
              range_offset.size() == B,
          "every array of bundles must have one entry per bundle");
-    check_offsets(split_start, B, S, "split_start must run from 0 to the number of splits");
-    check_offsets(child_start, S, C, "child_start must run from 0 to the number of children");
+    need_offsets(split_start, B, S, "split_start must run from 0 to the number of splits");
+    need_offsets(child_start, S, C, "child_start must run from 0 to the number of children");
     need(table.shape(0) == C && table.shape(1) == kCodes, "table must have 256 masks per child");
     for (std::size_t b = 0; b < B; b++) {
       need(place.data()[b] <= 3, "place must be from 0 to 3");
@@ -137,14 +107,6 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes, 
   return out;
 }
 
-Criterion criterion_named(const std::string& name) {
-  if (name == "gini") return Criterion::gini;
-  if (name == "entropy") return Criterion::entropy;
-  if (name == "gain_ratio") return Criterion::gain_ratio;
-  if (name == "variance") return Criterion::variance;
-  throw std::invalid_argument("criterion must be gini, entropy, gain_ratio or variance, but '" + name + "' was given");
-}
-
 nb::tuple to_tuple(const Branch& b) { return nb::make_tuple(b.n_rows, give(b.stats)); }
 
 template <class T>
@@ -157,7 +119,7 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
   need(L >= 1 && L <= 64, "min_leaf must have 1 to 64 entries");
   const std::int64_t bins = shape.first_bin[end_column] - shape.first_bin[first_column];
   need(static_cast<std::int64_t>(statistics.size()) == bins * n_channels * n_cells(L, mixed), "statistics must be those of one bundle");
-  const ChoiceProblem problem{criterion_named(criterion), n_classes, counted, weighted, multiway, nominal.data(), shape};
+  const ChoiceProblem problem{criterion_named(criterion.c_str()), n_classes, counted, weighted, multiway, nominal.data(), shape};
   need((problem.criterion == Criterion::variance) == (n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
   need(n_channels == (n_classes == 0 ? (weighted ? 3 : 2) : counted ? n_classes : n_classes + 1) && (n_classes || !counted),
        "n_channels must be what the statistics of this kind have");
@@ -196,7 +158,7 @@ void define(nb::module_& m) {
 
 }  // namespace
 
-void bind_pass(nb::module_& m) {
+void bind_level_wise(nb::module_& m) {
   define<std::int32_t>(m);
   define<std::int64_t>(m);
   m.def("bin_codes", &code_column<float>, "values"_a.noconvert(), "edges"_a, "missing"_a, "codes"_a.noconvert(), "n_threads"_a);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "threads.hpp"
+#include "../threads.hpp"
 
 namespace crosscut {
 namespace {

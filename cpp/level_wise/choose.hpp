@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "grow/problem.hpp"
+#include "../grow/problem.hpp"
 #include "pass.hpp"
 
 namespace crosscut {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <memory>
 
-#include "threads.hpp"
+#include "../threads.hpp"
 
 namespace crosscut {
 namespace {

@@ -1,11 +1,11 @@
 // Bin numbers of a column's values: how many edges lie below each value. A fixed number of halvings without branches, eight
 // values side by side, so that the processor need not guess and never waits for one value.
-#include "codes.hpp"
+#include "bins.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "threads.hpp"
+#include "../threads.hpp"
 
 namespace crosscut {
 
