@@ -114,7 +114,7 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
     for name in sorted(arrays):
         array = arrays[name]
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        checksum = zlib.crc32(np.ascontiguousarray(little).reshape(-1).view(np.uint8), checksum)
+        checksum = zlib.crc32(np.ascontiguousarray(little).tobytes(), checksum)
     return checksum
 
 

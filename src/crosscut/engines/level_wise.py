@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.coding import Coding
     from crosscut.engines.folds import FoldRule
-    from crosscut.engines.grids import Grids
     from crosscut.engines.passes import Pass
     from crosscut.tasks.growth import Growth, Limits
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.grid import RowStatistics
 from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
 from crosscut.forest.forest import Forest, Packed
@@ -85,7 +85,8 @@ def grow(
     >>> [float(tree.threshold[0]) for tree in forest.trees]
     [4.5, 4.5, 4.5, 4.5, 4.5]
     """
-    values, weight, product, exact, scale = _statistics(target, tasks)
+    most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
+    values, weight, product, exact, scale = RowStatistics.of(target, most)
     masks = tasks.masks
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
@@ -149,42 +150,3 @@ def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int
         np.array([limit.min_impurity_decrease for limit in limits], dtype=np.float64), n_tasks
     )
     return np.ascontiguousarray(integers), np.ascontiguousarray(decrease)
-
-
-def _statistics(
-    target: Target, tasks: Tasks
-) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[np.float64] | None, list[Any], float]:
-    """Integer statistics of every row (docs/semantics.md) and the exact sums leaf values come from."""
-    w = target.weights
-    most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
-    weight, weight_exponent = (None, 0) if w is None else _grid(w, most)
-    if target.n_classes:
-        classes = np.ascontiguousarray(target.values, dtype=np.int32)
-        return classes, weight, None, [] if w is None else [_exact(w, most)], 1.0
-    y = np.ascontiguousarray(target.values, dtype=np.float64)
-    trained = y if w is None else y[w > 0]
-    with np.errstate(over="ignore"):
-        centre = float(np.float32(math.fsum(trained) / len(trained))) if len(trained) else 0.0
-    centre = centre if math.isfinite(centre) else 0.0
-    one = np.ones_like(y) if w is None else w
-    product, exponent = _grid((y - centre) * one, most)
-    exact = [_exact(q, most) for q in (one, one * y, one * y * y)]
-    return y, weight, product, exact, 2.0 ** (2 * (weight_exponent - exponent))
-
-
-def _grid(v: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], int]:
-    """Integers ``v * 2**k`` (as doubles) whose sums over any task stay below 2**53, and k."""
-    s = most * math.fsum(np.abs(v))
-    fits = s <= 2**52 and bool(np.all(v == np.rint(v)))
-    k = 0 if fits else 52 - math.frexp(s)[1]
-    return np.rint(np.ldexp(v, k)), k
-
-
-def _exact(v: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], int, int]:
-    """Split ``v`` into integers whose sums cannot overflow: v = hi * 2**shift + lo * 2**(shift - bits)."""
-    bits = 61 - math.frexp(max(1, len(v)) * most)[1]
-    shift = math.frexp(float(np.abs(v).max(initial=0.0)))[1] - bits
-    scaled = np.ldexp(v, -shift)
-    high = np.floor(scaled)
-    low = np.rint(np.ldexp(scaled - high, bits))
-    return np.stack([high, low], axis=1).astype(np.int64), shift, bits
