@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.engines.grids import Totals
+from crosscut.data.grid import Totals
 from crosscut.engines.progress import Meter
 from crosscut.engines.stream import add_totals, fold_of
 from crosscut.engines.survey import Survey

@@ -13,8 +13,8 @@ from crosscut.forest.predict import decisions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import ExactGrid, Grids
     from crosscut.engines.coding import Coding
-    from crosscut.engines.grids import ExactGrid, Grids
     from crosscut.engines.passes import LeafSums
     from crosscut.forest.forest import Packed
     from crosscut.tasks.growth import Criterion

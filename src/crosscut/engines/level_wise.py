@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.coding import Coding
-    from crosscut.engines.grids import Grids
     from crosscut.engines.passes import Pass
     from crosscut.tasks.fold_rule import FoldRule
     from crosscut.tasks.growth import Growth, Limits

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from crosscut.data.grid import Grids
 from crosscut.data.ranks import MAX_COARSE
 from crosscut.engines.checkpoint import Checkpoint
-from crosscut.engines.grids import Grids
 from crosscut.engines.leaf_values import coded_trees, scores_of, with_values
 from crosscut.engines.level_wise import Plan, grow_level_wise
 from crosscut.engines.passes import LeafPass, LeafSums

@@ -1,10 +1,14 @@
-"""Fixed-point grids of weights and targets (docs/semantics.md), the same as those of the in-memory engine."""
+"""Fixed-point grids of weights and targets (docs/semantics.md), for rows in memory and in batches.
+
+A number ``v`` becomes the integer ``rint(v * 2**k)``, held as a double. The exponent ``k`` is chosen so that
+sums of any of the numbers stay below 2**53 and are exact.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +16,65 @@ from crosscut.data.exact_sum import ExactSum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from crosscut.data.target import Target
+
+
+def on_grid(
+    values: NDArray[np.float64], *, most: int = 1, keep_whole: bool = True
+) -> tuple[NDArray[np.float64], int]:
+    """Return the integers of some numbers, each counted at most so many times, and their exponent.
+
+    Examples
+    --------
+    >>> on_grid(np.array([1.0, 2.0, 1.0]))  # integers stay what they are
+    (array([1., 2., 1.]), 0)
+    >>> on_grid(np.array([0.5, 0.25]))[1]
+    52
+    """
+    whole = keep_whole and bool(np.all(values == np.rint(values)))
+    exponent = exponent_of(most * math.fsum(np.abs(values)), whole=whole)
+    return np.rint(np.ldexp(values, exponent)), exponent
+
+
+def exponent_of(total: float, *, whole: bool) -> int:
+    """Return the exponent for numbers of which the absolute values add up to a total."""
+    return 0 if whole and total <= 2**52 else 52 - math.frexp(total)[1]
+
+
+def centre_of(total: float, n: int) -> float:
+    """Return the mean of targets as float32: measured from it, they are small."""
+    with np.errstate(over="ignore"):
+        centre = float(np.float32(total / n)) if n else 0.0
+    return centre if math.isfinite(centre) else 0.0
+
+
+class RowStatistics(NamedTuple):
+    """What each row of a table in memory adds to the statistics."""
+
+    values: NDArray[Any]  # class codes or numbers
+    weight: NDArray[np.float64] | None  # on the grid
+    product: NDArray[np.float64] | None  # on the grid; for numbers
+    exact: list[tuple[NDArray[np.int64], int, int]]  # parts, shift and bits: leaf values come from these
+    decrease_scale: float
+
+    @classmethod
+    def of(cls, target: Target, most: int) -> RowStatistics:
+        """Choose grids for the rows, each of which a task counts at most so many times."""
+        w, numbers = target.weights, not target.n_classes
+        y: NDArray[Any] = np.ascontiguousarray(target.values, dtype=np.float64 if numbers else np.int32)
+        weight, weight_exponent = (None, 0) if w is None else on_grid(w, most=most)
+        if not numbers and w is None:
+            return cls(y, None, None, [], 1.0)
+        quantities = _quantities(y, w, numbers=numbers)
+        grid = ExactGrid.of(len(y) * most, tuple(float(np.abs(v).max(initial=0.0)) for v in quantities))
+        exact = [(grid.parts(q, v), grid.shifts[q], grid.bits) for q, v in enumerate(quantities)]
+        if not numbers:
+            return cls(y, weight, None, exact, 1.0)
+        trained = y if w is None else y[w > 0]
+        centre = centre_of(math.fsum(trained), len(trained))
+        product, exponent = on_grid((y - centre) * quantities[0], most=most)
+        return cls(y, weight, product, exact, _decrease_scale(weight_exponent, exponent))
 
 
 @dataclass
@@ -32,9 +95,8 @@ class Magnitude:
 
     @property
     def exponent(self) -> int:
-        """The k for which ``rint(v * 2**k)`` can be summed exactly."""
-        s = float(self.total)
-        return 0 if s <= 2**52 and self.whole else 52 - math.frexp(s)[1]
+        """Exponent of their grid."""
+        return exponent_of(float(self.total), whole=self.whole)
 
 
 @dataclass
@@ -139,7 +201,7 @@ class Grids:
     @property
     def decrease_scale(self) -> float:
         """What turns a difference of qualities into the target's units."""
-        return 2.0 ** (2 * (self.weight_exponent - self.exponent)) if self.numbers else 1.0
+        return _decrease_scale(self.weight_exponent, self.exponent) if self.numbers else 1.0
 
     def weights(self, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         """Integer weights, as doubles."""
@@ -164,6 +226,12 @@ class Grids:
         """Return the parts of each quantity that leaf values come from."""
         quantities = _quantities(target, weight, numbers=self.numbers)
         return [self.trained.parts(q, v) for q, v in enumerate(quantities)]
+
+
+def _decrease_scale(weight_exponent: int, exponent: int) -> float:
+    """2**(2 * difference), infinite where Python would refuse: weights may be as small as 1e-300."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(1.0, 2 * (weight_exponent - exponent)))
 
 
 def _quantities(
