@@ -14,6 +14,7 @@ from crosscut.engines.memory import grow
 from crosscut.reference import engine as reference
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth
+from crosscut.tasks.splits import folds_of
 
 from .cases import random_case
 
@@ -131,7 +132,7 @@ def test_nested_eight_by_eight():
     X = rng.normal(size=(400, 3))
     y = (X[:, 0] * X[:, 1] > 0).astype(np.int32)
     table, target = Table.from_data(X), Target(y, 2)
-    tasks = Tasks.nested(8, n_rows=400)
+    tasks = Tasks.nested(folds_of(8, 400))
     forest = grow(table, target, tasks, Growth())
     assert len(forest) == 8 * 9 // 2 + 1
     for i in (0, 1, 17, 36):

@@ -9,9 +9,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import crosscut
 from crosscut import TreeClassifier
-from crosscut.model_selection.plan import Plan
 
 from .agreement import TOLERANCE, assert_same_tree
+from .growths import count_growths
 from .tie_free import make_data
 
 GRID = {"max_depth": [1, 2, 4], "ccp_alpha": [0.0, 0.02]}
@@ -53,17 +53,10 @@ def test_equals_a_loop_over_searches(inner_cv):
 
 
 def test_pairs_of_folds_are_grown_once(monkeypatch):
-    plans = []
-    original = Plan.of.__func__
-
-    def remember(cls, *arguments):
-        plans.append(original(cls, *arguments))
-        return plans[-1]
-
-    monkeypatch.setattr(Plan, "of", classmethod(remember))
+    growths = count_growths(monkeypatch)
     X, y = make_data(1, 100, 2)
     crosscut.nested_cross_validate(DecisionTreeClassifier(), GRID, X, y, cv=5)
-    assert [len(run.task_of) for run in plans[0].runs] == [5 * 6 // 2 + 1]
+    assert growths == [5 * 6 // 2 + 1]
 
 
 def test_what_cannot_be_shared_is_delegated_with_the_same_meaning():
