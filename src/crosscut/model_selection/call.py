@@ -49,11 +49,13 @@ def drop_in(function: Any) -> Callable[[F], F]:
             given["cv"] = as_list(given.get("cv"))
             try:
                 return shared(**given)
-            except NotShared as reason:
-                warn_delegated(shared.__name__, reason)
-                if reason.splits is not None:
-                    given["cv"] = reason.splits
-                return function(**given)
+            except NotShared as found:
+                reason = found
+            # outside of the handler: errors of the user's own are not raised "during handling" of it
+            warn_delegated(shared.__name__, reason)
+            if reason.splits is not None:
+                given["cv"] = reason.splits
+            return function(**given)
 
         constraints = getattr(function, "_skl_parameter_constraints", None)
         if constraints is None:

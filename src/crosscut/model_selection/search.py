@@ -47,17 +47,24 @@ class SharedSearch:
         given_cv = self.cv
         self.cv = as_list(given_cv)
         try:
-            self._fit_shared(X, y, params)
-        except NotShared as reason:
-            warn_delegated(type(self).__name__, reason)
-            if reason.splits is not None:
-                self.cv = reason.splits
-            super().fit(X, y, **params)  # type: ignore[misc]
+            reason = self._fit_shared(X, y, params)
+            if reason is not None:
+                warn_delegated(type(self).__name__, reason)
+                self.cv = self.cv if reason.splits is None else reason.splits
+                super().fit(X, y, **params)  # type: ignore[misc]
         finally:
             self.cv = given_cv
         return self
 
-    def _fit_shared(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
+    def _fit_shared(self: Any, X: Any, y: Any, params: dict[str, Any]) -> NotShared | None:
+        """Fit, or return the reason why the trees cannot be grown together."""
+        try:
+            self._fit_together(X, y, params)
+        except NotShared as reason:
+            return reason
+        return None
+
+    def _fit_together(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
         check_estimator(self.estimator)
         refuse_callbacks(self, self.estimator)
         scorers, refit_metric = self._get_scorers()
