@@ -25,8 +25,8 @@ import numpy as np
 
 from crosscut import Bias, Database, datasets
 from crosscut.relational.folds import folds_of
-from crosscut.relational.growth import SHARINGS, Grower
-from crosscut.relational.queries import Facts
+from crosscut.relational.queries.growth import SHARINGS, Grower
+from crosscut.relational.queries.queries import Facts
 
 HERE = Path(__file__).resolve().parent
 

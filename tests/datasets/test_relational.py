@@ -22,7 +22,7 @@ def test_machines_follow_their_rule():
 
 
 def test_machines_are_those_of_ace(ace_data):
-    from crosscut.relational.database import Database
+    from crosscut.relational.database.database import Database
 
     ours, published = machines()[0], Database.from_ace(ace_data / "machines" / "keys" / "mach")
     assert labels(ours) == labels(published)

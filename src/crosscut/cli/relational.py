@@ -61,7 +61,7 @@ def relational(
         options.refuse(options.COVERING, "is about rules; use it with --rules")
     # loading scikit-learn is no part of the time taken
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
-    from crosscut.rules import RelationalRuleClassifier
+    from crosscut.relational.rules.estimator import RelationalRuleClassifier
 
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:

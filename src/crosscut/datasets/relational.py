@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut.relational.bias import Bias
-from crosscut.relational.database import Database
+from crosscut.relational.database.database import Database
+from crosscut.relational.language.bias import Bias
 
 if TYPE_CHECKING:
-    from crosscut.relational.terms import Constant
+    from crosscut.relational.language.terms import Constant
 
 Facts = defaultdict[str, list[tuple[Any, ...]]]
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = {  # models with a module of their own to read them
     "RuleClassifier": "crosscut.model_file.rules",
-    "RelationalTreeClassifier": "crosscut.relational.model_file",
-    "RelationalTreeRegressor": "crosscut.relational.model_file",
-    "RelationalRuleClassifier": "crosscut.model_file.relational_rules",
+    "RelationalTreeClassifier": "crosscut.relational.model_file.trees",
+    "RelationalTreeRegressor": "crosscut.relational.model_file.trees",
+    "RelationalRuleClassifier": "crosscut.relational.model_file.rules",
 }
 
 

@@ -20,11 +20,11 @@ import numpy as np
 
 from crosscut import datasets
 from crosscut.reference.cost import forest_speedup
-from crosscut.relational.bias import Bias
-from crosscut.relational.database import Database
+from crosscut.relational.database.database import Database
 from crosscut.relational.folds import folds_of
-from crosscut.relational.growth import Grower
-from crosscut.relational.queries import Facts
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.growth import Grower
+from crosscut.relational.queries.queries import Facts
 from crosscut.reproduce.clock import take_turns
 from crosscut.reproduce.timing import Timing
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from crosscut.relational.growth import RelationalForest, Sharing
+    from crosscut.relational.queries.growth import RelationalForest, Sharing
 
 SHARING: dict[str, Sharing] = {
     "serial": "uncached",

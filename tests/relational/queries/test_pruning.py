@@ -1,0 +1,136 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crosscut import Bias, Database, RelationalTreeRegressor, datasets
+from crosscut.relational.folds import folds_of
+from crosscut.relational.queries.growth import Grower
+from crosscut.relational.queries.pruning import additional_errors, error_estimate
+from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.tree import Node
+
+DEVIATION = {0.05: 1.65, 0.25: 0.6925, 0.30: 0.545, 0.95: 0.25 - 0.25 * 0.55 / 0.6}
+
+
+def forest(bias_changes, **arguments):
+    database, bias = datasets.bongard("complex", n=200, noise=0.3, **arguments)
+    language = bias.with_settings(**bias_changes).resolve(database)
+    return Grower(Facts(database, language.root), language, folds_of(5, database)).grow()
+
+
+def plain(n, errors, confidence):
+    """C4.5's formula for a whole number of errors."""
+    if errors == 0:
+        return n * (1 - confidence ** (1 / n))
+    if errors + 0.5 >= n:
+        return 0.67 * (n - errors)
+    z, e = DEVIATION[confidence] ** 2, errors + 0.5
+    return n * (e + z / 2 + math.sqrt(z * (e * (1 - e / n) + z / 4))) / (n + z) - errors
+
+
+@pytest.mark.parametrize("confidence", DEVIATION)
+@pytest.mark.parametrize(("n", "errors"), [(6, 0), (1, 0), (1, 1), (10, 1), (10, 9), (100, 5), (3, 2)])
+def test_additional_errors_interpolate_the_table(n, errors, confidence):
+    assert additional_errors(n, errors, confidence) == pytest.approx(plain(n, errors, confidence), rel=1e-12)
+
+
+def test_additional_errors_of_machines_leaves():
+    assert 2 * additional_errors(6, 0) + additional_errors(3, 0) == pytest.approx(3.58571211334849, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("n", "errors", "confidence"), [(0, 0, 0.25), (3, 4, 0.25), (3, -1, 0.25), (3, 1, 0.0), (3, 1, 1.5)]
+)
+def test_additional_errors_refuse_what_makes_no_sense(n, errors, confidence):
+    with pytest.raises(ValueError, match=r"there have to be examples|has to be above 0"):
+        additional_errors(n, errors, confidence)
+
+
+def merged(node):
+    if not node.branches:
+        return node
+    yes, no = map(merged, node.branches)
+    if yes.is_leaf and no.is_leaf and yes.prediction == no.prediction:
+        return Node(node.statistics, yes.prediction)
+    return replace(node, yes=yes, no=no)
+
+
+def estimate(node, confidence):
+    errors = sum(node.statistics) - node.statistics[int(node.prediction)]
+    return errors + plain(sum(node.statistics), errors, confidence)
+
+
+def pessimistic(node, confidence):
+    if not node.branches:
+        return node, estimate(node, confidence)
+    (yes, a), (no, b) = (pessimistic(branch, confidence) for branch in node.branches)
+    if estimate(node, confidence) <= a + b:
+        return Node(node.statistics, node.prediction), estimate(node, confidence)
+    return replace(node, yes=yes, no=no), a + b
+
+
+@pytest.mark.parametrize("confidence", DEVIATION)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_pruning_is_the_plain_recursion(confidence, seed):
+    grown = forest({"confidence_level": confidence}, seed=seed)
+    for tree, pruned in zip(grown.trees, grown.pruned, strict=True):
+        root, total = pessimistic(merged(tree.root), confidence)
+        assert pruned.root == root
+        assert error_estimate(pruned, confidence) == pytest.approx(total)
+
+
+def test_safe_pruning_only_merges_leaves_of_one_class():
+    grown = forest({"pruning": "safe"})
+    for tree, pruned in zip(grown.trees, grown.pruned, strict=True):
+        assert pruned.root == merged(tree.root)
+    assert sum(tree.n_nodes for tree in grown.trees) > sum(tree.n_nodes for tree in grown.pruned)
+
+
+def test_no_pruning():
+    grown = forest({"pruning": "none"})
+    assert grown.trees == grown.pruned
+
+
+def by_means(node):
+    n, _, squares = node.statistics
+    own = squares * (n + 1) / (n - 1) if n > 1 else 0.0
+    if not node.branches:
+        return node, own
+    (yes, a), (no, b) = map(by_means, node.branches)
+    if own <= (a + b) * (1 + 1e-12):
+        return Node(node.statistics, node.prediction), own
+    return replace(node, yes=yes, no=no), a + b
+
+
+def regression_forest(pruning):
+    random = np.random.default_rng(5)
+    has = random.random((120, 8)) < 0.4
+    weights = 2.0 * has[:, 0] + has[:, 1] * has[:, 2] + random.normal(0, 1.0, 120)
+    facts = {
+        "w": [(i, float(weights[i])) for i in range(120)],
+        "has": [(i, f"p{j}") for i, j in zip(*np.nonzero(has), strict=True)],
+    }
+    facts["has"] = [(int(i), part) for i, part in facts["has"]]
+    database = Database.from_facts(facts, predict="w(+thing,-number)", regression=True)
+    bias = Bias.of(["has(+T,#)"], ftest=0.5, pruning=pruning, regression=True)
+    return RelationalTreeRegressor(bias, cv=4).fit(database).forest_
+
+
+def test_means_are_pruned_as_m5_does():
+    grown = regression_forest("m5")
+    for tree, pruned in zip(grown.trees, grown.pruned, strict=True):
+        assert pruned.root == by_means(tree.root)[0]
+    assert sum(tree.n_nodes for tree in grown.trees) > sum(tree.n_nodes for tree in grown.pruned) > 0
+
+
+def test_the_f_test_alone_stops_regression_trees_by_default():
+    grown = regression_forest("c45")
+    assert grown.trees == grown.pruned
+    assert grown.trees == regression_forest("m5").trees
+
+
+def test_m5_is_for_numbers():
+    with pytest.raises(ValueError, match="pruning is 'm5', which is for numbers"):
+        forest({"pruning": "m5"})
