@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from crosscut.datasets import asm, bongard, machines, molecules
+from crosscut.relational.queries.resolve import resolve
 
 
 def facts(database, name, arity):
@@ -59,7 +60,7 @@ def test_data_depend_on_the_seed_alone_and_have_both_classes(make):
     assert not np.array_equal(first.target, other.target)
     counts = np.bincount(first.target, minlength=2)
     assert counts.min() >= len(first.target) / 8
-    assert bias.resolve(first).modes
+    assert resolve(bias, first).modes
 
 
 def test_noise_changes_about_its_share_of_the_classes():

@@ -285,7 +285,8 @@ def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database,
     Examples
     --------
     >>> database, bias = asm(n=50)
-    >>> len(bias.resolve(database).modes) > 100
+    >>> from crosscut.relational.queries.resolve import resolve
+    >>> len(resolve(bias, database).modes) > 100
     True
     """
     random = np.random.default_rng(seed)

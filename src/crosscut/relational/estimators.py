@@ -17,6 +17,7 @@ from crosscut.relational.queries.growth import Grower, RelationalForest
 from crosscut.relational.queries.prediction import leaf_numbers
 from crosscut.relational.queries.printing import legend
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts
+from crosscut.relational.queries.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         bias = Bias.from_schema(database) if self.bias is None else self.bias
         if bias.settings.regression != self.regression:
             bias = bias.with_settings(regression=self.regression)
-        language = bias.resolve(database)
+        language = resolve(bias, database)
         self.folds_ = folds_of(self.cv, database)
         facts = Facts(database, language.root)
         grower = Grower(facts, language, self.folds_, step_limit=self.step_limit)

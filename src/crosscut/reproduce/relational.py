@@ -25,6 +25,7 @@ from crosscut.relational.folds import folds_of
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
 from crosscut.reproduce.clock import take_turns
 from crosscut.reproduce.timing import Timing
 
@@ -54,14 +55,14 @@ class Problem:
     def loaded(self) -> tuple[Database, Bias, Facts]:
         """The database, the bias and the indexed facts."""
         database, bias = self.make()
-        return database, bias, Facts(database, bias.resolve(database).root)
+        return database, bias, Facts(database, resolve(bias, database).root)
 
     def grower(self, n_folds: int | None, max_depth: int | None = None) -> Grower:
         """Prepare growing; None folds for the final tree alone."""
         database, bias, facts = self.loaded
         if max_depth is not None:
             bias = bias.with_settings(max_depth=max_depth)
-        return Grower(facts, bias.resolve(database), folds_of(n_folds, database))
+        return Grower(facts, resolve(bias, database), folds_of(n_folds, database))
 
 
 def problems() -> list[Problem]:

@@ -8,6 +8,7 @@ from crosscut.relational.database.database import Database
 from crosscut.relational.database.target import TargetError
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.prolog import PrologError
+from crosscut.relational.queries.resolve import resolve
 
 KEYS = {
     "app.kb": """
@@ -75,7 +76,7 @@ def test_models_get_their_key_in_front(write):
     assert facts(database, "lost", 1) == [(1,)]
     assert facts(database, "any", 1) == [("gear",)]
     assert database.folds.tolist() == [4, -1, 5]
-    language = Bias.from_ace(prefix).resolve(database)
+    language = resolve(Bias.from_ace(prefix), database)
     assert [str(mode) for mode in language.modes] == ["worn(Key,+-X)", "replaceable(+X)", "lost(Key)"]
 
 
@@ -251,7 +252,7 @@ def test_published_applications_load_without_edits(ace_data, prefix):
     counts, relations, modes, lookahead, folds = PUBLISHED[prefix]
     folder = ace_data / prefix.split("/")[0] / "folds" if folds else None
     database = Database.from_ace(ace_data / prefix, folds=folder)
-    language = Bias.from_ace(ace_data / prefix).resolve(database)
+    language = resolve(Bias.from_ace(ace_data / prefix), database)
     assert np.bincount(database.target).tolist() == counts
     assert len(database.relations) == relations
     assert len(language.modes) == modes
@@ -279,7 +280,7 @@ def test_symmetric_bonds_of_mutagenesis(ace_data):
 
 def test_root_of_uwcse_binds_the_two_people(ace_data):
     prefix = ace_data / "uwcse_ace" / "t-0-0-0" / "uwcse"
-    language = Bias.from_ace(prefix).resolve(Database.from_ace(prefix))
+    language = resolve(Bias.from_ace(prefix), Database.from_ace(prefix))
     assert [(goal.name, goal.args) for goal in language.root] == [("kmap", (0, 1, 2))]
     assert language.root_types == ("key", "human", "human")
 
@@ -308,7 +309,7 @@ def test_financial_tables_link_by_name(ace_data):
     assert database.n_examples == 682
     assert database.classes == ("A", "B", "C", "D")
     assert database.relations["disp", 4].types == ("disp", "client", "account", "disp.type")
-    assert len(Bias.from_schema(database).resolve(database).modes) > 200
+    assert len(resolve(Bias.from_schema(database), database).modes) > 200
 
 
 def test_examples_to_be_predicted_are_listed():

@@ -3,6 +3,7 @@ import pytest
 from crosscut.relational.database.database import Database
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.prolog import PrologError
+from crosscut.relational.queries.resolve import resolve
 
 FILES = {
     "app.b": """
@@ -36,7 +37,7 @@ def test_examples_and_modes(write):
     assert database.target.tolist() == [0, 1, 1]
     assert database.key_types == ("mol",)
     assert database.relations["atm", 4].keyed
-    assert [str(mode) for mode in bias.resolve(database).modes] == [
+    assert [str(mode) for mode in resolve(bias, database).modes] == [
         "atm(+V1,-V2,c,-V4)",
         "atm(+V1,-V2,n,-V4)",
         "lteq(+V1,0.5)",

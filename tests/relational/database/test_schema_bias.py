@@ -2,6 +2,7 @@ import pytest
 
 from crosscut.relational.database.database import Database
 from crosscut.relational.language.bias import Bias, BiasError
+from crosscut.relational.queries.resolve import resolve
 
 TABLES = {
     "loan": {
@@ -54,7 +55,7 @@ def test_names_are_not_tested():
 
 def test_every_mode_resolves_and_the_language_is_typed():
     database = Database.from_tables(TABLES, target="loan.y")
-    language = Bias.from_schema(database, heuristic="gain").resolve(database)
+    language = resolve(Bias.from_schema(database, heuristic="gain"), database)
     assert language.typed
     assert language.root_types == ("loan",)
     assert language.settings.heuristic == "gain"

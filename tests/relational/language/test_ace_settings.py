@@ -1,8 +1,7 @@
 import pytest
 
-from crosscut.relational.database.relation import TypeVariable
 from crosscut.relational.language.ace_settings import settings_from_text
-from crosscut.relational.language.bias import AutoLookahead, Discretization, Literal, Shared
+from crosscut.relational.language.modes import AutoLookahead, Discretization, Literal, TypeVariable, Var
 from crosscut.relational.language.prolog import PrologError
 
 
@@ -55,7 +54,7 @@ def test_language():
     (auto,) = bias.auto_lookahead
     assert isinstance(auto, AutoLookahead)
     assert auto.variables == ("X", "Y")
-    assert bias.discretizations == (Discretization(Literal("gen", (Shared("K"), Shared("Y"))), 5, ("Y",)),)
+    assert bias.discretizations == (Discretization(Literal("gen", (Var("", "K"), Var("", "Y"))), 5, ("Y",)),)
 
 
 @pytest.mark.parametrize("text", ["magic_setting(3).", "p(X) :- q(X).", "heuristic(gain,2)."])

@@ -1,7 +1,6 @@
 import pytest
 
-from crosscut.relational.database.relation import TypeVariable
-from crosscut.relational.language.bias import AnyConst, Const, In, InOut, Key, ListConst, Literal, Out, Shared
+from crosscut.relational.language.modes import Choice, Const, Key, Literal, TypeVariable, Var
 from crosscut.relational.language.notation import (
     lookahead_from_terms,
     mode_from_term,
@@ -18,12 +17,12 @@ def mode(text):
 def test_every_kind_of_argument():
     (literal,) = mode("p(+A,-B,+-C,D,#,#[a,1],k,-3,+id)").literals
     assert literal.args == (
-        In("A"),
-        Out("B"),
-        InOut("C"),
-        Shared("D"),
-        AnyConst(),
-        ListConst(("a", 1)),
+        Var("+", "A"),
+        Var("-", "B"),
+        Var("+-", "C"),
+        Var("", "D"),
+        Choice(),
+        Choice(("a", 1)),
         Const("k"),
         Const(-3),
         Const("id"),
@@ -67,7 +66,7 @@ def test_new_variables_of_a_lookahead_do_not_meet_those_of_its_template():
 
 def test_root_marks_the_keys_and_leaves_out_the_target():
     assert root_from_term(read_term("t(X,Y), kmap(X,A,_)"), ("t", 2)) == (
-        Literal("kmap", (Key(0), Shared("A"), Shared("_1"))),
+        Literal("kmap", (Key(0), Var("", "A"), Var("", "_1"))),
     )
 
 

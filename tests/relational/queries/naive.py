@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.relational.database.relation import TypeVariable
-from crosscut.relational.language.modes import Const, Free, In, InOut, Key, Out, Shared
+from crosscut.relational.language.modes import Const, Key, TypeVariable, Var
 from crosscut.relational.language.rule import Goal
 
 if TYPE_CHECKING:
@@ -18,9 +17,27 @@ if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.language import Language
     from crosscut.relational.language.modes import Literal
+    from crosscut.relational.language.rule import Rule
 
 TOLERANCE = 1e-9
 UNUSED = "$unused"  # the type of variables that no input can be
+
+
+def called(rule: Rule, goal: Goal, next_variable: int) -> tuple[Goal, ...]:
+    """Return the goals that stand for a call of a rule with one body; its own variables get free numbers."""
+    (body,) = rule.bodies
+    substitution = dict(enumerate(goal.args))
+    goals = []
+    for part in body:
+        for a in part.args:
+            if a >= 0 and a not in substitution:
+                substitution[a] = next_variable + len(substitution) - rule.arity
+        goals.append(Goal(part.name, tuple(substitution.get(a, a) for a in part.args), part.negated))
+    if goal.negated:
+        (only,) = goals
+        assert len(substitution) == rule.arity
+        return (Goal(only.name, only.args, not only.negated),)
+    return tuple(goals)
 
 
 class Prover:
@@ -43,7 +60,7 @@ class Prover:
             return self._compare(goal, binding) != goal.negated and self._solve(rest, binding)
         if predicate not in self.database.relations and predicate in self.database.rules:
             free = 1 + max([*binding, *(a for each in goals for a in each.args)], default=0)
-            return self._solve(self.database.rules[predicate].expand(goal, free) + rest, binding)
+            return self._solve(called(self.database.rules[predicate], goal, free) + rest, binding)
         solutions = self._matches(goal, binding)
         if goal.negated:
             return next(solutions, None) is None and self._solve(rest, binding)
@@ -104,7 +121,7 @@ def refinements(language: Language, path: Path) -> Iterator[Path]:
                 names = {
                     a.name: value
                     for a, value in zip(each.first.args, last.args, strict=True)
-                    if isinstance(a, Shared)
+                    if isinstance(a, Var) and a.mark == ""
                 }
                 for more, more_types, more_bound in _instances(language, each.then, types, names, bound):
                     yield Path(path.goals + goals + more, more_types, (*path.uses, mode.source), more_bound)
@@ -149,7 +166,7 @@ def _arguments(
             elif argument.name in named:
                 following.append(((*args, named[argument.name]), known, named, held))
             else:
-                if isinstance(argument, (In, InOut)):
+                if argument.mark in {"+", "+-"}:
                     for variable in reversed(range(len(types))):  # newest first
                         own = known[variable]
                         if own is UNUSED or (
@@ -160,10 +177,10 @@ def _arguments(
                         binds = key is not None and wanted is None and own is not None
                         now = (*held, (key, own)) if binds else held
                         following.append(((*args, variable), known, {**named, argument.name: variable}, now))
-                if isinstance(argument, (Out, InOut, Shared, Free)):
+                if argument.mark != "+":
                     new = len(known)
                     # what a negated literal binds is not known after it
-                    own = UNUSED if literal.negated or isinstance(argument, Free) else wanted
+                    own = UNUSED if literal.negated or argument.mark == "_" else wanted
                     following.append(((*args, new), (*known, own), {**named, argument.name: new}, held))
         states = following
     yield from states

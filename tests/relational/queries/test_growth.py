@@ -16,6 +16,7 @@ from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.pruning import error_estimate
 from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
 
 PUBLISHED = {
     "machines/keys/mach": None,
@@ -40,7 +41,7 @@ def load(ace_data, name):
 
 
 def grower(database, bias, cv=10):
-    language = bias.resolve(database)
+    language = resolve(bias, database)
     return Grower(Facts(database, language.root), language, folds_of(cv, database))
 
 

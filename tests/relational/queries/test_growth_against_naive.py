@@ -8,6 +8,7 @@ from crosscut.datasets import bongard, molecules
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.resolve import resolve
 
 from .naive import grow
 
@@ -83,14 +84,14 @@ def test_random_databases(facts, labels, modes, lookahead, growth):
     database = made(facts, labels)
     bias = Bias.of(modes, types=TYPES, lookahead=lookahead, **growth)
     model = RelationalTreeClassifier(bias, cv=None).fit(database)
-    assert_same(model.forest_.trees[0].root, grow(database, bias.resolve(database)))
+    assert_same(model.forest_.trees[0].root, grow(database, resolve(bias, database)))
 
 
 @pytest.mark.parametrize("make", [lambda: bongard("complex", n=60, seed=2), lambda: molecules(25, seed=1)])
 def test_generated_data_with_folds(make):
     database, bias = make()
     model = RelationalTreeClassifier(bias, cv=3).fit(database)
-    language = bias.resolve(database)
+    language = resolve(bias, database)
     assert_same(model.forest_.trees[0].root, grow(database, language))
     for fold in range(3):
         rest = [example for example in range(database.n_examples) if model.folds_[example] != fold]

@@ -5,8 +5,10 @@ import pytest
 from crosscut.datasets import bongard, machines
 from crosscut.relational.database.database import Database
 from crosscut.relational.language.bias import Bias
+from crosscut.relational.language.rule import Goal, Rule
+from crosscut.relational.queries.resolve import resolve
 
-from .naive import Path, Prover, grow, refinements
+from .naive import Path, Prover, called, grow, refinements
 
 MACHINES = [("sendback", 6), ("fix", 6), ("ok", 3)]
 BONGARD = [
@@ -41,28 +43,36 @@ def leaves(database, node):
 )
 def test_published_trees(ace_data, prefix, expected):
     database = Database.from_ace(ace_data / prefix)
-    language = Bias.from_ace(ace_data / prefix).resolve(database)
+    language = resolve(Bias.from_ace(ace_data / prefix), database)
     assert leaves(database, grow(database, language)) == expected
 
 
 def test_machines_can_be_learnt():
     database, bias = machines()
-    tree = grow(database, bias.resolve(database))
+    tree = grow(database, resolve(bias, database))
     assert leaves(database, tree) == MACHINES
     assert [goal.name for goal in tree.test] == ["worn"]
 
 
 def test_simple_bongard_pictures_can_be_learnt():
     database, bias = bongard(n=60, seed=4)
-    tree = grow(database, bias.resolve(database))
+    tree = grow(database, resolve(bias, database))
     assert len(leaves(database, tree)) > 2
+
+
+def test_calls_of_rules_are_written_in_place():
+    close = Rule("close", 2, ((Goal("charge", (0, 2)), Goal("<", (2, 1))),), frozenset({1}))
+    assert called(close, Goal("close", (3, ~8)), 7) == (Goal("charge", (3, 7)), Goal("<", (7, ~8)))
+    less = Rule("less", 2, ((Goal("<", (0, 1)),),), frozenset({0, 1}))
+    # not >=, which is false too if a side is not a number
+    assert called(less, Goal("less", (4, 5), negated=True), 6) == (Goal("<", (4, 5), negated=True),)
 
 
 def test_rules_and_negation_are_proved():
     database = Database.from_prolog(
         "m(1,a). m(2,b). q(1,5). q(1,7). less(X,Y) :- X < Y. low(M,T) :- q(M,V), V < T.", predict="m(+k,-c)"
     )
-    language = Bias.of(["low(+M,#[5,6,9])", "\\+ q(+M,7)"]).resolve(database)
+    language = resolve(Bias.of(["low(+M,#[5,6,9])", "\\+ q(+M,7)"]), database)
     prover = Prover(database)
     found = [
         [prover.holds(path.goals, example) for example in (0, 1)]

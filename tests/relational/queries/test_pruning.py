@@ -9,6 +9,7 @@ from crosscut.relational.folds import folds_of
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.pruning import additional_errors, error_estimate
 from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.queries.tree import Node
 
 DEVIATION = {0.05: 1.65, 0.25: 0.6925, 0.30: 0.545, 0.95: 0.25 - 0.25 * 0.55 / 0.6}
@@ -16,7 +17,7 @@ DEVIATION = {0.05: 1.65, 0.25: 0.6925, 0.30: 0.545, 0.95: 0.25 - 0.25 * 0.55 / 0
 
 def forest(bias_changes, **arguments):
     database, bias = datasets.bongard("complex", n=200, noise=0.3, **arguments)
-    language = bias.with_settings(**bias_changes).resolve(database)
+    language = resolve(bias.with_settings(**bias_changes), database)
     return Grower(Facts(database, language.root), language, folds_of(5, database)).grow()
 
 

@@ -6,6 +6,7 @@ from crosscut.relational.queries.growth import signature_of
 from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import Facts, Queries
 from crosscut.relational.queries.refinement import Path
+from crosscut.relational.queries.resolve import resolve
 
 TYPES = ["atom(mol,id,element)", "bond(mol,id,id,order)"]
 DATABASE = """
@@ -17,7 +18,7 @@ DATABASE = """
 class Language:
     def __init__(self, modes, **settings):
         db = Database.from_prolog(DATABASE, predict="active(+mol,-class)", types=TYPES)
-        language = Bias.of(modes, types=TYPES, **settings).resolve(db)
+        language = resolve(Bias.of(modes, types=TYPES, **settings), db)
         self.queries = Queries(Facts(db, language.root), language)
         self.signature = signature_of(self.queries.facts, language)
 

@@ -7,6 +7,7 @@ from crosscut import Bias, Database, RelationalRuleClassifier, datasets
 from crosscut.relational.estimators import StepLimitWarning
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import bits_of
@@ -29,7 +30,7 @@ def shop():
     ],
 )
 def test_rules_learnt_together_are_those_learnt_alone(shop, learning):
-    language = Bias.from_schema(shop, max_thresholds=4).resolve(shop)
+    language = resolve(Bias.from_schema(shop, max_thresholds=4), shop)
 
     folds = np.arange(shop.n_examples) % 5
 
@@ -86,8 +87,8 @@ def test_rules_that_vote(shop):
     whole = np.array(shop.classes, object)[np.asarray(shop.target)]
     assert model.score(shop) == np.mean(model.predict(shop) == whole) > 0.7
     # the covered examples of each rule add their classes up
-    facts = Facts(shop, model.bias.resolve(shop).root)
-    examples = RelationalExamples(facts, model.bias.resolve(shop))
+    facts = Facts(shop, resolve(model.bias, shop).root)
+    examples = RelationalExamples(facts, resolve(model.bias, shop))
     votes = np.zeros((shop.n_examples, 2))
     for rule in model.rules_.rules:
         votes[examples.flags(examples.truth(rule.conditions))] += rule.totals

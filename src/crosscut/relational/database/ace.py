@@ -13,10 +13,10 @@ from crosscut.relational.database.program import Program
 from crosscut.relational.database.relation import Relation
 from crosscut.relational.database.target import TargetError, check_all_or_none, check_one_target, class_codes
 from crosscut.relational.language.ace_settings import read_settings
-from crosscut.relational.language.bias import Bias, In, Literal, Out
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.language.modes import Literal, Var
 from crosscut.relational.language.notation import predict_from_term, types_from_term
 from crosscut.relational.language.prolog import PrologError, read_term
-from crosscut.relational.language.settings import Settings
 from crosscut.relational.language.terms import term_text
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from crosscut.relational.database.constants import Constants
     from crosscut.relational.database.materialize import Facts
+    from crosscut.relational.language.settings import Settings
     from crosscut.relational.language.terms import Constant, Term
 
 FOLD_MARKS = ("testid", "testnr")
@@ -37,38 +38,27 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
     place = Path(prefix)
     if place.suffix in {".kb", ".s", ".bg"}:
         place = place.with_suffix("")
-    facts = place.with_name(place.name + ".kb")
-    if not facts.is_file():
-        raise FileNotFoundError(
-            f"prefix is {str(prefix)!r}, but there is no file {facts.name} in {facts.parent}"
-        )
-    settings = place.with_name(place.name + ".s")
-    if not settings.is_file():
-        raise FileNotFoundError(
-            f"prefix is {str(prefix)!r}, but there is no file {settings.name} in {facts.parent}"
-        )
+    facts, settings, background = (place.with_name(place.name + ending) for ending in (".kb", ".s", ".bg"))
+    for file in (facts, settings):
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"prefix is {str(prefix)!r}, but there is no file {file.name} in {file.parent}"
+            )
     program = Program()
-    program.read(facts.read_text(encoding="utf-8", errors="replace"), facts.name)
-    background = place.with_name(place.name + ".bg")
+    program.read_file(facts)
     if background.is_file():
-        program.read(background.read_text(encoding="utf-8", errors="replace"), background.name)
+        program.read_file(background)
     database = build(program, read_settings(settings))
     return database if folds is None else database.with_folds(read_folds(folds, database))
-
-
-def read_prolog(text: str, **options: Any) -> Database:
-    """Read facts and clauses from text; see `Database.from_prolog`."""
-    return read_facts({}, text, **options)
 
 
 def read_facts(
     facts: Mapping[str, Iterable[tuple[Constant, ...]]],
     text: str,
-    *,
     predict: str,
     types: Sequence[str],
-    classes: Sequence[Constant] | None,
-    regression: bool,
+    *,
+    settings: Settings,
     examples: Sequence[Any] | None,
 ) -> Database:
     """Take facts as tuples and clauses as text; see `Database.from_facts`."""
@@ -78,8 +68,7 @@ def read_facts(
     program.read(text)
     target, target_types = predict_from_term(read_term(predict))
     declared = dict(types_from_term(read_term(each)) for each in types)
-    declared.setdefault((target.name, target.arity), target_types)
-    settings = Settings(regression=regression, classes=None if classes is None else tuple(classes))
+    declared.setdefault(target.predicate, target_types)
     return build(program, Bias(types=declared, predict=target, settings=settings), examples)
 
 
@@ -100,10 +89,6 @@ def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
-
-
-def _with_key(target: Literal) -> Literal:
-    return Literal(target.name, (In("key"), *target.args))
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
@@ -132,11 +117,15 @@ def _take_target(
     database: Database, facts: Facts, bias: Bias, program: Program, examples: Sequence[Any] | None
 ) -> None:
     assert bias.predict is not None
-    predict = _with_key(bias.predict) if program.models else bias.predict
-    predicate = (predict.name, predict.arity)
+    predict = bias.predict
+    types = bias.types.get(predict.predicate, ())
+    if program.models:
+        predict = Literal(predict.name, (Var("+", "key"), *predict.args))
+        types = bias.types.get(predict.predicate) or types
+    predicate = predict.predicate
     rows = facts.pop(predicate, None)
-    key_columns = [column for column, argument in enumerate(predict.args) if isinstance(argument, In)]
-    types = bias.types.get(predicate) or bias.types.get((predict.name, predict.arity - 1), ())
+    marks = [argument.mark if isinstance(argument, Var) else "" for argument in predict.args]
+    key_columns = [column for column, mark in enumerate(marks) if mark == "+"]
     names = [types[column] if column < len(types) else None for column in key_columns]
     database.target_name = predict.name
     database.key_types = tuple(name if isinstance(name, str) else None for name in names)
@@ -155,7 +144,7 @@ def _take_target(
             f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, "
             "which predict names; list their keys as examples to predict them"
         )
-    value = next(column for column, argument in enumerate(predict.args) if isinstance(argument, Out))
+    value = marks.index("-")
     if predicate not in program.facts:
         rows = rows[:, _example_order(rows[key_columns], facts)]
     database.keys = np.ascontiguousarray(rows[key_columns])

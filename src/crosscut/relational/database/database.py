@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.database.relation import Relation
+from crosscut.relational.language.settings import Settings
 from crosscut.relational.language.terms import Constant, term_text
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from crosscut.relational.language.bias import Bias, Reach
     from crosscut.relational.language.rule import Rule
 
 
@@ -120,11 +122,6 @@ class Database:
         """Arities under which the database knows a predicate of this name."""
         return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})
 
-    def numbers_of(self, name: str, arity: int, column: int) -> NDArray[np.float64]:
-        """Numeric values of one column, one per fact, those that are not numbers left out."""
-        values: NDArray[np.float64] = self.constants.numbers[self.relation(name, arity).columns[column]]
-        return values[~np.isnan(values)]
-
     def with_folds(self, folds: ArrayLike) -> Database:
         """Return the same database with other fold marks.
 
@@ -139,6 +136,12 @@ class Database:
                 f"folds has shape {marks.shape}; one mark for each of {self.n_examples} examples is needed"
             )
         return replace(self, folds=marks)
+
+    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+        """Return modes that follow the links between tables; see `Bias.from_schema`."""
+        from crosscut.relational.database.schema_bias import bias_from_schema
+
+        return bias_from_schema(self, reach, settings)
 
     def example_text(self, example: int) -> str:
         """Return the example's key as Prolog writes it."""
@@ -173,16 +176,7 @@ class Database:
         return read_aleph(prefix)
 
     @classmethod
-    def from_prolog(
-        cls,
-        text: str,
-        *,
-        predict: str,
-        types: Sequence[str] = (),
-        classes: Sequence[Constant] | None = None,
-        regression: bool = False,
-        examples: Sequence[Any] | None = None,
-    ) -> Database:
+    def from_prolog(cls, text: str, *, predict: str, **options: Any) -> Database:
         r"""Facts and background clauses from Prolog text.
 
         Parameters
@@ -191,14 +185,8 @@ class Database:
             The program. Examples are the facts of the predicate named by `predict`.
         predict : str
             The target, its keys marked with ``+`` and what is predicted with ``-``.
-        types : sequence of str
-            Type declarations such as ``"worn(machine,part)"``.
-        classes : sequence, optional
-            The classes in their order; sorted by default.
-        regression : bool
-            Whether the target is a number.
-        examples : sequence, optional
-            Keys of examples that are to be predicted; what the program says of their target is left out.
+        **options
+            `types`, `classes`, `regression` and `examples`, as in `from_facts`.
 
         Examples
         --------
@@ -216,11 +204,7 @@ class Database:
         >>> [db.classes[code] for code in db.target]
         ['sendback', 'ok', 'fix']
         """
-        from crosscut.relational.database.ace import read_prolog
-
-        return read_prolog(
-            text, predict=predict, types=types, classes=classes, regression=regression, examples=examples
-        )
+        return cls.from_facts({}, predict=predict, background=text, **options)
 
     @classmethod
     def from_facts(
@@ -239,9 +223,17 @@ class Database:
         Parameters
         ----------
         facts : mapping of str to iterable of tuples
-            The facts, those of the target among them.
-        predict, types, classes, regression, examples
-            As in `from_prolog`.
+            The facts, including those of the target.
+        predict : str
+            The target, its keys marked with ``+`` and what is predicted with ``-``.
+        types : sequence of str
+            Type declarations such as ``"worn(machine,part)"``.
+        classes : sequence, optional
+            The classes in their order; sorted by default.
+        regression : bool
+            Whether the target is a number.
+        examples : sequence, optional
+            Keys of examples to be predicted; what the program says about their target is left out.
         background : str
             Further facts and clauses as Prolog text.
 
@@ -253,15 +245,8 @@ class Database:
         """
         from crosscut.relational.database.ace import read_facts
 
-        return read_facts(
-            facts,
-            background,
-            predict=predict,
-            types=types,
-            classes=classes,
-            regression=regression,
-            examples=examples,
-        )
+        settings = Settings(regression=regression, classes=None if classes is None else tuple(classes))
+        return read_facts(facts, background, predict, types, settings=settings, examples=examples)
 
     @classmethod
     def from_tables(
@@ -318,7 +303,7 @@ class Database:
         """
         from crosscut.relational.database.tables import build
 
-        return build(tables, target=target, keys=keys, links=links, classes=classes, regression=regression)
+        return build(tables, target, keys or {}, links or {}, classes=classes, regression=regression)
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
@@ -334,24 +319,21 @@ class Database:
             As in `from_tables`.
         """
         from crosscut.relational.database.table_files import read_folder
-        from crosscut.relational.database.tables import build
 
-        return build(read_folder(path), target=target, **options)
+        return cls.from_tables(read_folder(path), target=target, **options)
 
     @classmethod
     def from_duckdb(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
         """Tables of a DuckDB file, linked by the keys it declares; see `from_tables` for the options."""
         from crosscut.relational.database.table_files import read_duckdb
-        from crosscut.relational.database.tables import build
 
         tables, found = read_duckdb(path)
-        return build(tables, target=target, **found.updated(options))
+        return cls.from_tables(tables, target=target, **found.updated(options))
 
     @classmethod
     def from_sqlite(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
         """Tables of an SQLite file, linked by the keys it declares; see `from_tables` for the options."""
         from crosscut.relational.database.table_files import read_sqlite
-        from crosscut.relational.database.tables import build
 
         tables, found = read_sqlite(path)
-        return build(tables, target=target, **found.updated(options))
+        return cls.from_tables(tables, target=target, **found.updated(options))

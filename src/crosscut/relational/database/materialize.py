@@ -12,7 +12,7 @@ from crosscut.relational.database.bindings import Bindings, TooManyBindingsError
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.database.strata import components
 from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, schedule
-from crosscut.relational.language.rule import COMPARISONS, Goal, Rule
+from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
 from crosscut.relational.language.terms import Compound, Term, Variable, variables
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Derivation:
         numbers = {variable: number for number, variable in enumerate(head)}
         goals = []
         for part in body.parts:
-            name = {"=:=": "=", "=\\=": "\\="}.get(part.name, part.name)
+            name = ALIASES.get(part.name, part.name)
             if part.kind == "is" or (part.kind != "relation" and name not in COMPARISONS):
                 return None
             args = []

@@ -15,6 +15,7 @@ from crosscut.relational.language.terms import Compound, Term, Variable, is_grou
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from crosscut.relational.database.materialize import Predicate
     from crosscut.relational.language.terms import Constant
@@ -37,6 +38,10 @@ class Program:
         self.models: dict[int, None] = {}
         self.in_models: set[Predicate] = set()
         self.source = ""
+
+    def read_file(self, file: Path) -> None:
+        """Take in the clauses of a file."""
+        self.read(file.read_text(encoding="utf-8", errors="replace"), file.name)
 
     def read(self, text: str, source: str = "<text>") -> None:
         """Take in the clauses of a text."""

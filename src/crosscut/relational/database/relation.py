@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True)
-class TypeVariable:
-    """A type that matches any other and is bound by its first use, such as ``X`` in ``type(equals(X,X))``."""
-
-    name: str
+    from crosscut.relational.language.modes import TypeNames
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +36,7 @@ class Relation:
 
     name: str
     columns: NDArray[np.int32]
-    types: tuple[str | TypeVariable | None, ...]
+    types: TypeNames
     keyed: bool = False
 
     @property

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crosscut.relational.database.database import Column, ColumnKind
 from crosscut.relational.database.thresholds import column_thresholds
-from crosscut.relational.language.bias import (
-    Argument,
-    Bias,
-    BiasError,
-    Free,
-    In,
-    Key,
-    ListConst,
-    Literal,
-    Mode,
-    Out,
-    Shared,
-)
+from crosscut.relational.language.bias import Bias, BiasError
+from crosscut.relational.language.modes import Choice, Key, Literal, Mode, Var
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crosscut.relational.database.database import Database
     from crosscut.relational.database.relation import Relation
+    from crosscut.relational.language.bias import Reach
+    from crosscut.relational.language.modes import Argument
     from crosscut.relational.language.settings import Settings
     from crosscut.relational.language.terms import Constant
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How far modes made from a schema go; see `Bias.from_schema`."""
-
-    max_constants: int
-    max_thresholds: int
-    max_fanout: float
 
 
 def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
@@ -151,15 +133,15 @@ class _Table:
             back = self.relation.types[position] in self.database.key_types
             follow = column.kind == "link" and not back and (tested is None or self.own is None)
             if position == entry:
-                args.append(In(self.names[position]))
+                args.append(Var("+", self.names[position]))
             elif position == tested and argument is not None:
                 args.append(argument)
             elif follow or position == self.own:
-                args.append(Out(self.names[position]))
+                args.append(Var("-", self.names[position]))
             elif position == 0 and self.is_owned:
                 args.append(Key(0))
             else:
-                args.append(Free(self.names[position]))
+                args.append(Var("_", self.names[position]))
         return Literal(self.relation.name, tuple(args))
 
     def _joins(self, entry: int) -> Iterator[Mode]:
@@ -168,23 +150,23 @@ class _Table:
             column.kind in {"key", "link"} for column in self.columns
         )
         # a table of nothing but links is a test by itself
-        if only_links or any(isinstance(argument, Out) for argument in literal.args):
+        if only_links or any(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args):
             yield Mode((literal,))
 
     def _equalities(self, entry: int, position: int) -> Iterator[Mode]:
         constants = _frequent(self.database, self.relation, position, self.reach.max_constants)
         if constants and (len(constants) > 1 or entry != self.own):
-            yield Mode((self._literal(entry, position, ListConst(constants)),))
+            yield Mode((self._literal(entry, position, Choice(constants)),))
 
     def _comparisons(self, entry: int, position: int) -> Iterator[Mode]:
         predicate = (self.relation.name, self.relation.arity)
         cuts = column_thresholds(self.database, predicate, position, self.reach.max_thresholds)
-        value = Shared(self.names[position])
+        value = Var("", self.names[position])
         # of the example's own row "at most" says it all; of several "some at most" and "some above" differ
         single = entry == self.own and self.relation.types[entry] in self.database.key_types
         for comparison in ("=<",) if single else ("=<", ">"):
             if cuts:
-                test = Literal(comparison, (value, ListConst(tuple(cuts))))
+                test = Literal(comparison, (value, Choice(tuple(cuts))))
                 yield Mode((self._literal(entry, position, value), test))
 
 

@@ -45,18 +45,18 @@ _Tables = dict[str, dict[str, _Values]]
 
 def build(
     tables: Mapping[str, Any],
-    *,
     target: str,
-    keys: Mapping[str, str] | None = None,
-    links: Mapping[str, str] | None = None,
-    classes: Sequence[Constant] | None = None,
-    regression: bool | None = None,
+    keys: Mapping[str, str],
+    links: Mapping[str, str],
+    *,
+    classes: Sequence[Constant] | None,
+    regression: bool | None,
 ) -> Database:
     """Build the database of linked tables; see `Database.from_tables`."""
     columns: _Tables = {name: _columns(frame) for name, frame in tables.items()}
     target_table, target_column = _split(target, "target", columns)
-    primary = _primary_keys(columns, dict(keys or {}))
-    linked = _links(columns, primary, dict(links or {}))
+    primary = _primary_keys(columns, dict(keys))
+    linked = _links(columns, primary, dict(links))
     values = columns[target_table].pop(target_column)
     if target_table in primary and primary[target_table] == target_column:
         raise SchemaError(f"target is {target!r}, which is the key of {target_table}")

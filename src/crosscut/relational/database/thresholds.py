@@ -8,7 +8,8 @@ import numpy as np
 
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.program import EXAMPLE, with_key
-from crosscut.relational.language.bias import BiasError, Shared
+from crosscut.relational.language.bias import BiasError
+from crosscut.relational.language.modes import Var
 from crosscut.relational.language.prolog import Clause
 from crosscut.relational.language.terms import Compound, Term, Variable, conjuncts, term_text, variables
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
-    from crosscut.relational.language.bias import Bias, Generator
+    from crosscut.relational.language.bias import Bias
+    from crosscut.relational.language.modes import Generator
     from crosscut.relational.language.terms import Constant
 
 
@@ -70,7 +72,7 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
     for each in bias.discretizations:
         argument = each.literal.args[column] if column < each.literal.arity else None
         same = (each.literal.name, each.literal.arity) == (literal.name, len(literal.args))
-        if same and isinstance(argument, Shared) and argument.name in each.variables:
+        if same and isinstance(argument, Var) and argument.name in each.variables:
             hidden = int(bias.implicit_key and (literal.name, each.literal.arity + 1) in database.relations)
             found = column_thresholds(
                 database,

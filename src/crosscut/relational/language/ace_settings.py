@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosscut.relational.language import notation
-from crosscut.relational.language.bias import Bias, Discretization, In, Literal, Mode, Out, Shared
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.language.modes import Discretization, Literal, Mode, Var
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
 from crosscut.relational.language.settings import DISCRETIZATIONS, HEURISTICS, PRUNINGS, Settings
 from crosscut.relational.language.terms import Compound, Term, Variable, term_text
@@ -16,7 +17,7 @@ from crosscut.relational.language.terms import Compound, Term, Variable, term_te
 if TYPE_CHECKING:
     import os
 
-    from crosscut.relational.language.bias import TypeNames
+    from crosscut.relational.language.modes import TypeNames
 
 # Settings that steer ACE's own machinery (packs, memory, logging, sampling) and change no tree that is grown
 # here.
@@ -143,11 +144,11 @@ def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
             draft.parts["predict"] = Literal(
                 target.name,
                 tuple(
-                    Out("value")
+                    Var("-", "value")
                     if argument is value
-                    else In(argument.name)
+                    else Var("+", argument.name)
                     if isinstance(argument, Variable)
-                    else Shared("_")
+                    else Var("", "_")
                     for argument in target.args
                 ),
             )

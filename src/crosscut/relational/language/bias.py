@@ -3,74 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
-from crosscut.relational.language.modes import (
-    AnyConst,
-    Argument,
-    AutoLookahead,
-    Const,
-    Discretization,
-    Free,
-    Generator,
-    In,
-    InOut,
-    Key,
-    ListConst,
-    Literal,
-    Lookahead,
-    Mode,
-    Out,
-    Shared,
-)
+from crosscut.relational.language import notation
+from crosscut.relational.language.modes import AutoLookahead, Discretization, Literal, Lookahead, Mode
+from crosscut.relational.language.prolog import read_term
 from crosscut.relational.language.settings import Settings
+from crosscut.relational.language.terms import variables
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-    from crosscut.relational.database.database import Database
-    from crosscut.relational.database.relation import TypeVariable
-    from crosscut.relational.language.language import Language
-
-
-__all__ = [
-    "AnyConst",
-    "Argument",
-    "AutoLookahead",
-    "Bias",
-    "BiasError",
-    "Const",
-    "Discretization",
-    "Free",
-    "Generator",
-    "In",
-    "InOut",
-    "Key",
-    "ListConst",
-    "Literal",
-    "Lookahead",
-    "Mode",
-    "Out",
-    "Settings",
-    "Shared",
-    "TypeNames",
-]
+    from crosscut.relational.language.modes import TypeNames
 
 
 class BiasError(ValueError):
     """The bias does not fit the database, or contradicts itself."""
 
 
-TypeNames: TypeAlias = "tuple[str | TypeVariable | None, ...]"
+@dataclass(frozen=True)
+class Reach:
+    """How far modes made from a schema go; see `Bias.from_schema`."""
+
+    max_constants: int
+    max_thresholds: int
+    max_fanout: float
+
+
+class Linked(Protocol):
+    """A database, which knows how its tables are linked."""
+
+    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+        """Return modes that follow the links."""
 
 
 @dataclass(frozen=True)
 class Bias:
     """Language bias and settings of a relational tree.
 
-    Modes, types and lookahead may be given as text in ACE's notation; see the classes of this module for what
-    they become.
+    Modes, types and lookahead may be given as text in ACE's notation (`Bias.of`).
 
     Attributes
     ----------
@@ -82,7 +54,7 @@ class Bias:
         Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable fits
         anywhere.
     predict : Literal or None
-        The target, keys as `In` and the class as `Out`.
+        The target; its keys are marked with ``+`` and the class with ``-``.
     root : tuple of Literal
         Further literals that are part of every query; their variables can be used by all tests.
     lookahead, auto_lookahead, discretizations : tuples
@@ -105,7 +77,7 @@ class Bias:
     bond(+M,+A,+-B,#)
     +Charge < #[0.0,0.1]
     >>> bias.modes[0].literals[0].args[2]
-    ListConst(values=('c', 'n'))
+    Choice(values=('c', 'n'))
     >>> bias.settings.heuristic, bias.settings.minimal_cases
     ('gain', 2)
     """
@@ -158,15 +130,24 @@ class Bias:
         **settings
             Fields of `Settings`.
         """
-        from crosscut.relational.language.notation import bias_from_text
-
-        return bias_from_text(
-            modes,
-            types=types,
-            lookahead=lookahead,
-            auto_lookahead=auto_lookahead,
-            thresholds=thresholds,
-            root=root,
+        root_literals: tuple[Literal, ...] = ()
+        if root is not None:
+            term = read_term(root)
+            key = next(variables(term), None)
+            root_literals = notation.root_from_term(term, None, [] if key is None else [key.name])
+        return cls(
+            modes=tuple(mode if isinstance(mode, Mode) else notation.read_mode(mode) for mode in modes),
+            types=dict(notation.types_from_term(read_term(text)) for text in types),
+            typed=bool(types),
+            root=root_literals,
+            lookahead=tuple(notation.lookahead_from_terms(*map(read_term, pair)) for pair in lookahead),
+            auto_lookahead=tuple(
+                AutoLookahead(notation.read_literal(text), tuple(names)) for text, names in auto_lookahead
+            ),
+            discretizations=tuple(
+                Discretization(notation.read_literal(text), number, (name,))
+                for text, name, number in thresholds
+            ),
             implicit_key=implicit_key,
             settings=Settings(**settings),
         )
@@ -188,14 +169,14 @@ class Bias:
         A ``modeb`` becomes a mode with the same types. Its recall number limits solutions, not uses, and is
         passed over.
         """
-        from crosscut.relational.database.aleph import read_modes
+        from crosscut.relational.language.aleph_modes import read_modes
 
         return read_modes(prefix)
 
     @classmethod
     def from_schema(
         cls,
-        database: Database,
+        database: Linked,
         *,
         max_constants: int = 20,
         max_thresholds: int = 8,
@@ -242,10 +223,7 @@ class Bias:
         part(+Machine,-Part,#[gear,chain])
         part(Key,+Part,#[gear,chain])
         """
-        from crosscut.relational.database.schema_bias import Reach, bias_from_schema
-
-        reach = Reach(max_constants, max_thresholds, max_fanout)
-        return bias_from_schema(database, reach, Settings(**settings))
+        return database.schema_bias(Reach(max_constants, max_thresholds, max_fanout), Settings(**settings))
 
     def with_settings(self, **changes: Any) -> Bias:
         """Return the same language with other settings.
@@ -256,12 +234,6 @@ class Bias:
         5
         """
         return replace(self, settings=replace(self.settings, **changes))
-
-    def resolve(self, database: Database) -> Language:
-        """Return the modes checked against a database, constants chosen and numbered, keys made explicit."""
-        from crosscut.relational.queries.resolve import resolve
-
-        return resolve(self, database)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.modes))

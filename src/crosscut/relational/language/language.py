@@ -8,28 +8,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crosscut.relational.language.bias import AutoLookahead, Lookahead, Mode, TypeNames
+    from crosscut.relational.language.modes import AutoLookahead, Lookahead, Mode, TypeNames
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.language.settings import Settings
 
 
 @dataclass(frozen=True)
 class Language:
-    """What refinement works with; made by `Bias.resolve`.
+    """What refinement works with; made by `resolve`.
 
-    Every literal's arguments are `Key`, `In`, `Out`, `InOut`, `Shared`, `Free` or `Const` with its id:
-    choices among constants have been expanded, one mode each, and generated constants and thresholds
-    computed. In the models format the key has been added in front of literals on keyed relations. A literal's
-    predicate is a comparison (`COMPARISONS`, aliases such as ``==`` replaced), a relation of the database, or
-    one of its rules, to be looked up in this order; a rule has exactly one body and can be written in place
-    with `Rule.expand`.
+    Every literal's arguments are `Key`, `Var` or `Const` with its id: choices among constants have been
+    expanded, one mode each, and generated constants and thresholds computed. In the models format the key has
+    been added in front of literals on keyed relations. A literal's predicate is a comparison (`COMPARISONS`,
+    aliases such as ``==`` replaced), a relation of the database, or one of its rules, to be looked up in this
+    order; a rule has exactly one body and can be written in place of a call.
 
     Attributes
     ----------
     modes : tuple of Mode
         In order of generation: modes as in the bias, within one the constants in their order (the last
-        argument's change fastest). ``mode.source`` is the number of the bias' mode, ``mode.choice`` counts
-        within it.
+        argument's change fastest). ``mode.source`` is the number of the bias' mode.
     lookahead : tuple of Lookahead
         Expanded in the same way.
     auto_lookahead : tuple of AutoLookahead

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+from typing import Literal as OneOf
 
 from crosscut.relational.language.terms import INFIX, Constant, Term, term_text
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-@dataclass(frozen=True, slots=True)
-class In:
-    """``+X``: a variable that is bound before the literal, of the argument's type."""
-
-    name: str
+Mark: TypeAlias = OneOf["+", "-", "+-", "", "_"]
 
 
 @dataclass(frozen=True, slots=True)
-class Out:
-    """``-X``: a new variable."""
+class Var:
+    """A variable; its mark says how it is bound.
 
+    ===== ==============================================================================================
+    mark  meaning
+    ===== ==============================================================================================
+    ``+`` bound before the literal, of the argument's type
+    ``-`` new
+    ``+-`` each bound variable of the argument's type, then a new one
+    none  the argument of that name elsewhere in the mode or template; new if there is none
+    ``_`` new, and no later literal takes it as an input: a column that a mode does not use
+    ===== ==============================================================================================
+    """
+
+    mark: Mark
     name: str
 
-
-@dataclass(frozen=True, slots=True)
-class InOut:
-    """``+-X``: each bound variable of the argument's type, then a new one."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A bare variable: the argument of that name elsewhere in the mode or template; new if there is none."""
-
-    name: str
+    @property
+    def is_input(self) -> bool:
+        """Whether a value from elsewhere may take its place."""
+        return self.mark in {"", "+", "+-"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +47,10 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True)
-class AnyConst:
-    """``#``: every constant that occurs in this argument's column of the database."""
+class Choice:
+    """``#[a,b]``: each of the constants, in this order; ``#``: every constant of the argument's column."""
 
-
-@dataclass(frozen=True, slots=True)
-class ListConst:
-    """``#[a,b]``: each of the constants, in this order."""
-
-    values: tuple[Constant, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Free:
-    """A new variable that no later literal takes as an input: a column that a mode does not use."""
-
-    name: str
+    values: tuple[Constant, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +60,17 @@ class Key:
     index: int = 0
 
 
-Argument: TypeAlias = In | Out | InOut | Shared | Free | Key | Const | AnyConst | ListConst
+Argument: TypeAlias = Var | Key | Const | Choice
+
+
+@dataclass(frozen=True)
+class TypeVariable:
+    """A type that matches any other and is bound by its first use, such as ``X`` in ``type(equals(X,X))``."""
+
+    name: str
+
+
+TypeNames: TypeAlias = tuple[str | TypeVariable | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,15 @@ class Literal:
     def arity(self) -> int:
         """Number of arguments."""
         return len(self.args)
+
+    @property
+    def predicate(self) -> tuple[str, int]:
+        """Name and arity."""
+        return self.name, len(self.args)
+
+    def changed(self, change: Callable[[Argument], Argument]) -> Literal:
+        """Return the literal with every argument changed."""
+        return replace(self, args=tuple(map(change, self.args)))
 
     def __str__(self) -> str:
         texts = [_argument_text(argument) for argument in self.args]
@@ -118,19 +127,16 @@ class Mode:
     max_uses : int or None
         How often the mode may be used on a path; None for no limit.
     generator : Generator or None
-        Where the constants for its `Shared` variables come from; None in a resolved mode.
+        Where the constants for its unmarked variables come from; None in a resolved mode.
     source : int
         In a `Language`: number of the mode of the bias that this one was made from. Uses are counted per
         source.
-    choice : int
-        In a `Language`: number of the choice of constants among those of the same source.
     """
 
     literals: tuple[Literal, ...]
     max_uses: int | None = None
     generator: Generator | None = None
     source: int = 0
-    choice: int = 0
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.literals))
@@ -141,14 +147,12 @@ class Mode:
 class Lookahead:
     """``then`` may be added in the same step as a literal that matches ``first``.
 
-    Arguments of ``first`` are `Shared` variables (or constants); the same names in ``then`` stand for the
-    matched literal's arguments, other `Shared` names for new variables.
+    Arguments of ``first`` are unmarked variables (or constants); the same names in ``then`` stand for the
+    matched literal's arguments, other unmarked names for new variables.
     """
 
     first: Literal
     then: tuple[Literal, ...]
-    source: int = 0
-    choice: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,21 +174,11 @@ class Discretization:
 
 def _argument_text(argument: Argument) -> str:
     match argument:
-        case In(name):
-            return f"+{name}"
-        case Out(name):
-            return f"-{name}"
-        case InOut(name):
-            return f"+-{name}"
-        case Shared(name):
-            return name
-        case Free(name):
-            return f"_{name}"
+        case Var(mark, name):
+            return f"{mark}{name}"
         case Key(index):
             return f"Key{index or ''}"
         case Const(value):
             return term_text(value)
-        case AnyConst():
-            return "#"
-        case ListConst(values):
-            return f"#{term_text(values)}"
+        case Choice(values):
+            return "#" if values is None else f"#{term_text(values)}"

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from crosscut.relational.database.relation import TypeVariable
-from crosscut.relational.language.bias import (
-    AnyConst,
-    Argument,
+from crosscut.relational.language.modes import (
     AutoLookahead,
-    Bias,
+    Choice,
     Const,
-    Discretization,
     Generator,
-    In,
-    InOut,
     Key,
-    ListConst,
     Literal,
     Lookahead,
     Mode,
-    Out,
-    Shared,
+    TypeVariable,
+    Var,
 )
 from crosscut.relational.language.prolog import PrologError, read_term
 from crosscut.relational.language.terms import (
@@ -36,13 +29,22 @@ from crosscut.relational.language.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from crosscut.relational.language.bias import TypeNames
-    from crosscut.relational.language.settings import Settings
+    from crosscut.relational.language.modes import Argument, TypeNames
     from crosscut.relational.language.terms import Constant
 
-_VARIABLES: dict[str, type[In | Out | InOut]] = {"+": In, "-": Out, "+-": InOut}
+_MARKS: Any = ("+", "-", "+-")  # literals of the type `Mark`
+
+
+def read_mode(text: str) -> Mode:
+    """Return the mode in a text."""
+    return mode_from_term(read_term(text))
+
+
+def read_literal(text: str) -> Literal:
+    """Return the literal in a text."""
+    return literals_from_term(read_term(text))[0]
 
 
 def mode_from_term(term: Term) -> Mode:
@@ -50,8 +52,8 @@ def mode_from_term(term: Term) -> Mode:
 
     Examples
     --------
-    >>> mode_from_term(read_term("#(C: member(C,[1,2]), (h(+S,+-X,-H), H<C))")).literals[1]
-    Literal(name='<', args=(Shared(name='H'), Shared(name='C')), negated=False)
+    >>> read_mode("#(C: member(C,[1,2]), (h(+S,+-X,-H), H<C))").literals[1].args
+    (Var(mark='', name='H'), Var(mark='', name='C'))
     """
     max_uses, term = _uses(term)
     generator = None
@@ -109,21 +111,22 @@ def _literal(goal: Term, fresh: Iterator[int]) -> Literal:
 
 
 def _argument(term: Term, goal: Compound, fresh: Iterator[int]) -> Argument:
-    if isinstance(term, Variable):
-        return Shared(f"_{next(fresh)}" if term.name == "_" else term.name)
-    if isinstance(term, str):
-        if term in _VARIABLES:
-            return _VARIABLES[term](f"_{next(fresh)}")
-        return AnyConst() if term == "#" else Const(term)
-    if isinstance(term, Compound) and len(term.args) == 1:
-        (inner,) = term.args
-        if term.name in _VARIABLES:
-            if isinstance(inner, Variable):
-                return _VARIABLES[term.name](f"_{next(fresh)}" if inner.name == "_" else inner.name)
-            if is_ground(inner) and term.name == "+":
-                return Const(inner)
-        if term.name == "#":
-            return ListConst(_constants(inner, goal)) if isinstance(inner, tuple) else AnyConst()
+    def named(mark: Any, name: str) -> Var:
+        return Var(mark, f"_{next(fresh)}" if name == "_" else name)
+
+    match term:
+        case Variable():
+            return named("", term.name)
+        case str() if term in _MARKS:
+            return named(term, "_")
+        case Compound(mark, (Variable() as inner,)) if mark in _MARKS:
+            return named(mark, inner.name)
+        case Compound("+", (inner,)) if is_ground(inner):
+            return Const(inner)  # type: ignore[arg-type]  # ground, so no variable
+        case Compound("#", (tuple() as items,)):
+            return Choice(_constants(items, goal))
+        case "#" | Compound("#", (_,)):
+            return Choice()
     if is_ground(term):
         return Const(term)
     raise PrologError(
@@ -156,53 +159,51 @@ def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:
 def warmode_from_term(term: Term) -> tuple[Mode, tuple[str, int], TypeNames]:
     """Mode and types of ``warmode(term)``, where ``+name`` is an input of type ``name``."""
     max_uses, term = _uses(term)
-    inner = term.args[0] if isinstance(term, Compound) and term.name == "\\+" else term
-    if isinstance(inner, str):
-        return Mode((Literal(inner, (), inner is not term),), max_uses), (inner, 0), ()
-    if not isinstance(inner, Compound):
+    negated = isinstance(term, Compound) and term.name == "\\+"
+    goal = term.args[0] if negated and isinstance(term, Compound) else term
+    if isinstance(goal, str):
+        return Mode((Literal(goal, (), negated),), max_uses), (goal, 0), ()
+    if not isinstance(goal, Compound):
         raise PrologError(f"warmode({term_text(term)}) does not name a predicate")
     args: list[Argument] = []
     types: list[str | TypeVariable | None] = []
-    for number, argument in enumerate(inner.args, 1):
-        name = argument.args[0] if isinstance(argument, Compound) and len(argument.args) == 1 else None
+    for number, argument in enumerate(goal.args, 1):
+        mark, name = None, None
+        if isinstance(argument, Compound) and len(argument.args) == 1:
+            mark, (name,) = argument.name, argument.args
         types.append(
             name if isinstance(name, str) else TypeVariable(name.name) if isinstance(name, Variable) else None
         )
-        if isinstance(argument, Compound) and argument.name in _VARIABLES and len(argument.args) == 1:
-            args.append(_VARIABLES[argument.name](f"V{number}"))
-        elif isinstance(argument, Compound) and argument.name == "#" and isinstance(name, str):
-            args.append(AnyConst())
+        if mark in _MARKS:
+            args.append(Var(mark, f"V{number}"))  # type: ignore[arg-type]
+        elif mark == "#" and isinstance(name, str):
+            args.append(Choice())
         else:
-            args.append(_argument(argument, inner, count(1)))
-    literal = Literal(inner.name, tuple(args), inner is not term)
-    return Mode((literal,), max_uses), (inner.name, len(args)), tuple(types)
+            args.append(_argument(argument, goal, count(1)))
+    literal = Literal(goal.name, tuple(args), negated)
+    return Mode((literal,), max_uses), literal.predicate, tuple(types)
 
 
 def predict_from_term(term: Term) -> tuple[Literal, TypeNames]:
     """Target literal of ``predict(term)`` and the types of its arguments."""
     mode, _, types = warmode_from_term(term)
     (literal,) = mode.literals
-    if sum(isinstance(argument, Out) for argument in literal.args) != 1:
+    if sum(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args) != 1:
         raise PrologError(f"predict({term_text(term)}): exactly one argument has to be marked with '-'")
     return literal, types
 
 
 def lookahead_from_terms(first: Term, then: Term) -> Lookahead:
     """Return the template in ``lookahead(first, then)``."""
-    return Lookahead(literals_from_term(first)[0], _renamed(literals_from_term(then)))
 
+    def apart(argument: Argument) -> Argument:
+        """Anonymous variables of the second part must not meet those of the template."""
+        if isinstance(argument, Var) and argument.mark == "" and argument.name[0] == "_":
+            return Var("", f"_{argument.name}")
+        return argument
 
-def _renamed(literals: tuple[Literal, ...]) -> tuple[Literal, ...]:
-    """Anonymous variables of the second part must not meet those of the template."""
-
-    def rename(argument: Argument) -> Argument:
-        return (
-            Shared(f"_{argument.name}")
-            if isinstance(argument, Shared) and argument.name[0] == "_"
-            else argument
-        )
-
-    return tuple(Literal(each.name, tuple(map(rename, each.args)), each.negated) for each in literals)
+    template = literals_from_term(first)[0]
+    return Lookahead(template, tuple(literal.changed(apart) for literal in literals_from_term(then)))
 
 
 def auto_lookahead_from_terms(first: Term, names: Term) -> AutoLookahead:
@@ -217,54 +218,15 @@ def root_from_term(
     kept = []
     keys = {name: Key(number) for number, name in enumerate(key_names)}
     for literal in literals_from_term(term):
-        if target is not None and (literal.name, literal.arity) == target:
-            names = [
-                argument.name for argument in literal.args if isinstance(argument, (Shared, In, InOut, Out))
-            ]
+        if literal.predicate == target:
+            names = [argument.name for argument in literal.args if isinstance(argument, Var)]
             keys = {name: Key(number) for number, name in enumerate(names[:-1])}
         else:
             kept.append(literal)
-    return tuple(
-        Literal(
-            each.name,
-            tuple(keys.get(a.name, a) if isinstance(a, (Shared, In, InOut)) else a for a in each.args),
-            each.negated,
-        )
-        for each in kept
-    )
 
+    def place(argument: Argument) -> Argument:
+        if isinstance(argument, Var) and argument.is_input:
+            return keys.get(argument.name, argument)
+        return argument
 
-def bias_from_text(
-    modes: Iterable[Mode | str],
-    *,
-    types: Sequence[str],
-    lookahead: Sequence[tuple[str, str]],
-    auto_lookahead: Sequence[tuple[str, Sequence[str]]],
-    thresholds: Sequence[tuple[str, str, int]],
-    root: str | None,
-    implicit_key: bool,
-    settings: Settings,
-) -> Bias:
-    """Return what `Bias.of` returns."""
-    root_literals: tuple[Literal, ...] = ()
-    if root is not None:
-        term = read_term(root)
-        first = next(variables(term), None)
-        root_literals = root_from_term(term, None, [] if first is None else [first.name])
-    return Bias(
-        modes=tuple(mode if isinstance(mode, Mode) else mode_from_term(read_term(mode)) for mode in modes),
-        types=dict(types_from_term(read_term(text)) for text in types),
-        typed=bool(types),
-        root=root_literals,
-        lookahead=tuple(lookahead_from_terms(read_term(a), read_term(b)) for a, b in lookahead),
-        auto_lookahead=tuple(
-            AutoLookahead(literals_from_term(read_term(text))[0], tuple(names))
-            for text, names in auto_lookahead
-        ),
-        discretizations=tuple(
-            Discretization(literals_from_term(read_term(text))[0], number, (name,))
-            for text, name, number in thresholds
-        ),
-        implicit_key=implicit_key,
-        settings=settings,
-    )
+    return tuple(literal.changed(place) for literal in kept)

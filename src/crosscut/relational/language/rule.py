@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from crosscut.relational.language.clauses import Conjunction
 
 COMPARISONS = ("=", "\\=", "<", "=<", ">", ">=")
-OPPOSITE = {"=": "\\=", "\\=": "=", "<": ">=", ">=": "<", ">": "=<", "=<": ">"}
+ALIASES = {"==": "=", "=:=": "=", "\\==": "\\=", "=\\=": "\\="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Rule:
     definition : tuple of Conjunction
         The clauses in the form in which they can be evaluated.
 
-    A rule with exactly one body can be written in place of a call (`expand`). A `Language` has no other
+    A rule with exactly one body can be written in place of a call. A `Language` has no other
     rules: where a mode uses one, it has been evaluated on the constants its arguments can take and stored as
     a relation.
     """
@@ -81,47 +81,3 @@ class Rule:
         if len(self.bodies) != 1 or len(self.bodies[0]) != 1:
             return False
         return all(argument < self.arity for argument in self.bodies[0][0].args)
-
-    def expand(self, goal: Goal, next_variable: int) -> tuple[Goal, ...]:
-        """Return the goals that stand for a call of this predicate.
-
-        Parameters
-        ----------
-        goal : Goal
-            The call.
-        next_variable : int
-            First number that is free for variables local to the body.
-
-        Examples
-        --------
-        >>> equals = Rule("equals", 2, ((Goal("=", (0, 1)),),), frozenset({0, 1}))
-        >>> equals.expand(Goal("equals", (4, ~9)), 5)
-        (Goal(name='=', args=(4, -10), negated=False),)
-        """
-        if len(self.bodies) != 1:
-            raise ValueError(
-                f"{self.indicator} is defined by {len(self.bodies)} clauses and cannot be written in place"
-            )
-        substitution = dict(enumerate(goal.args))
-
-        def place(argument: int) -> int:
-            if argument < 0:
-                return argument
-            if argument not in substitution:
-                substitution[argument] = next_variable + len(substitution) - self.arity
-            return substitution[argument]
-
-        goals = tuple(
-            Goal(part.name, tuple(place(argument) for argument in part.args), part.negated)
-            for part in self.bodies[0]
-        )
-        if not goal.negated:
-            return goals
-        if len(goals) != 1 or len(substitution) > self.arity:
-            raise ValueError(
-                f"\\+ {self.indicator} is not supported: its body is more than one test of its arguments"
-            )
-        (only,) = goals
-        if only.is_comparison and only.name in {"=", "\\="}:
-            return (Goal(OPPOSITE[only.name], only.args),)
-        return (Goal(only.name, only.args, not only.negated),)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.relational.language.prolog import PrologError, read_program
-from crosscut.relational.language.rule import COMPARISONS, Goal
+from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal
 from crosscut.relational.language.terms import Compound, Variable, conjuncts, term_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries, members
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.prolog import Clause
     from crosscut.relational.language.terms import Constant, Term
-
-ALIASES = {"==": "=", "=:=": "=", "\\==": "\\=", "=\\=": "\\="}
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from crosscut import _core
-from crosscut.relational.database.relation import TypeVariable
-from crosscut.relational.language.bias import Const, Free, In, InOut, Key, Out, Shared
+from crosscut.relational.language.modes import Const, Key, TypeVariable, Var
 from crosscut.relational.language.rule import COMPARISONS, Goal
 
 if TYPE_CHECKING:
@@ -17,15 +16,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
-    from crosscut.relational.language.bias import Argument, Literal
     from crosscut.relational.language.language import Language
+    from crosscut.relational.language.modes import Argument, Literal
 
 # a term of the core: its kind in the low two bits, a number above them
 CONSTANT, FIXED, VARIABLE = 0, 1, 2
 ANY_TYPE = -1
 FIRST_TYPE_VARIABLE = -3  # this and below: types that are bound by their first use on a path
 UNUSED = "$unused"  # the type of variables that no input takes
-GIVEN, INPUT, OUTPUT, EITHER, SHARED = range(5)
+GIVEN = 0
+MARKS = {"+": 1, "-": 2, "_": 2, "+-": 3, "": 4}  # how the core writes those of variables
 STEP_LIMIT = 1_000_000
 
 CoreLiteral = tuple[int, bool, list[int]]
@@ -275,7 +275,7 @@ class Queries:
                 self._argument(
                     argument,
                     self._type(
-                        UNUSED if isinstance(argument, Free) else name,
+                        UNUSED if isinstance(argument, Var) and argument.mark == "_" else name,
                         language,
                         (literal.name, literal.arity),
                     ),
@@ -293,8 +293,7 @@ class Queries:
                 return GIVEN, -1, type_number, term(FIXED, index)
             case Const(_, number):
                 return GIVEN, -1, type_number, term(CONSTANT, number)
-            case In(name) | Out(name) | InOut(name) | Shared(name) | Free(name):
-                mark = {In: INPUT, Out: OUTPUT, Free: OUTPUT, InOut: EITHER, Shared: SHARED}[type(argument)]
-                return mark, slots.setdefault(name, len(slots)), type_number, 0
+            case Var(mark, name):
+                return MARKS[mark], slots.setdefault(name, len(slots)), type_number, 0
             case _:
-                raise TypeError(f"{argument} was not resolved; use Bias.resolve")
+                raise TypeError(f"{argument} was not resolved; use resolve")

@@ -8,49 +8,33 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from crosscut.relational.database.thresholds import generated
-from crosscut.relational.language.bias import (
-    AnyConst,
-    Argument,
-    AutoLookahead,
-    Bias,
-    BiasError,
-    Const,
-    In,
-    InOut,
-    Key,
-    ListConst,
-    Literal,
-    Lookahead,
-    Mode,
-    Out,
-    Shared,
-)
+from crosscut.relational.language.bias import BiasError
 from crosscut.relational.language.language import Language
-from crosscut.relational.language.rule import COMPARISONS, Goal
+from crosscut.relational.language.modes import AutoLookahead, Choice, Const, Key, Lookahead, Var
+from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal
 from crosscut.relational.queries.stored_rules import StoredRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crosscut.relational.database.database import Database
-    from crosscut.relational.language.bias import TypeNames
+    from crosscut.relational.language.bias import Bias
+    from crosscut.relational.language.modes import Argument, Literal, Mode, TypeNames
     from crosscut.relational.language.terms import Constant
-
-ALIASES = {"==": "=", "=:=": "=", "\\==": "\\=", "=\\=": "\\="}
 
 
 def resolve(bias: Bias, database: Database) -> Language:
-    """Return what `Bias.resolve` returns."""
+    """Return the modes checked against a database, constants chosen and numbered, keys made explicit."""
     resolver = _Resolver(bias, database)
     modes = [
-        replace(mode, literals=literals, generator=None, source=source, choice=choice)
+        replace(mode, literals=literals, generator=None, source=source)
         for source, mode in enumerate(bias.modes)
-        for choice, literals in enumerate(resolver.choices(mode))
+        for literals in resolver.choices(mode)
     ]
     lookahead = [
-        Lookahead(resolver.template(each.first), then, source, choice)
-        for source, each in enumerate(bias.lookahead)
-        for choice, then in enumerate(resolver.expanded(each.then))
+        Lookahead(resolver.template(each.first), then)
+        for each in bias.lookahead
+        for then in resolver.expanded(each.then)
     ]
     auto = [AutoLookahead(resolver.template(each.first), each.variables) for each in bias.auto_lookahead]
     root, root_types = resolver.root()
@@ -82,37 +66,27 @@ class _Resolver:
         names = mode.generator.variables
         for values in generated(mode.generator, self.bias, self.database):
             chosen = dict(zip(names, values, strict=True))
-            literals = tuple(
-                replace(
-                    literal,
-                    args=tuple(
-                        Const(chosen[a.name])
-                        if isinstance(a, (Shared, In, InOut)) and a.name in chosen
-                        else a
-                        for a in literal.args
-                    ),
-                )
-                for literal in mode.literals
-            )
-            yield from self.expanded(literals)
+
+            def place(argument: Argument, chosen: dict[str, Constant] = chosen) -> Argument:
+                if isinstance(argument, Var) and argument.is_input and argument.name in chosen:
+                    return Const(chosen[argument.name])
+                return argument
+
+            yield from self.expanded(tuple(literal.changed(place) for literal in mode.literals))
 
     def expanded(self, literals: tuple[Literal, ...]) -> Iterator[tuple[Literal, ...]]:
         """Return the conjunction once for every choice of constants."""
         located = [self.located(literal) for literal in literals]
-        options: list[list[Argument]] = [
-            self.options(literal, column) for literal in located for column in range(literal.arity)
+        options = [
+            product(*(self.options(literal, column) for column in range(literal.arity)))
+            for literal in located
         ]
         for chosen in product(*options):
-            position = 0
-            made = []
-            for literal in located:
-                made.append(replace(literal, args=tuple(chosen[position : position + literal.arity])))
-                position += literal.arity
-            yield tuple(made)
+            yield tuple(replace(literal, args=args) for literal, args in zip(located, chosen, strict=True))
 
     def located(self, literal: Literal) -> Literal:
         """Return the literal with its key, after checks that the database and the types know it."""
-        written = (literal.name, literal.arity)
+        written = literal.predicate
         name = ALIASES.get(literal.name, literal.name)
         literal = replace(literal, name=name)
         if name in COMPARISONS and literal.arity == 2:
@@ -127,11 +101,11 @@ class _Resolver:
         if self.bias.implicit_key and self.takes_key(name, literal.arity):
             literal = replace(literal, args=(Key(0), *literal.args))
             declared = (*self.database.key_types, *declared)
-        self.types[name, literal.arity] = declared
-        if (name, literal.arity) == ("member", 2):
+        self.types[literal.predicate] = declared
+        if literal.predicate == ("member", 2):
             self.rules.store_member()
         self.check_known(literal)
-        rule = self.database.rules.get((name, literal.arity))
+        rule = self.database.rules.get(literal.predicate)
         if rule is not None and (len(rule.bodies) != 1 or (literal.negated and not rule.is_test)):
             self.rules.store(rule)
         return literal
@@ -145,11 +119,12 @@ class _Resolver:
 
     def check_known(self, literal: Literal) -> None:
         database = self.database
-        predicate = (literal.name, literal.arity)
+        predicate = literal.predicate
         rule = database.rules.get(predicate)
         if rule is not None:
             for position in rule.inputs:
-                if isinstance(literal.args[position], Out):
+                argument = literal.args[position]
+                if isinstance(argument, Var) and argument.mark == "-":
                     raise BiasError(
                         f"argument {position + 1} of {rule.indicator} has to be bound before the test "
                         f"({rule.text}); write +, a constant or # instead of -"
@@ -173,15 +148,16 @@ class _Resolver:
 
     def options(self, literal: Literal, column: int) -> list[Argument]:
         argument = literal.args[column]
-        if isinstance(argument, Const):
-            return [self.constant(argument.value)]
-        if isinstance(argument, ListConst):
-            return [self.constant(value) for value in argument.values]
-        if isinstance(argument, AnyConst):
-            return self.column_constants(literal, column)
-        rule = self.database.rules.get((literal.name, literal.arity))
-        if isinstance(argument, InOut) and rule is not None and column in rule.inputs:
-            return [In(argument.name)]
+        rule = self.database.rules.get(literal.predicate)
+        match argument:
+            case Const(value):
+                return [self.constant(value)]
+            case Choice(None):
+                return self.column_constants(literal, column)
+            case Choice(values):
+                return [self.constant(value) for value in values or ()]
+            case Var("+-", name) if rule is not None and column in rule.inputs:
+                return [Var("+", name)]
         return [argument]
 
     def constant(self, value: Constant) -> Const:
@@ -193,12 +169,12 @@ class _Resolver:
         A predicate that is not stored takes those of all columns of the argument's type.
         """
         database = self.database
-        relation = database.relations.get((literal.name, literal.arity))
+        relation = database.relations.get(literal.predicate)
         if relation is not None:
             return [Const(database.constants.terms[each], int(each)) for each in relation.distinct(column)]
-        wanted = self.types.get((literal.name, literal.arity), (None,) * literal.arity)[column]
+        wanted = self.types.get(literal.predicate, (None,) * literal.arity)[column]
         found = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
-        if not found and (literal.name, literal.arity) not in self.missing:
+        if not found and literal.predicate not in self.missing:
             raise BiasError(
                 f"# in {literal}: no stored relation has an argument of type {wanted} to take constants "
                 "from; list them as #[a,b,...]"
@@ -208,9 +184,7 @@ class _Resolver:
     def template(self, literal: Literal) -> Literal:
         """Return a template's literal, its constants numbered."""
         located = self.located(literal)
-        return replace(
-            located, args=tuple(self.constant(a.value) if isinstance(a, Const) else a for a in located.args)
-        )
+        return located.changed(lambda a: self.constant(a.value) if isinstance(a, Const) else a)
 
     def root(self) -> tuple[tuple[Goal, ...], tuple[str | None, ...]]:
         n_keys = len(self.database.keys)
@@ -222,14 +196,14 @@ class _Resolver:
             args = []
             for argument, type_name in zip(
                 located.args,
-                self.types.get((located.name, located.arity), (None,) * located.arity),
+                self.types.get(located.predicate, (None,) * located.arity),
                 strict=True,
             ):
                 if isinstance(argument, Key):
                     args.append(argument.index)
                 elif isinstance(argument, Const):
                     args.append(~self.constant(argument.value).id)
-                elif isinstance(argument, (AnyConst, ListConst)):
+                elif isinstance(argument, Choice):
                     raise BiasError(f"root({literal}): a root cannot choose constants")
                 else:
                     if argument.name not in numbers:

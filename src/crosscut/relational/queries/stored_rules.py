@@ -10,15 +10,16 @@ import numpy as np
 from crosscut.relational.database.bindings import Bindings
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import Relation, distinct_facts
-from crosscut.relational.language.bias import BiasError, Const, ListConst
+from crosscut.relational.language.bias import BiasError
+from crosscut.relational.language.modes import Choice, Const
 from crosscut.relational.language.terms import Variable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
-    from crosscut.relational.database.relation import TypeVariable
     from crosscut.relational.language.bias import Bias
+    from crosscut.relational.language.modes import TypeVariable
     from crosscut.relational.language.rule import Rule
 
 MAX_DOMAIN = 5_000_000
@@ -81,7 +82,7 @@ class StoredRules:
                 argument = literal.args[position]
                 if isinstance(argument, Const):
                     found[self.database.constants.intern(argument.value)] = None
-                elif isinstance(argument, ListConst):
+                elif isinstance(argument, Choice) and argument.values is not None:
                     found |= dict.fromkeys(self.database.constants.intern(value) for value in argument.values)
                 else:
                     wanted = self.bias.types.get((rule.name, rule.arity), (None,) * rule.arity)[position]

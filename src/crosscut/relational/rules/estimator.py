@@ -17,6 +17,7 @@ from crosscut.relational.queries.growth import signature_of
 from crosscut.relational.queries.prediction import Questions
 from crosscut.relational.queries.printing import body_text, clause, legend, query_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts
+from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.queries.tree import Node
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import as_tree, goals_of, meaning
@@ -111,7 +112,7 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         if database.target is None or not database.classes or database.n_examples == 0:
             raise ValueError("the database has no examples with classes, so there is nothing to learn")
         bias = Bias.from_schema(database) if self.bias is None else self.bias
-        language = bias.resolve(database)
+        language = resolve(bias, database)
         facts = Facts(database, language.root)
         self.folds_ = folds_of(self.cv, database)
         self.classes_ = np.array(database.classes, dtype=object)
