@@ -22,14 +22,6 @@ def test_machines_follow_their_rule():
         assert label == ("sendback" if parts & fixed else "fix" if parts else "ok")
 
 
-def test_machines_are_those_of_ace(ace_data):
-    from crosscut.relational.database.database import Database
-
-    ours, published = machines()[0], Database.from_ace(ace_data / "machines" / "keys" / "mach")
-    assert labels(ours) == labels(published)
-    assert facts(ours, "worn", 2) == facts(published, "worn", 2)
-
-
 def test_simple_bongard_pictures_follow_the_theory():
     database, _ = bongard("simple", n=300, seed=3)
     triangles, circles = set(facts(database, "triangle", 2)), set(facts(database, "circle", 2))

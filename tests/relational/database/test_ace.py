@@ -9,6 +9,7 @@ from crosscut.relational.database.target import TargetError
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.queries.resolve import resolve
+from relational.machines import FORMS, write_machines
 
 KEYS = {
     "app.kb": """
@@ -233,37 +234,17 @@ def test_fold_marks_have_to_fit_the_examples(write):
         database.with_folds([0, 1])
 
 
-PUBLISHED = {
-    # prefix: class counts, relations, modes, lookaheads, fold sizes
-    "machines/keys/mach": ([6, 3, 6], 3, 3, 0, None),
-    "machines/examples/mach": ([6, 6, 3], 3, 3, 0, None),
-    "bongard/keys/bongard": ([264, 128], 5, 6, 0, None),
-    "bongard/examples/bongard": ([128, 264], 5, 6, 0, None),
-    "mutagenesis_ace230/muta": ([92, 138], 22, 48, 53, None),
-    "mutagenesis_188d/t-0-0-0/muta-d": ([125, 63], 16, 55, 0, [19] * 9 + [17]),
-    "carcinogenesis_ace/t-0-0-0/canc-d": ([182, 148], 30, 99, 0, [33] * 10),
-    "uwcse_ace/t-0-0-0/uwcse": ([113, 2711], 14, 39, 0, [756, 468, 160, 972, 468]),
-}
-
-
-@pytest.mark.parametrize("prefix", PUBLISHED)
 @pytest.mark.filterwarnings("error")
-def test_published_applications_load_without_edits(ace_data, prefix):
-    counts, relations, modes, lookahead, folds = PUBLISHED[prefix]
-    folder = ace_data / prefix.split("/")[0] / "folds" if folds else None
-    database = Database.from_ace(ace_data / prefix, folds=folder)
-    language = resolve(Bias.from_ace(ace_data / prefix), database)
-    assert np.bincount(database.target).tolist() == counts
-    assert len(database.relations) == relations
-    assert len(language.modes) == modes
-    assert len(language.lookahead) == lookahead
-    if folds is not None:
-        assert np.bincount(database.folds).tolist() == folds
-
-
-@pytest.mark.parametrize("name", ["machines/{}/mach", "bongard/{}/bongard"])
-def test_keys_and_models_files_hold_the_same_facts(ace_data, name):
-    keys, models = (Database.from_ace(ace_data / name.format(form)) for form in ("keys", "examples"))
+def test_keys_and_models_files_hold_the_same_facts(tmp_path):
+    loaded = {}
+    for form in FORMS:
+        (tmp_path / form).mkdir()
+        prefix = write_machines(tmp_path / form, form)
+        loaded[form] = Database.from_ace(prefix)
+        assert len(resolve(Bias.from_ace(prefix), loaded[form]).modes) == 3
+    keys, models = loaded["keys"], loaded["models"]
+    assert np.bincount(keys.target).tolist() == [6, 3, 6]
+    assert np.bincount(models.target).tolist() == [6, 6, 3]
     assert keys.examples == models.examples
     assert keys.relations.keys() == models.relations.keys()
     for predicate in keys.relations:
@@ -271,45 +252,33 @@ def test_keys_and_models_files_hold_the_same_facts(ace_data, name):
     assert [keys.classes[code] for code in keys.target] == [models.classes[code] for code in models.target]
 
 
-def test_symmetric_bonds_of_mutagenesis(ace_data):
-    database = Database.from_ace(ace_data / "mutagenesis_ace230" / "muta")
-    bonds = {tuple(row) for row in database.relations["bond", 4].columns.T.tolist()}
-    both = bonds | {(m, y, x, t) for m, x, y, t in bonds}
-    assert {tuple(row) for row in database.relations["sbond", 4].columns.T.tolist()} == both
-
-
-def test_root_of_uwcse_binds_the_two_people(ace_data):
-    prefix = ace_data / "uwcse_ace" / "t-0-0-0" / "uwcse"
+def test_a_root_may_bind_more_than_the_key(write):
+    # as in ACE's application uwcse
+    prefix = write(
+        KEYS,
+        app_kb="advised(k1,pos). advised(k2,neg). kmap(k1,anna,bob). kmap(k2,anna,carl). student(bob).",
+        app_bg="",
+        app_s="""
+            predict(advised(+key,-class)). root((advised(X,Y), kmap(X,_,_))). classes([pos,neg]).
+            typed_language(yes). type(student(human)). type(kmap(key,human,human)). rmode(student(+H)).
+        """,
+    )
     language = resolve(Bias.from_ace(prefix), Database.from_ace(prefix))
     assert [(goal.name, goal.args) for goal in language.root] == [("kmap", (0, 1, 2))]
     assert language.root_types == ("key", "human", "human")
 
 
-def test_kings_mutagenesis_is_a_regression_with_ten_folds(ace_data):
-    folder = ace_data / "mutagenesis_king"
-    text = "\n".join(
-        (folder / f"{name}.pl").read_text() for name in ("log_mutag", "atom_bond", "logp", "lumo")
-    )
+def test_examples_outside_the_listed_folds_have_no_mark(tmp_path):
+    # as in King's mutagenesis: a number to predict, and folds of some of the molecules
     database = Database.from_prolog(
-        text, predict="act(+mol,-num)", types=["atm(mol,id,e,t,c)"], regression=True
+        "act(d1,2.11). act(d2,-1.24). act(d3,-0.96). logp(d2,3.46).",
+        predict="act(+mol,-num)",
+        regression=True,
     )
-    assert database.n_examples == 230
-    assert database.target[:2].tolist() == [2.11, -1.24]
-    folds = read_folds(folder / "lp" / "188", database)
-    assert np.bincount(folds + 1).tolist() == [42, *[19] * 9, 17]
-
-
-def test_financial_tables_link_by_name(ace_data):
-    database = Database.from_folder(
-        ace_data / "financial_csv",
-        target="loan.status",
-        keys={"district": "A1"},
-        links={"account.district_id": "district.A1", "client.district_id": "district.A1"},
-    )
-    assert database.n_examples == 682
-    assert database.classes == ("A", "B", "C", "D")
-    assert database.relations["disp", 4].types == ("disp", "client", "account", "disp.type")
-    assert len(resolve(Bias.from_schema(database), database).modes) > 200
+    assert database.target.tolist() == [2.11, -1.24, -0.96]
+    (tmp_path / "s10.pl").write_text("active(d1).\n")
+    (tmp_path / "s2.pl").write_text(":- active(d3).\n")
+    assert read_folds(tmp_path, database).tolist() == [1, -1, 0]
 
 
 def test_examples_to_be_predicted_are_listed():

@@ -102,6 +102,30 @@ def test_links_and_keys_that_are_given():
     assert database.relations["account", 2].types == ("account", "district")
 
 
+def test_tables_whose_links_are_partly_found_by_name():
+    # as in the financial tables of PKDD'99
+    database = Database.from_tables(
+        {
+            "district": {"A1": [1, 2], "A2": ["Praha", "Benesov"]},
+            "account": {"account_id": [576, 577], "district_id": [1, 2]},
+            "client": {"client_id": [1, 2], "district_id": [2, 2]},
+            "disp": {
+                "disp_id": [1, 2],
+                "client_id": [1, 2],
+                "account_id": [576, 577],
+                "type": ["OWNER", "USER"],
+            },
+            "loan": {"loan_id": [5314, 5316], "account_id": [576, 577], "status": ["B", "A"]},
+        },
+        target="loan.status",
+        keys={"district": "A1"},
+        links={"account.district_id": "district.A1", "client.district_id": "district.A1"},
+    )
+    assert database.classes == ("A", "B")
+    assert database.relations["disp", 4].types == ("disp", "client", "account", "disp.type")
+    assert database.relations["client", 2].types == ("client", "district")
+
+
 def test_a_key_that_is_a_link_itself():
     tables = {"ex": {"id": [1, 2], "y": ["a", "b"]}, "loan": {"id": [1, 2], "size": [3, 4]}}
     database = Database.from_tables(tables, target="ex.y", links={"loan.id": "ex.id"})

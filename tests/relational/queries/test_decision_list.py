@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from crosscut import datasets
+from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.queries.decision_list import DecisionList
+from relational.machines import FORMS, PROGRAMS, write_machines
 
 
 @pytest.mark.parametrize(
@@ -21,17 +23,11 @@ def test_a_tree_reads_back_as_itself(make, arguments):
         assert DecisionList.from_prolog(program).predict(db).tolist() == model.predict(db).tolist()
 
 
-def test_printed_output_classifies_its_own_examples(ace_data):
-    from crosscut.relational.database.database import Database
-
-    for folder, name in (("machines", "mach"), ("bongard", "bongard")):
-        for form in ("keys", "examples"):
-            prefix = ace_data / folder / form / name
-            database = Database.from_ace(prefix)
-            output = prefix.with_name(f"{name}.out.tilde").read_text()
-            program = output.split("Equivalent prolog program:")[1]
-            predicted = DecisionList.from_prolog(program).predict(database)
-            assert predicted.tolist() == [database.classes[code] for code in database.target]
+@pytest.mark.parametrize("form", FORMS)
+def test_the_program_that_tilde_printed_classifies_its_own_examples(tmp_path, form):
+    database = Database.from_ace(write_machines(tmp_path, form))
+    predicted = DecisionList.from_prolog(PROGRAMS[form]).predict(database)
+    assert predicted.tolist() == [database.classes[code] for code in database.target]
 
 
 def test_examples_no_clause_applies_to_get_none():

@@ -1,6 +1,5 @@
 """All trees in one run are those grown one by one, and TILDE's where its output is known."""
 
-import re
 from itertools import product
 
 import numpy as np
@@ -14,30 +13,10 @@ from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.folds import folds_of
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower
-from crosscut.relational.queries.pruning import error_estimate
+from crosscut.relational.queries.pruning import additional_errors
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
-
-PUBLISHED = {
-    "machines/keys/mach": None,
-    "machines/examples/mach": None,
-    "bongard/keys/bongard": None,
-    "bongard/examples/bongard": None,
-    "mutagenesis_188d/t-0-0-0/muta-d": "mutagenesis_188d/folds",
-    "mutagenesis_ace230/muta": None,
-    "carcinogenesis_ace/t-0-0-0/canc-d": "carcinogenesis_ace/folds",
-    "uwcse_ace/t-0-0-0/uwcse": "uwcse_ace/folds",
-}
-WITH_OUTPUT = [name for name in PUBLISHED if name.startswith(("machines", "bongard"))]
-
-
-def load(ace_data, name):
-    prefix = ace_data / name
-    if not prefix.with_suffix(".kb").is_file():
-        pytest.skip(f"{name} is not among the published data sets in {ace_data}")
-    marks = PUBLISHED[name]
-    database = Database.from_ace(prefix, folds=None if marks is None else ace_data / marks)
-    return database, Bias.from_ace(prefix.with_suffix(".s"))
+from relational.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_machines
 
 
 def grower(database, bias, cv=10):
@@ -52,70 +31,20 @@ def assert_same(forest, other):
     assert forest.held_out_leaves.tolist() == other.held_out_leaves.tolist()
 
 
-def compact_lines(text):
-    """Tests and leaves of TILDE's notation, variables renamed in order of appearance."""
-    names, lines = {}, []
-    for line in text.splitlines():
-        shape = re.match(r"[|+ -]*(?:yes: |no:  )?", line).group()
-        rest = line[len(shape) :].strip()
-        leaf = re.match(r"\[(\w+)\] (?:\[([\d.]+)/([\d.]+)\]|([\d.]+) \[\[(.*)\]\])", rest)
-        if leaf:
-            if leaf.group(4):
-                counts = dict(part.split(":") for part in leaf.group(5).split(","))
-                lines.append((shape, leaf.group(1), counts[leaf.group(1)], leaf.group(4)))
-            else:
-                lines.append((shape, *leaf.group(1, 2, 3)))
-        elif rest:
-            plain = rest.replace("-", "")
-            lines.append(
-                (
-                    shape,
-                    re.sub(r"\b[A-Z]\d*\b", lambda m: names.setdefault(m.group(), f"V{len(names)}"), plain),
-                )
-            )
-    return lines
-
-
-@pytest.mark.parametrize("name", WITH_OUTPUT)
-def test_the_tree_is_the_one_tilde_printed(ace_data, name):
-    database, bias = load(ace_data, name)
-    model = RelationalTreeClassifier(bias, cv=None).fit(database)
-    output = (ace_data / f"{name}.out.tilde").read_text()
-    printed = output.split("Compact notation of pruned tree:")[1].split("-----")[0]
-    assert compact_lines(str(model)) == compact_lines(printed)
-    estimate = float(re.search(r"pruned_C4.5_error_estimation : ([\d.]+)", output).group(1))
-    assert error_estimate(model.tree_) == pytest.approx(estimate, abs=1e-12)
-    accuracy = float(re.search(r"pruned_training_accuracy : ([\d.]+)=", output).group(1))
-    assert model.tree_.training_accuracy == accuracy
-    nodes, literals = map(
-        int, re.search(r"pruned_complexity : (\d+) nodes \((\d+) literals\)", output).groups()
+@pytest.mark.parametrize("form", FORMS)
+def test_the_tree_is_the_one_tilde_printed(tmp_path, form):
+    prefix = write_machines(tmp_path, form)
+    model = RelationalTreeClassifier(Bias.from_ace(prefix), cv=None).fit(Database.from_ace(prefix))
+    assert [line.rstrip() for line in str(model).splitlines()] == TREES[form].splitlines()
+    assert model.tree_.training_accuracy == 1.0
+    assert (model.tree_.n_nodes, model.tree_.n_literals) == (2, 2)
+    estimated = sum(n - correct + additional_errors(n, n - correct) for _, correct, n in model.tree_.leaves())
+    assert estimated == pytest.approx(ESTIMATED_ERRORS, abs=1e-12)
+    clauses, ours = (
+        [line.strip().replace("[", "").replace("]", "") for line in text.splitlines() if ":-" in line]
+        for text in (PROGRAMS[form], model.to_prolog())
     )
-    assert (model.tree_.n_nodes, model.tree_.n_literals) == (nodes, literals)
-    program = output.split("Equivalent prolog program:")[1]
-    clauses = [line.replace("[", "").replace("]", "") for line in program.splitlines() if ":-" in line]
-    ours = [line.replace("[", "").replace("]", "") for line in model.to_prolog().splitlines() if ":-" in line]
     assert ours == clauses
-
-
-def test_the_tree_is_the_one_ace_printed(ace_data):
-    database, bias = load(ace_data, "bongard/keys/bongard")
-    output = (ace_data / "bongard/keys/tilde/bongard.out").read_text()
-    printed = output.split("Compact notation of tree:")[1].split("Equivalent")[0].strip()
-    # ACE lists the classes the other way round
-    printed = re.sub(r"\[\[(pos:[\d.]+),(neg:[\d.]+)\]\]", r"[[\2,\1]]", printed)
-    assert str(RelationalTreeClassifier(bias, cv=None).fit(database)) == printed
-
-
-@pytest.mark.parametrize("sharing", ["paper", "serial", "uncached"])
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_published_data_give_the_same_trees_in_one_run_and_one_by_one(ace_data, name, sharing):
-    database, bias = load(ace_data, name)
-    growing = grower(database, bias, 10 if PUBLISHED[name] is None else "marks")
-    together = growing.grow()
-    apart = growing.grow(sharing)
-    assert_same(together, apart)
-    assert together.limit_hits == ()
-    assert together.n_evaluations < apart.n_evaluations / (1 if sharing == "paper" else 3)
 
 
 @pytest.mark.parametrize(

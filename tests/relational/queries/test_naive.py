@@ -7,20 +7,11 @@ from crosscut.relational.database.database import Database
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.rule import Goal, Rule
 from crosscut.relational.queries.resolve import resolve
+from relational.machines import FORMS, write_machines
 
 from .naive import Path, Prover, called, grow, refinements
 
 MACHINES = [("sendback", 6), ("fix", 6), ("ok", 3)]
-BONGARD = [
-    ("pos", 82),
-    ("neg", 28),
-    ("pos", 34),
-    ("neg", 36),
-    ("neg", 79),
-    ("pos", 12),
-    ("neg", 34),
-    ("neg", 87),
-]
 
 
 def leaves(database, node):
@@ -32,19 +23,12 @@ def leaves(database, node):
     return found
 
 
-@pytest.mark.parametrize(
-    ("prefix", "expected"),
-    [
-        ("machines/keys/mach", MACHINES),
-        ("machines/examples/mach", MACHINES),
-        ("bongard/keys/bongard", BONGARD),
-        ("bongard/examples/bongard", BONGARD),
-    ],
-)
-def test_published_trees(ace_data, prefix, expected):
-    database = Database.from_ace(ace_data / prefix)
-    language = resolve(Bias.from_ace(ace_data / prefix), database)
-    assert leaves(database, grow(database, language)) == expected
+@pytest.mark.parametrize("form", FORMS)
+def test_the_tree_that_tilde_published(tmp_path, form):
+    prefix = write_machines(tmp_path, form)
+    database = Database.from_ace(prefix)
+    language = resolve(Bias.from_ace(prefix), database)
+    assert leaves(database, grow(database, language)) == MACHINES
 
 
 def test_machines_can_be_learnt():

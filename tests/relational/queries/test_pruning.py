@@ -7,7 +7,7 @@ import pytest
 from crosscut import Bias, Database, RelationalTreeRegressor, datasets
 from crosscut.relational.folds import folds_of
 from crosscut.relational.queries.growth import Grower
-from crosscut.relational.queries.pruning import additional_errors, error_estimate
+from crosscut.relational.queries.pruning import additional_errors
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.queries.tree import Node
@@ -79,7 +79,8 @@ def test_pruning_is_the_plain_recursion(confidence, seed):
     for tree, pruned in zip(grown.trees, grown.pruned, strict=True):
         root, total = pessimistic(merged(tree.root), confidence)
         assert pruned.root == root
-        assert error_estimate(pruned, confidence) == pytest.approx(total)
+        leaves = [(n - correct, n) for _, correct, n in pruned.leaves() if n]
+        assert sum(e + additional_errors(n, e, confidence) for e, n in leaves) == pytest.approx(total)
 
 
 def test_safe_pruning_only_merges_leaves_of_one_class():

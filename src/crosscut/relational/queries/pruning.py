@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crosscut import _core
-
-if TYPE_CHECKING:
-    from crosscut.relational.queries.tree import RelationalTree
 
 
 def additional_errors(n: float, errors: float, confidence: float = 0.25) -> float:
@@ -29,13 +24,3 @@ def additional_errors(n: float, errors: float, confidence: float = 0.25) -> floa
     if not 0 < confidence <= 1:
         raise ValueError(f"confidence is {confidence}; it has to be above 0 and at most 1")
     return _core.additional_errors(n, errors, confidence)
-
-
-def error_estimate(tree: RelationalTree, confidence: float = 0.25) -> float:
-    """Return C4.5's estimate of the errors of a tree on as many examples as it was grown from."""
-    total = 0.0
-    for _, correct, covered in tree.leaves():
-        if covered:
-            errors = covered - correct
-            total += errors + additional_errors(covered, errors, confidence)
-    return total
