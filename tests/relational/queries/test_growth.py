@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut import datasets
+from crosscut.forest.error_pruning import additional_errors
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.folds import folds_of
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower
-from crosscut.relational.queries.pruning import additional_errors
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from relational.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_machines
