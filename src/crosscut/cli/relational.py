@@ -62,7 +62,7 @@ def relational(
     # loading scikit-learn is no part of the time taken
     from crosscut.model_file import save_model
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
-    from crosscut.rules import RelationalRuleClassifier
+    from crosscut.relational.rules.estimator import RelationalRuleClassifier
 
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:

@@ -16,9 +16,9 @@ _KINDS = {  # the module that writes and reads each kind of model
     "TreeClassifier": "crosscut.model_file.tree_model",
     "TreeRegressor": "crosscut.model_file.tree_model",
     "RuleClassifier": "crosscut.model_file.rules",
-    "RelationalTreeClassifier": "crosscut.relational.model_file",
-    "RelationalTreeRegressor": "crosscut.relational.model_file",
-    "RelationalRuleClassifier": "crosscut.model_file.relational_rules",
+    "RelationalTreeClassifier": "crosscut.relational.model_file.trees",
+    "RelationalTreeRegressor": "crosscut.relational.model_file.trees",
+    "RelationalRuleClassifier": "crosscut.relational.model_file.rules",
 }
 
 

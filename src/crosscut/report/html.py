@@ -80,13 +80,13 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def page_part(name: str) -> str:
+def page_part(name: str, package: str = "crosscut.report") -> str:
     """Return a file that pages are made of."""
-    return files("crosscut.report").joinpath(name).read_text(encoding="utf-8")
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def page_template(name: str) -> Template:
-    """Return the template of a page; what is filled in is escaped."""
+def page_template(name: str, package: str = "crosscut.report") -> Template:
+    """Return the template of a page that lies in a package; what is filled in is escaped."""
     from jinja2 import Environment, FunctionLoader
 
     environment = Environment(
@@ -99,7 +99,7 @@ def page_template(name: str) -> Template:
         "folds": fold_label,
     }
     environment.globals["style"] = page_part("page.css")
-    return environment.get_template(name)
+    return environment.from_string(page_part(name, package))
 
 
 def fitting_code(name: str, settings: dict[str, Any], *, first: str = "", data: str = "X, y") -> str:
