@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries
 from crosscut.relational.queries.targets import Classes, Numbers
@@ -130,7 +129,6 @@ class RelationalForest:
 
     def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
         tests, no, predictions, statistics = forest.tree(number)
-        n_fixed, predicates = self._facts.n_fixed, self._facts.predicates
         nodes: list[Node | None] = [None] * len(tests)
         # children come after their parents, so the last node is made first
         for i in range(len(tests) - 1, -1, -1):
@@ -139,11 +137,8 @@ class RelationalForest:
                 nodes[i] = Node(counts, prediction)
                 continue
             literals, _, n_variables = forest.test(tests[i])
-            goals = tuple(
-                Goal(predicates[predicate][0], tuple(self._facts.argument(t) for t in args), negated)
-                for predicate, negated, args in literals
-            )
-            nodes[i] = Node(counts, prediction, goals, n_fixed + n_variables, nodes[i + 1], nodes[no[i]])
+            goals, before = self._facts.goals(literals), self._facts.n_fixed + n_variables
+            nodes[i] = Node(counts, prediction, goals, before, nodes[i + 1], nodes[no[i]])
         assert nodes[0] is not None
         return RelationalTree(nodes[0], self._signature, self._target.classes)
 
@@ -243,9 +238,7 @@ def signature_of(facts: Facts, language: Language) -> Signature:
     """Say what the numbers in tests over this database stand for."""
     database = facts.database
     numbers = facts.renumbered
-    root = tuple(
-        Goal(goal.name, tuple(numbers.get(a, a) for a in goal.args), goal.negated) for goal in language.root
-    )
+    root = tuple(goal.renamed(lambda a: numbers.get(a, a)) for goal in language.root)
     keyed = {predicate for predicate, relation in database.relations.items() if relation.keyed}
     return Signature(
         constants=database.constants,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.queries import Facts, Queries, members
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
+    from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.tree import Node, RelationalTree, Signature
 
 
@@ -65,7 +65,7 @@ def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
     if signature.constants is database.constants:
         return goal
     terms, intern = signature.constants.terms, database.constants.intern
-    return Goal(goal.name, tuple(a if a >= 0 else ~intern(terms[~a]) for a in goal.args), goal.negated)
+    return goal.renamed(lambda a: a if a >= 0 else ~intern(terms[~a]))
 
 
 def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -> NDArray[np.int64]:
