@@ -138,12 +138,13 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _score(self, target: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Score of predictions; both are class codes, or numbers."""
 
-    def _goals(self) -> tuple[Goal, ...]:
+    def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final tree."""
         return tuple(goal for node in self.tree_.root.walk() for goal in node.test)
 
-    def _legend(self) -> list[str]:
-        return legend(self._goals(), self.tree_.signature)
+    def legend(self) -> list[str]:
+        """Return what the columns of the tables that the tree is about mean."""
+        return legend(self.goals(), self.tree_.signature)
 
     def _leaves(self, database: Database) -> list[Any]:
         check_is_fitted(self, "forest_")

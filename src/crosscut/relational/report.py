@@ -45,7 +45,7 @@ def summarize(model: RelationalModel) -> dict[str, Any]:
             "literals": tree.n_literals,
             "depth": tree.depth,
         },
-        "tables": model._legend(),  # noqa: SLF001, one package
+        "tables": model.legend(),
         "text": str(tree),
         "prolog": tree.to_prolog(),
         "cv": None,

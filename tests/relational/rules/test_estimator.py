@@ -129,9 +129,9 @@ def test_long_lists_are_used_and_printed():
     model = RelationalRuleClassifier(Bias.of(["p(+K,#)"]), cv=None)
     goals = [Goal("p", (0, ~database.constants.intern(f"v{i}"))) for i in range(n)]
     model.fit(Database.from_facts({"t": [(0, "c0"), (1, "c1")], "p": [(0, "v0")]}, predict="t(+k,-c)"))
-    model._signature = replace(model._signature, constants=database.constants)
     rules = tuple(Rule(((goal,),), (1.0, 0.0) if i % 2 == 0 else (0.0, 1.0)) for i, goal in enumerate(goals))
-    model.rules_ = RuleSet(rules, Rule((), (1.0, 2.0)))
+    schema = replace(model.fit_.schema, constants=database.constants)
+    model.fit_ = replace(model.fit_, schema=schema, forest=(RuleSet(rules, Rule((), (1.0, 2.0))),))
     assert model.score(database) == 1.0
     assert len(model.to_prolog().splitlines()) == 2 * n + 2
 

@@ -7,63 +7,62 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import crosscut
-from crosscut.model_file.container import write_container
 from crosscut.model_file.header import plain_parameters, set_parameters
-from crosscut.model_file.rules import check_types, conditions_of, need, read_rules, rule_arrays
+from crosscut.model_file.rules import check_types, conditions_of, need, read_fit, rule_arrays
 from crosscut.relational.model_file.language import checked_step_limit, read_language, written_language
+from crosscut.relational.rules.estimator import RelationalRuleClassifier
+from crosscut.rules.learning import check_parameters
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import NDArray
 
-    from crosscut.relational.rules.estimator import RelationalRuleClassifier
+    from crosscut.training.fit import Fit
 
 
-def save(model: RelationalRuleClassifier, path: str | PathLike[str], *, held_out: bool) -> None:
-    """Write fitted rules, and what their folds said of held-out examples if that is wanted."""
-    conditions = conditions_of(model)
+def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file with this fit."""
+    conditions = conditions_of(fit)
     tests = {test: number for number, test in enumerate(dict.fromkeys(conditions))}
     header = {
         "crosscut": crosscut.__version__,
-        "model": type(model).__name__,
+        "model": fit.learner,
+        "target": fit.target,
         "parameters": plain_parameters(model),
-        "ordered": model.rules_.ordered,
-        **written_language(model._signature, tests, model.classes_),  # noqa: SLF001, one package
+        "ordered": fit.final.ordered,
+        **written_language(fit.schema, tests, fit.known_classes),
     }
-    arrays = rule_arrays(model, held_out=held_out)
+    arrays = rule_arrays(fit)
     arrays["test"] = np.array([tests[condition] for condition in conditions], np.int32)
-    if held_out:
+    if fit.validation is not None:
         arrays["folds"] = model.folds_
-    write_container(path, header, arrays)
+    return header, arrays
 
 
 def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationalRuleClassifier:
     """Return the fitted rules of a file."""
-    from crosscut.relational.rules.estimator import RelationalRuleClassifier
-    from crosscut.rules.learning import check_parameters
-
     model = RelationalRuleClassifier()
     set_parameters(model, header["parameters"])
     check_parameters(model)
     checked_step_limit(model.step_limit)
-    model._signature, tests, classes = read_language(header)  # noqa: SLF001
-    need(classes, "there are no classes")
-    model.classes_ = np.array(classes, dtype=object)
+    signature, tests, names = read_language(header)
+    need(names, "there are no classes")
+    classes = np.array(names, dtype=object)
     check_types(arrays, {"test": np.int32})
     numbers = arrays["test"]
     need(numbers.ndim == 1 and np.all((numbers >= 0) & (numbers < len(tests))), "a condition is no test")
-    read_rules(model, header, arrays, [tests[number] for number in numbers])
+    conditions = [tests[number] for number in numbers]
+    target = signature.predicted
+    model.fit_ = read_fit(model, header, arrays, conditions, schema=signature, classes=classes, target=target)
     if "folds" in arrays:
-        model.folds_ = _folds(model, arrays["folds"])
+        model.folds_ = _folds(model.fit_, arrays["folds"])
         if "cv" not in header["parameters"]:  # it was such an array
             model.cv = model.folds_
     return model
 
 
-def _folds(model: RelationalRuleClassifier, folds: NDArray[Any]) -> NDArray[np.int32]:
+def _folds(fit: Fit, folds: NDArray[Any]) -> NDArray[np.int32]:
     need(folds.dtype == np.int32 and folds.ndim == 1, "array 'folds' is of a wrong type or shape")
-    cv = model._cv  # noqa: SLF001
+    cv = fit.validation
     rows = np.empty(0, np.int64) if cv is None else cv.rows_by_fold
     inside = np.all((folds >= -1) & (folds < len(rows)))
     need(

@@ -1,4 +1,4 @@
-"""Growing the final tree and the trees of all folds in one run (in ``cpp/query_growth.cpp``)."""
+"""Growing the final tree and the trees of all folds in one run (in ``cpp/relational/growth.cpp``)."""
 
 from __future__ import annotations
 

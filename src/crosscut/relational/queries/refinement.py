@@ -1,4 +1,4 @@
-"""Paths of tests and the candidates that may be added to them (generated in ``cpp/query_refine.cpp``)."""
+"""Paths of tests, and the candidates that may be added to them (made in ``cpp/relational/refine.cpp``)."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.data.grid import centre_of, on_grid
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -45,10 +47,11 @@ class Numbers:
 
         if not np.isfinite(values).all():
             raise ValueError("the target has values that are missing or infinite; leave those examples out")
-        self.centre = float(np.float32(math.fsum(values) / max(len(values), 1)))
-        self.values, self.unit = _grid(values - self.centre)
-        squares, square_unit = _grid((values - self.centre) ** 2)
-        self.squares = squares * (square_unit / self.unit**2)
+        self.centre = centre_of(math.fsum(values), len(values))
+        self.values, exponent = on_grid(values - self.centre, keep_whole=False)
+        self.unit = math.ldexp(1.0, -exponent)
+        squares, square_exponent = on_grid((values - self.centre) ** 2, keep_whole=False)
+        self.squares = squares * (math.ldexp(1.0, -square_exponent) / self.unit**2)
         freedom = np.maximum(np.arange(len(values) + 1) - 2, 1)
         self.critical_f: list[float] = fdtri(1, freedom, 1 - ftest).tolist()
 
@@ -65,10 +68,3 @@ class Numbers:
     def predictions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return means in the target's units."""
         return self.centre + values * self.unit
-
-
-def _grid(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Values as integers times a power of two, chosen so that the sum of all is exact in double precision."""
-    total = math.fsum(np.abs(values))
-    exponent = 52 - math.frexp(total)[1] if total else 0
-    return np.rint(np.ldexp(values, exponent)), math.ldexp(1.0, -exponent)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from crosscut.relational.estimators import warn_of_limit
 from crosscut.relational.folds import folds_of
@@ -22,10 +20,11 @@ from crosscut.relational.queries.tree import Node
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import as_tree, goals_of, meaning
 from crosscut.rules.examples import bits_of
-from crosscut.rules.fitted_rules import FittedRules
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.out_of_fold import OutOfFold
-from crosscut.rules.parameters import RuleParameters
+from crosscut.rules.rule_estimator import RuleEstimator
+from crosscut.rules.validation import RuleValidation
+from crosscut.rules.wording import Wording
+from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -36,11 +35,11 @@ if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.tree import RelationalTree, Signature
-    from crosscut.rules.rule_set import Rule
+    from crosscut.rules.rule_set import Rule, RuleSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # type: ignore[misc]  # untyped
+class RelationalRuleClassifier(RuleEstimator):
     """First-order rules (FOIL-style) with their cross-validation.
 
     Conditions are the tests of relational trees: conjunctions of literals that may share variables with the
@@ -115,29 +114,40 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         language = resolve(bias, database)
         facts = Facts(database, language.root)
         self.folds_ = folds_of(self.cv, database)
-        self.classes_ = np.array(database.classes, dtype=object)
-        self._signature: Signature = signature_of(facts, language)
+        classes = np.array(database.classes, dtype=object)
+        signature = signature_of(facts, language)
         examples = RelationalExamples(facts, language, step_limit=self.step_limit)
         n_folds = int(self.folds_.max(initial=-1)) + 1
         tasks = [examples.weighted, *(bits_of(self.folds_ != fold) for fold in range(n_folds))]
-        sets = Learning.of(self, len(self.classes_), seed=int(self.random_state)).rule_sets(
+        sets = Learning.of(self, len(classes), seed=int(self.random_state)).rule_sets(
             examples, tasks, database.n_examples
         )
-        self.rules_ = sets[0]
         self.n_evaluations_ = examples.queries.store.n_evaluations
-        self._held_out_scores = None
-        tests = [np.flatnonzero(self.folds_ == fold) for fold in range(-1, n_folds)]
-        codes = np.asarray(database.target, np.int32)
-        self._cv = OutOfFold.of(examples, sets, tests, codes) if n_folds else None
+        validation = None
+        if n_folds:
+            rows = np.argsort(self.folds_, kind="stable")[np.count_nonzero(self.folds_ < 0) :]
+            sizes = np.bincount(self.folds_[self.folds_ >= 0], minlength=n_folds)
+            start = np.concatenate([[0, 0], np.cumsum(sizes)])
+            codes = np.asarray(database.target, np.int32)
+            validation = RuleValidation.of(examples, sets, (rows, start), codes, classes)
+        self.fit_ = Fit(
+            learner=type(self).__name__,
+            settings=self.get_params(deep=False),
+            schema=signature,
+            classes=classes,
+            target=signature.predicted,
+            forest=sets,
+            grown=sets,
+            validation=validation,
+        )
         queries = examples.queries
-        hits = [(query_text(queries.goals(c), self._signature), example) for c, example in queries.limit_hits]
+        hits = [(query_text(queries.goals(c), signature), example) for c, example in queries.limit_hits]
         warn_of_limit(hits, self.step_limit, database)
         return self
 
     @property
     def tree_(self) -> RelationalTree:
         """The final decision list as a tree."""
-        check_is_fitted(self, "rules_")
         if not self.rules_.ordered:
             raise AttributeError("rules that vote are no tree; ordered=True learns a decision list, which is")
         return as_tree(self.rules_, self._signature, tuple(self.classes_))
@@ -150,8 +160,7 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         database : Database
             Examples with the facts the rules ask for.
         """
-        check_is_fitted(self, "rules_")
-        questions = Questions(self._signature, self._goals(), database, step_limit=self.step_limit)
+        questions = Questions(self._signature, self.goals(), database, step_limit=self.step_limit)
         held = np.empty((len(self.rules_), database.n_examples), bool)
         for number, rule in enumerate(self.rules_.rules):
             truth = questions.truth(goals_of(rule.conditions), questions.everything)
@@ -161,13 +170,11 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
     @property
     def target_name_(self) -> str:
         """Name of the predicate that is learnt."""
-        check_is_fitted(self, "rules_")
         return self._signature.target_name
 
     @property
     def target_column_(self) -> str | None:
         """The column that is predicted, if the database is made of tables."""
-        check_is_fitted(self, "rules_")
         return self._signature.target_column
 
     def predict(self, database: Database) -> NDArray[Any]:
@@ -197,65 +204,30 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         given = np.array(database.classes, dtype=object)[np.asarray(database.target)]
         return float(np.mean(self.predict(database) == given))
 
-    def _goals(self) -> tuple[Goal, ...]:
+    def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final rules."""
         return tuple(goal for rule in self.rules_.rules for goal in goals_of(rule.conditions))
 
-    def _legend(self) -> list[str]:
-        return legend(self._goals(), self._signature)
+    def legend(self) -> list[str]:
+        """Return what the columns of the tables that the final rules are about mean."""
+        return self.wording_.legend(self.rules_)
 
-    def _asked(self, rule: Rule) -> str:
-        return body_text(goals_of(rule.conditions), self._signature) if rule.conditions else ""
+    @property
+    def wording_(self) -> FirstOrderWording:
+        """How the rules are put into words."""
+        return FirstOrderWording(self._signature, self.classes_)
 
-    def _label(self, rule: Rule) -> str:
-        return term_text(self.classes_[rule.code])
-
-    def _meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        return rule.code, meaning(rule.conditions, self._signature.n_fixed, thresholds=thresholds)
+    @property
+    def _signature(self) -> Signature:
+        signature: Signature = fit_of(self).schema
+        return signature
 
     def to_prolog(self) -> str:
         """Write the final rules as Prolog clauses: a decision list with cuts, or clauses that vote.
 
         Each is followed by the examples of its class among those it covers. The last clause is the default.
         """
-        check_is_fitted(self, "rules_")
-        ordered, classes = self.rules_.ordered, tuple(self.classes_)
-
-        def write(rule: Rule) -> str:
-            leaf = Node(rule.totals, float(rule.code))
-            return clause(goals_of(rule.conditions), leaf, self._signature, classes, cut=ordered)
-
-        remark = [] if ordered else ["% if none holds:"]
-        return "\n".join([*map(write, self.rules_.rules), *remark, write(self.rules_.default)]) + "\n"
-
-    def save(self, path: str | PathLike[str], *, held_out: bool = True) -> None:
-        """Write a model file, which :func:`crosscut.load_model` reads.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        held_out : bool
-            Also store what the folds' rule sets said of every example, from which ``cv_…`` results come.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> from crosscut import RelationalRuleClassifier, datasets, load_model
-        >>> database, bias = datasets.bongard("simple", n=100)
-        >>> model = RelationalRuleClassifier(bias, cv=5).fit(database)
-        >>> with TemporaryDirectory() as folder:
-        ...     path = Path(folder, "bongard.crosscut")
-        ...     model.save(path)
-        ...     again = load_model(path)
-        >>> again.to_prolog() == model.to_prolog(), again.cv_score_ == model.cv_score_
-        (True, True)
-        """
-        from crosscut.relational.model_file.rules import save
-
-        check_is_fitted(self, "rules_")
-        save(self, path, held_out=held_out)
+        return self.wording_.prolog(self.rules_)
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
@@ -267,7 +239,40 @@ class RelationalRuleClassifier(RuleParameters, FittedRules, BaseEstimator):  # t
         """
         from crosscut.report.rules import write_rule_report
 
-        write_rule_report(self, path, target=self._signature.predicted)
+        write_rule_report(fit_of(self), self.wording_, path)
 
     def __str__(self) -> str:
-        return self.to_text() if hasattr(self, "rules_") else repr(self)
+        return self.to_text() if hasattr(self, "fit_") else repr(self)
+
+
+class FirstOrderWording(Wording):
+    """Words for rules about the facts of a database."""
+
+    row = "example"
+
+    def asked(self, rule: Rule) -> str:
+        """Return the literals of a rule; none if it has none."""
+        return body_text(goals_of(rule.conditions), self.schema) if rule.conditions else ""
+
+    def label(self, rule: Rule) -> str:
+        """Return the class of a rule as Prolog writes it."""
+        return term_text(self.classes[rule.code])
+
+    def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
+        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
+        return rule.code, meaning(rule.conditions, self.schema.n_fixed, thresholds=thresholds)
+
+    def legend(self, rules: RuleSet) -> list[str]:
+        """Return what the columns of the tables that rules are about mean."""
+        return legend([goal for rule in rules.rules for goal in goals_of(rule.conditions)], self.schema)
+
+    def prolog(self, rules: RuleSet) -> str:
+        """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""
+        classes = tuple(self.classes)
+
+        def write(rule: Rule) -> str:
+            leaf = Node(rule.totals, float(rule.code))
+            return clause(goals_of(rule.conditions), leaf, self.schema, classes, cut=rules.ordered)
+
+        remark = [] if rules.ordered else ["% if none holds:"]
+        return "\n".join([*map(write, rules.rules), *remark, write(rules.default)]) + "\n"
