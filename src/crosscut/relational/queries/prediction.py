@@ -70,8 +70,7 @@ def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
 
 def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -> NDArray[np.int64]:
     """For each example of a database the number of the leaf it falls in, counted from *yes* to *no*."""
-    goals = (goal for node in tree.root.walk() for goal in node.test)
-    questions = Questions(tree.signature, goals, database, step_limit=step_limit)
+    questions = Questions(tree.signature, tree.goals, database, step_limit=step_limit)
     numbers = {id(leaf): number for number, leaf in enumerate(tree.root.leaves())}
     result = np.full(database.n_examples, -1, np.int64)
 
