@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.relational.language.terms import term_text
 from crosscut.relational.queries.prediction import Questions
-from crosscut.relational.queries.printing import body_text, clause, legend, query_text
+from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT
-from crosscut.relational.queries.tree import Node
 from crosscut.relational.rules.examples import RelationalExamples
-from crosscut.relational.rules.first_order import as_tree, goals_of, meaning
+from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
 from crosscut.relational.training_set import RelationalSet
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.rule_estimator import RuleEstimator
 from crosscut.rules.validation import RuleValidation
-from crosscut.rules.wording import Wording
 from crosscut.training.fit import fit_of
 from crosscut.training.scores import accuracy
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
     from crosscut.relational.language.bias import Bias
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.tree import RelationalTree, Signature
-    from crosscut.rules.rule_set import Rule, RuleSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -208,36 +203,3 @@ class RelationalRuleClassifier(RuleEstimator):
 
     def __str__(self) -> str:
         return self.to_text() if hasattr(self, "fit_") else repr(self)
-
-
-class FirstOrderWording(Wording):
-    """Words for rules about the facts of a database."""
-
-    row = "example"
-
-    def asked(self, rule: Rule) -> str:
-        """Return the literals of a rule; none if it has none."""
-        return body_text(goals_of(rule.conditions), self.schema) if rule.conditions else ""
-
-    def label(self, rule: Rule) -> str:
-        """Return the class of a rule as Prolog writes it."""
-        return term_text(self.classes[rule.code])
-
-    def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
-        return rule.code, meaning(rule.conditions, self.schema.n_fixed, thresholds=thresholds)
-
-    def legend(self, rules: RuleSet) -> list[str]:
-        """Return what the columns of the tables that rules are about mean."""
-        return legend([goal for rule in rules.rules for goal in goals_of(rule.conditions)], self.schema)
-
-    def prolog(self, rules: RuleSet) -> str:
-        """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""
-        classes = tuple(self.classes)
-
-        def write(rule: Rule) -> str:
-            leaf = Node(rule.totals, float(rule.code))
-            return clause(goals_of(rule.conditions), leaf, self.schema, classes, cut=rules.ordered)
-
-        remark = [] if rules.ordered else ["% if none holds:"]
-        return "\n".join([*map(write, rules.rules), *remark, write(rules.default)]) + "\n"
