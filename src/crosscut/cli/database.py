@@ -71,7 +71,7 @@ def read_examples(path: Path, model: Any) -> Database:
     if kind != "tables":
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if kind == "ace" else Database.from_aleph(path.with_suffix(""))
-    name, column = model.target_name_, model.target_column_
+    name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
     tables, declared = _tables(path)
     if column is None or name not in tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
