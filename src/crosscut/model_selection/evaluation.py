@@ -11,11 +11,13 @@ from sklearn.base import clone
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._validation import _score
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.validation import _check_method_params, _get_feature_names
 
+from crosscut.model_selection.examples import weight_name
+from crosscut.model_selection.pipelines import Transformed
 from crosscut.model_selection.plan import grow_settings
 from crosscut.model_selection.scores import Segments, needs_estimator, quick_metric
-from crosscut.model_selection.settings import is_scikit
+from crosscut.model_selection.settings import is_scikit, tree_of
 from crosscut.model_selection.stand_in import ClassifierStandIn, RegressorStandIn
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """Every tree a call needs: of each setting one per training set."""
+    """Every tree a call needs: of each setting (and choice of steps) one per training set."""
 
     estimator: Any
     candidates: list[Candidate]
@@ -39,7 +41,8 @@ class Grown:
     examples: Examples
     splits: Splits
     fit_params: Mapping[str, Any]
-    groves: dict[Setting, Grove]
+    groves: dict[tuple[int, Setting], Grove]
+    views: list[Transformed]  # of a pipeline: the rows as each choice of steps shows them
     seconds: float
 
     @classmethod
@@ -48,25 +51,43 @@ class Grown:
         estimator: Any,
         parameters: Sequence[Mapping[str, Any]],
         candidates: list[Candidate],
+        steps: list[Any],
         examples: Examples,
         splits: Splits,
         fit_params: Mapping[str, Any],
     ) -> Grown:
         """Grow the trees of all candidates on all training sets."""
         start = time.perf_counter()
-        groves = grow_settings(examples, candidates, splits.sets)
+        of_steps = {name: one for name, one in fit_params.items() if name != weight_name(estimator)}
+        tree = tree_of(estimator)
+        views = [Transformed(one, tree, examples, splits, of_steps) for one in steps]
+        groves: dict[tuple[int, Setting], Grove] = {}
+        for k, view in enumerate(views or [None]):
+            own = [candidate for candidate in candidates if candidate.steps == k]
+            found = view.grow(own) if view else grow_settings(examples, own, splits.sets)
+            groves |= {(k, setting): grove for setting, grove in found.items()}
         seconds = time.perf_counter() - start
-        return cls(estimator, candidates, parameters, examples, splits, fit_params, groves, seconds)
+        return cls(estimator, candidates, parameters, examples, splits, fit_params, groves, views, seconds)
 
-    def places(self, setting: Setting, rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return the leaves that the rows of each split reach in the setting's trees, split after split."""
-        trees = self.splits.trees[: len(rows)]
-        return self.groves[setting].leaves(self.examples.rows, trees, rows, self.examples.n_jobs)
+    def grove(self, candidate: Candidate) -> Grove:
+        """Return the trees that a candidate's are inside."""
+        return self.groves[candidate.steps, candidate.setting]
+
+    def leaves(self, part: str) -> dict[tuple[int, Setting], NDArray[np.int64]]:
+        """Return the leaves that the "test" or "train" rows of each split reach, split after split."""
+        found = {}
+        for key, grove in self.groves.items():
+            if self.views:
+                x, rows = self.views[key[0]].stacked(part)
+            else:
+                x, rows = self.examples.rows, getattr(self.splits, part)
+            found[key] = grove.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
+        return found
 
     def fitted(self, c: int, s: int) -> Any:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1."""
         estimator = clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
-        if not is_scikit(estimator):
+        if not is_scikit(tree_of(estimator)):
             X, y = self.examples.X, self.examples.given_y
             params = dict(self.fit_params)
             if s >= 0:
@@ -76,10 +97,16 @@ class Grown:
             return estimator.fit(X, y, **params)
         from crosscut.model_selection.fitted import fit_scikit
 
-        setting, limits, ccp_alpha = self.candidates[c]
+        candidate, t = self.candidates[c], int(self.splits.trees[s])
         rows = np.arange(self.examples.n_rows) if s < 0 else self.splits.train[s]
-        tree = self.groves[setting].tree(int(self.splits.trees[s]), limits, ccp_alpha)
-        return fit_scikit(estimator, tree, self.examples, rows)
+        tree = self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha)
+        if not self.views:
+            names = _get_feature_names(self.examples.X)
+            return fit_scikit(estimator, tree, self.examples, rows, names, self.examples.n_features)
+        prepared = self.views[candidate.steps].prepared[t]
+        fit_scikit(tree_of(estimator), tree, self.examples, rows, prepared.names, prepared.matrix.shape[1])
+        estimator.steps[:-1] = prepared.steps.steps
+        return estimator
 
 
 class Scoring:
@@ -113,7 +140,7 @@ class Scoring:
         """Return the scores of candidate ``c`` on each split: numbers, or dicts of several metrics."""
         examples = self.grown.examples
         candidate = self.grown.candidates[c]
-        grove = self.grown.groves[candidate.setting]
+        grove = self.grown.grove(candidate)
         stopped = grove.stopped(places, candidate)
         predicted = (grove.mean if examples.classes is None else grove.label)[stopped]
         known = {
@@ -145,9 +172,9 @@ class Scoring:
         if examples.classes is None:
             stand_in = RegressorStandIn(predicted)
         else:
-            setting = self.grown.candidates[c].setting
+            grove = self.grown.grove(self.grown.candidates[c])
             present = np.unique(examples.codes[splits.train[s]])
-            probability = self.grown.groves[setting].probability[places][:, present]
+            probability = grove.probability[places][:, present]
             stand_in = ClassifierStandIn(examples.classes[present], examples.classes[predicted], probability)
         return _score(stand_in, np.arange(len(rows)), examples.y[rows], self.rest, params, self.error_score)
 
@@ -178,11 +205,11 @@ def evaluate(
     for key, rows in sets.items():
         start = time.perf_counter()
         segments = Segments.of(rows, examples.codes)
-        places = {setting: grown.places(setting, rows) for setting in grown.groves}
+        places = grown.leaves(key.removesuffix("_scores"))
         scores[key] = [
             score
             for c, candidate in enumerate(grown.candidates)
-            for score in scoring.split_scores(c, rows, segments, places[candidate.setting])
+            for score in scoring.split_scores(c, rows, segments, places[candidate.steps, candidate.setting])
         ]
         seconds[key] = time.perf_counter() - start
     results = []

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _get_feature_names
 
 from crosscut.forest.sklearn_tree import sklearn_tree
 
@@ -17,12 +16,18 @@ if TYPE_CHECKING:
     from crosscut.model_selection.examples import Examples
 
 
-def fit_scikit(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> Any:
+def fit_scikit(
+    estimator: Any,
+    tree: Tree,
+    examples: Examples,
+    train: NDArray[np.int64],
+    names: NDArray[Any] | None,
+    n_features: int,
+) -> Any:
     """Give scikit-learn's ``estimator`` the attributes that fitting it on the rows ``train`` would."""
-    names = _get_feature_names(examples.X)
     if names is not None:
         estimator.feature_names_in_ = names
-    estimator.n_features_in_ = estimator.max_features_ = examples.n_features
+    estimator.n_features_in_ = estimator.max_features_ = n_features
     estimator.n_outputs_ = 1
     n_classes = 0
     if examples.classes is not None:
@@ -31,5 +36,5 @@ def fit_scikit(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np
         estimator.classes_ = examples.classes[present]
         n_classes = len(estimator.classes_)
         estimator.n_classes_ = np.int64(n_classes)
-    estimator.tree_ = sklearn_tree(tree, examples.n_features, n_classes)
+    estimator.tree_ = sklearn_tree(tree, n_features, n_classes)
     return estimator
