@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from crosscut.tasks.splits import folds_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from crosscut.engines.memory import grow
 from crosscut.reference import engine as reference
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth
-from crosscut.tasks.splits import folds_of
 
 from .cases import random_case
 

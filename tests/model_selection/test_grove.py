@@ -1,6 +1,6 @@
 """Trees inside a grown one are the trees that scikit-learn grows under the limit."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut import _core
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
@@ -67,23 +66,15 @@ def test_ties_of_alpha_follow_scikit_arithmetic(n_classes):
 
 
 def test_arguments_are_checked():
-    grove = grove_of(*make_data(0, 30, 1), 2).packed
-    arrays = [
-        grove.node_start,
-        grove.first_child,
-        grove.children,
-        grove.depth,
-        grove.n_rows,
-        grove.weight,
-        grove.impurity,
-    ]
+    packed = grove_of(*make_data(0, 30, 1), 2).packed
     limits = [-1, 2, 0.0, 0.0, 0.0, False]
-    assert len(_core.stop_nodes(*arrays, *limits)) == len(grove.feature)
-    for position in range(len(arrays)):
-        short = [array[:-1] if k == position else array for k, array in enumerate(arrays)]
+    assert len(packed.core.stop_nodes(packed.impurity, *limits)) == len(packed.feature)
+    with pytest.raises(ValueError, match="impurity must"):
+        packed.core.stop_nodes(packed.impurity[:-1], *limits)
+    for name in ("node_start", "first_child", "children", "depth", "n_rows", "weight", "impurity"):
         with pytest.raises(ValueError, match="must"):
-            _core.stop_nodes(*short, *limits)
-    cyclic = grove.children.copy()
+            assert replace(packed, **{name: getattr(packed, name)[:-1]}).core
+    cyclic = packed.children.copy()
     cyclic[0] = 0
     with pytest.raises(ValueError, match="a child must be numbered after its parent"):
-        _core.stop_nodes(arrays[0], arrays[1], cyclic, *arrays[3:], *limits)
+        assert replace(packed, children=cyclic).core

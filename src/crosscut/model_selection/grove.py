@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.forest.forest import ranges
 from crosscut.forest.predict import apply_rows, probabilities
 
@@ -97,13 +96,7 @@ class Grove:
         small = split <= 2 and not self._has_pure
         if deep and small and limits.min_impurity_decrease <= 0 and ccp_alpha <= 0:
             return None
-        return _core.stop_nodes(
-            packed.node_start,
-            packed.first_child,
-            packed.children,
-            packed.depth,
-            packed.n_rows,
-            packed.weight,
+        return packed.core.stop_nodes(
             self._impurity,
             -1 if depth is None else depth,
             split,

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.model_selection.delegation import NotShared
 from crosscut.tasks.growth import Growth, Limits
-from crosscut.training.training_set import check_parameters
+from crosscut.training.parameters import check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

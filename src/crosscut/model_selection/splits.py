@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.model_selection.delegation import NotShared
 from crosscut.tasks import Tasks
-from crosscut.tasks.splits import folds_of_splits
+from crosscut.tasks.folds import folds_of_splits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

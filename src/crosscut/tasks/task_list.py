@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from crosscut.tasks.folds import check_target, warn_absent_classes
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK, repacked
-from crosscut.tasks.splits import check_target, warn_absent_classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

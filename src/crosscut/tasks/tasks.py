@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 import numpy as np
 
 from crosscut import _core
+from crosscut.tasks.folds import checked_folds, count_rows, folds_of, splits_of, warn_groups
 from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers, rows_of_folds
-from crosscut.tasks.splits import checked_folds, count_rows, folds_of, splits_of, warn_groups
 from crosscut.tasks.task_list import TaskList, offsets
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ class Tasks(TaskList):
             return cls.from_folds(folds, final=final, **options)
         splits = splits_of(cv, n_rows, X, y, groups)
         return cls.from_splits(splits, n_rows, final=final, **options)
+
+    @classmethod
+    def final(cls, n_rows: int, limits: Limits | None = None) -> Self:
+        """Make the task that trains on everything, and no other."""
+        nobody = np.empty(0, np.int64)
+        masks = np.ones((1, n_rows), np.uint16)
+        return cls._made(masks, nobody, np.zeros(2, np.int64), limits=limits, features=None)
 
     @classmethod
     def from_folds(
