@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics._scorer import _MultimetricScorer
-from sklearn.model_selection._validation import _score
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params, _get_feature_names
 
 from crosscut.model_selection.examples import weight_name
+from crosscut.model_selection.fitted import fit_own, fit_scikit
 from crosscut.model_selection.pipelines import Transformed
 from crosscut.model_selection.plan import grow_settings
-from crosscut.model_selection.scores import Segments, needs_estimator, quick_metric
+from crosscut.model_selection.scoring import Scoring
 from crosscut.model_selection.settings import is_scikit, tree_of
-from crosscut.model_selection.stand_in import ClassifierStandIn, RegressorStandIn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,99 +82,31 @@ class Grown:
             found[key] = grove.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
         return found
 
-    def fitted(self, c: int, s: int) -> Any:
-        """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1."""
+    def fitted(self, c: int, s: int, *, folds: bool = True) -> Any:
+        """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
+
+        Without ``folds`` crosscut's own trees come without the cross-validation of their own, which would
+        have to be grown.
+        """
         estimator = clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
-        if not is_scikit(tree_of(estimator)):
-            X, y = self.examples.X, self.examples.given_y
-            params = dict(self.fit_params)
-            if s >= 0:
-                rows = self.splits.train[s]
-                params = _check_method_params(X, params=params, indices=rows)
-                X, y = _safe_split(estimator, X, y, rows)
-            return estimator.fit(X, y, **params)
-        from crosscut.model_selection.fitted import fit_scikit
-
+        examples, tree = self.examples, tree_of(estimator)
+        rows = np.arange(examples.n_rows) if s < 0 else self.splits.train[s]
+        if folds and not is_scikit(tree):
+            params = _check_method_params(examples.X, params=self.fit_params, indices=rows)
+            return estimator.fit(*_safe_split(estimator, examples.X, examples.given_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
-        rows = np.arange(self.examples.n_rows) if s < 0 else self.splits.train[s]
-        tree = self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha)
-        if not self.views:
-            names = _get_feature_names(self.examples.X)
-            return fit_scikit(estimator, tree, self.examples, rows, names, self.examples.n_features)
-        prepared = self.views[candidate.steps].prepared[t]
-        fit_scikit(tree_of(estimator), tree, self.examples, rows, prepared.names, prepared.matrix.shape[1])
-        estimator.steps[:-1] = prepared.steps.steps
+        grown = self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha)
+        names, n_features = _get_feature_names(examples.X), examples.n_features
+        if self.views:
+            prepared = self.views[candidate.steps].prepared[t]
+            estimator.steps[:-1] = prepared.steps.steps
+            names, n_features = prepared.names, prepared.matrix.shape[1]
+        if names is not None:
+            tree.feature_names_in_ = names
+        tree.n_features_in_ = n_features
+        fit = fit_scikit if is_scikit(tree) else fit_own
+        fit(tree, grown, examples, rows)
         return estimator
-
-
-class Scoring:
-    """How candidates are scored: known metrics for all splits at once, other scorers split after split."""
-
-    def __init__(self, grown: Grown, scorer: Any, score_params: Mapping[str, Any], error_score: Any) -> None:
-        self.grown = grown
-        self.error_score = error_score
-        self.score_params = dict(score_params)
-        self.multi = isinstance(scorer, _MultimetricScorer)
-        scorers = scorer._scorers if self.multi else {"score": scorer}
-        self.names = list(scorers)
-        classifier = grown.examples.classes is not None
-        self.quick: dict[str, tuple[int, Any]] = {}
-        if not self.score_params:
-            for name, one in scorers.items():
-                metric = quick_metric(one, classifier=classifier)
-                if metric is not None:
-                    self.quick[name] = metric
-        rest = {name: one for name, one in scorers.items() if name not in self.quick}
-        self.rest: Any = None
-        if rest:
-            self.rest = (
-                _MultimetricScorer(scorers=rest, raise_exc=scorer._raise_exc) if self.multi else scorer
-            )
-        self.real = self.rest is not None and needs_estimator(self.rest)
-
-    def split_scores(
-        self, c: int, rows: list[NDArray[np.int64]], segments: Segments, places: NDArray[np.int64]
-    ) -> list[Any]:
-        """Return the scores of candidate ``c`` on each split: numbers, or dicts of several metrics."""
-        examples = self.grown.examples
-        candidate = self.grown.candidates[c]
-        grove = self.grown.grove(candidate)
-        stopped = grove.stopped(places, candidate)
-        predicted = (grove.mean if examples.classes is None else grove.label)[stopped]
-        known = {
-            name: (sign * metric(segments, predicted)).tolist() for name, (sign, metric) in self.quick.items()
-        }
-        if self.rest is None:
-            if not self.multi:
-                return list(known["score"])
-            return [dict(zip(known, values, strict=True)) for values in zip(*known.values(), strict=True)]
-        scores = []
-        for s in range(len(rows)):
-            part = slice(segments.first[s], segments.first[s + 1])
-            score = self._score_one(c, s, rows[s], stopped[part], predicted[part])
-            if self.multi:
-                score = {name: known[name][s] if name in known else score[name] for name in self.names}
-            scores.append(score)
-        return scores
-
-    def _score_one(
-        self, c: int, s: int, rows: NDArray[np.int64], places: NDArray[Any], predicted: NDArray[Any]
-    ) -> Any:
-        examples, splits = self.grown.examples, self.grown.splits
-        params = _check_method_params(examples.X, params=self.score_params, indices=rows)
-        if self.real:
-            estimator = self.grown.fitted(c, s)
-            X, y = _safe_split(estimator, examples.X, examples.given_y, rows, splits.train[s])
-            return _score(estimator, X, y, self.rest, params, self.error_score)
-        stand_in: Any
-        if examples.classes is None:
-            stand_in = RegressorStandIn(predicted)
-        else:
-            grove = self.grown.grove(self.grown.candidates[c])
-            present = np.unique(examples.codes[splits.train[s]])
-            probability = grove.probability[places][:, present]
-            stand_in = ClassifierStandIn(examples.classes[present], examples.classes[predicted], probability)
-        return _score(stand_in, np.arange(len(rows)), examples.y[rows], self.rest, params, self.error_score)
 
 
 def evaluate(
@@ -193,31 +123,20 @@ def evaluate(
     Nothing is fitted or scored one by one, so the seconds that growing and scoring took are shared out
     evenly.
     """
-    scoring = Scoring(grown, scorer, score_params, error_score)
-    examples, splits = grown.examples, grown.splits
+    splits = grown.splits
     n_splits = len(splits)
     n_fits = len(grown.candidates) * n_splits
-    sets = {"test_scores": splits.test}
-    if return_train_score:
-        sets["train_scores"] = splits.train
-    scores: dict[str, list[Any]] = {}
-    seconds = {}
-    for key, rows in sets.items():
+    scores, seconds = {}, {}
+    for part in ["test", "train"] if return_train_score else ["test"]:
         start = time.perf_counter()
-        segments = Segments.of(rows, examples.codes)
-        places = grown.leaves(key.removesuffix("_scores"))
-        scores[key] = [
-            score
-            for c, candidate in enumerate(grown.candidates)
-            for score in scoring.split_scores(c, rows, segments, places[candidate.steps, candidate.setting])
-        ]
-        seconds[key] = time.perf_counter() - start
+        scores[f"{part}_scores"] = Scoring(grown, part, scorer, score_params, error_score).scores()
+        seconds[part] = time.perf_counter() - start
     results = []
     for k in range(n_fits):
         result = {"fit_error": None, **{key: values[k] for key, values in scores.items()}}
         result["n_test_samples"] = len(splits.test[k % n_splits])
         result["fit_time"] = grown.seconds / n_fits
-        result["score_time"] = seconds["test_scores"] / n_fits
+        result["score_time"] = seconds["test"] / n_fits
         if return_estimator:
             result["estimator"] = grown.fitted(k // n_splits, k % n_splits)
         results.append(result)
