@@ -1,5 +1,7 @@
 """Files nobody should feed to a tree: one helpful line each, and an exit code that tells the kind."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -109,7 +111,11 @@ def test_ragged_lines(write):
 
 
 def test_semicolons(write):
-    assert "';' between its values" in refused(cv(write("x;y\n1;a\n2;b\n")), UNREADABLE)
+    rows = "x,y\n" + "1,a\n2,b\n" * 10
+    results = [cv(write(rows.replace(",", mark)), "--json") for mark in ",;"]
+    assert [result.exit_code for result in results] == [0, 0]
+    expected, found = (json.loads(result.stdout) for result in results)
+    assert [found[name] for name in ("data", "cv")] == [expected[name] for name in ("data", "cv")]
 
 
 def test_options_that_contradict_each_other(write):

@@ -6,7 +6,7 @@ from pyarrow import csv, parquet
 from stream_tables import table_of, write_pieces
 
 from crosscut import TreeClassifier
-from crosscut.data.file_kinds import ParquetFile
+from crosscut.data.columnar_files import ParquetFile
 from crosscut.data.source import Source
 
 
@@ -60,7 +60,7 @@ def test_type_changes_between_files(tmp_path):
 def test_whole_numbers_may_be_followed_by_others(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,a\n2,b\n")
     (tmp_path / "b.csv").write_text("x,y\n1.5,a\n,b\n")
-    source = Source(tmp_path, keep=["y"])
+    source = Source(tmp_path)
     tables = [table for piece in source.pieces for _, table in source.read(piece)]
     assert pa.concat_tables(tables)["x"].to_pylist() == [1.0, 2.0, 1.5, None]
 
@@ -78,7 +78,7 @@ def test_no_permission(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     paths = write_pieces(table_of(0, 100), tmp_path, 1)
-    monkeypatch.setattr(ParquetFile, "columns", refuse)  # root, who may run this, may read everything
+    monkeypatch.setattr(ParquetFile, "contents", refuse)  # root, who may run this, may read everything
     with pytest.raises(PermissionError, match=r"part-000\.parquet' may not be read: Permission denied"):
         TreeClassifier().fit(paths, "y")
 

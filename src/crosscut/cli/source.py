@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
-_CONVERT = "convert the file, for example with iconv -f latin1 -t utf-8"
 MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
 
 
@@ -54,32 +53,11 @@ def read_rows(path: str, table: str | None = None) -> Any:
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
     try:
         frame = read_file(path, table=table)
-        _ = frame.column_names  # which may not be text
-    except UnicodeDecodeError as error:
-        raise Failure(
-            f"{path}: the names of the columns are not UTF-8 text; {_CONVERT}", UNREADABLE
-        ) from error
     except Exception as error:  # every library that reads files has errors of its own
         text = str(error).replace("table=...", "--table NAME")
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
             text = f"{path} is not text; its name says it should be"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
-    binary = [
-        name
-        for name, kind in zip(frame.column_names, frame.schema.types, strict=True)
-        if "binary" in str(kind)
-    ]
-    if binary:
-        raise Failure(
-            f"{path}: column {binary[0]!r} is not UTF-8 text; {_CONVERT}",
-            UNREADABLE,
-        )
-    if frame.num_columns == 1 and ";" in frame.column_names[0]:
-        raise Failure(
-            f"{path} has ';' between its values, but ',' is read in .csv and tabs in .tsv files; "
-            "convert it, for example with tr ';' ','",
-            UNREADABLE,
-        )
     repeated = {name for name in frame.column_names if frame.column_names.count(name) > 1}
     if repeated:
         raise Failure(f"{path}: the column name {min(repeated)!r} is used more than once", UNSUITABLE)

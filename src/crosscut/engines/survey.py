@@ -58,7 +58,8 @@ class Survey:
     n_rows: int = 0
     names: tuple[str, ...] = ()
     kinds: list[Kind] = field(default_factory=list)
-    categories: list[set[Any]] = field(default_factory=list)
+    categories: list[dict[Any, None]] = field(default_factory=list)  # as found; the keys count
+    ordered: list[bool] = field(default_factory=list)  # whether that is the order of the categories
     distinct: list[DistinctValues] = field(default_factory=list)
     n_missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
@@ -78,7 +79,8 @@ class Survey:
             if column.kind == "nominal":
                 present = np.unique(column.values)
                 self.n_missing[f] += np.count_nonzero(column.values < 0)
-                self.categories[f].update(column.categories[code] for code in present[present >= 0].tolist())
+                found = (column.categories[code] for code in present[present >= 0].tolist())
+                self.categories[f] |= dict.fromkeys(column.categories if column.ordered else found)
                 self._check_categories(f)
         numbers = [self._numbers(c, first_row) for c in columns if c.kind != "nominal"]
         numeric = [f for f, c in enumerate(columns) if c.kind != "nominal"]
@@ -119,7 +121,9 @@ class Survey:
         if not self.n_trained:
             raise ValueError(f"sample_weight: every row has the weight 0 in {self.roles.weight!r}")
         classes = self._classes()
-        schema = Schema(self.names, tuple(self.kinds), tuple(_sorted(c) for c in self.categories))
+        known = zip(self.categories, self.ordered, strict=True)
+        categories = tuple(tuple(own if ordered else sorted(own)) for own, ordered in known)
+        schema = Schema(self.names, tuple(self.kinds), categories)
         edges: list[NDArray[np.float64]] = []
         bins: list[int] = []
         sampled: list[str] = []
@@ -129,15 +133,15 @@ class Survey:
                 edges.append(np.empty(0))
                 bins.append(len(schema.categories[f]))
                 continue
-            known = self.distinct[f]
-            if known.many:
+            values = self.distinct[f]
+            if values.many:
                 edges.append(edges_of_sample(self.sample.rows[:, place], max_bins))
                 bins.append(len(edges[-1]) + 1)
                 if self.n_rows > len(self.sample.keys):
                     sampled.append(self.names[f])
             else:
-                edges.append(edges_of(known.values, known.counts, max_bins))
-                bins.append(len(edges[-1]) + 1 if len(known.values) else 0)
+                edges.append(edges_of(values.values, values.counts, max_bins))
+                bins.append(len(edges[-1]) + 1 if len(values.values) else 0)
             place += 1
         return Coding(
             roles=self.roles,
@@ -168,7 +172,8 @@ class Survey:
     def _start(self, columns: list[Column]) -> None:
         self.names = tuple(column.name for column in columns)
         self.kinds = [column.kind for column in columns]
-        self.categories = [set() for _ in columns]
+        self.categories = [{} for _ in columns]
+        self.ordered = [column.ordered for column in columns]
         self.distinct = [DistinctValues() for _ in columns]
         self.n_missing = np.zeros(len(columns), np.int64)
         self.sample = RowSample.empty(sum(kind != "nominal" for kind in self.kinds))
@@ -245,7 +250,7 @@ class Survey:
         if not self.roles.classifies:
             return None
         labels = np.empty(len(self.labels), self.label_type)
-        labels[:] = _sorted(set(self.labels))
+        labels[:] = sorted(self.labels)
         return labels
 
     def _class_weights(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -259,10 +264,6 @@ class Survey:
         from sklearn.utils import compute_class_weight
 
         return np.asarray(compute_class_weight(dict(given), classes=classes, y=classes), np.float64)
-
-
-def _sorted(values: set[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(values))
 
 
 def _compare(
