@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.coding import Batch, Coding
-    from crosscut.engines.folds import FoldRule
     from crosscut.engines.passes import Pass
     from crosscut.engines.survey import Roles
+    from crosscut.tasks.fold_rule import FoldRule
 
 _FAN_IN = 8  # sums that are added up at once on the way to the total
 

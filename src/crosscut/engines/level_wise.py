@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from crosscut.data.grid import Grids
     from crosscut.engines.coding import Coding
-    from crosscut.engines.folds import FoldRule
     from crosscut.engines.passes import Pass
+    from crosscut.tasks.fold_rule import FoldRule
     from crosscut.tasks.growth import Growth, Limits
 
 _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits

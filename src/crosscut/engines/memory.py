@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -85,48 +85,21 @@ def grow(
     >>> [float(tree.threshold[0]) for tree in forest.trees]
     [4.5, 4.5, 4.5, 4.5, 4.5]
     """
-    most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
-    values, weight, product, exact, scale = RowStatistics.of(target, most)
     masks = tasks.masks
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
-    limits, decrease = limit_arrays(tasks.limits, tasks.n_tasks)
     progress = progress or watcher()
-    grown: dict[str, Any] = _core.grow(
-        ranks=table.ranks,
-        coarse=table.coarse,
-        n_values=table.n_values,
-        values=table.values,
-        coarse_first=table.coarse_first,
-        nominal=np.array([kind == "nominal" for kind in table.kinds]),
-        has_missing=table.has_missing,
-        close=table.close,
-        edges=table.edges,
-        classes=values if target.n_classes else None,
-        n_classes=target.n_classes,
-        weight=weight,
-        product=product,
-        target=None if target.n_classes else values,
-        exact=exact,
-        decrease_scale=scale,
-        masks=masks,
-        multiplicity=tasks.multiplicity,
-        features=tasks.features,
-        limits=limits,
-        min_decrease=decrease,
-        totals=None,
-        criterion=growth.criterion,
-        multiway=growth.splits == "multiway",
-        bundling=bundling,
-        two_resolutions=two_resolutions,
-        local_rows=local_rows,
-        n_threads=n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
-        progress=None if progress is None else _share(progress, masks),
+    trees, work = _core.grow(
+        _table(table),
+        _target(target, tasks),
+        _core.Tasks(masks, *limit_arrays(tasks.limits, tasks.n_tasks), tasks.multiplicity, tasks.features),
+        _core.Growth(growth.criterion, growth.splits == "multiway", local_rows, bundling, two_resolutions),
+        n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
+        None if progress is None else _share(progress, masks),
     )
     if progress is not None:
         progress(1.0)
-    levels = {name: np.array(counts) for name, counts in grown["levels"].items()}
-    return Forest(Packed(**grown["trees"]), levels)
+    return Forest(Packed(**trees), {name: np.array(counts) for name, counts in work.items()})
 
 
 def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:
@@ -150,3 +123,25 @@ def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int
         np.array([limit.min_impurity_decrease for limit in limits], dtype=np.float64), n_tasks
     )
     return np.ascontiguousarray(integers), np.ascontiguousarray(decrease)
+
+
+def _table(table: Table) -> _core.Table:
+    return _core.Table(
+        ranks=table.ranks,
+        coarse=table.coarse,
+        n_values=table.n_values,
+        values=table.values,
+        coarse_first=table.coarse_first,
+        nominal=np.array([kind == "nominal" for kind in table.kinds]),
+        has_missing=table.has_missing,
+        close=table.close,
+        edges=table.edges,
+    )
+
+
+def _target(target: Target, tasks: Tasks) -> _core.Target:
+    """Integer statistics of every row (docs/semantics.md) and the exact sums leaf values come from."""
+    most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
+    values, weight, product, exact, scale = RowStatistics.of(target, most)
+    classes, numbers = (values, None) if target.n_classes else (None, values)
+    return _core.Target(target.n_classes, classes, weight, product, numbers, exact, scale)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from crosscut.data.source import Piece
     from crosscut.engines.coding import Batch
-    from crosscut.engines.folds import FoldRule
     from crosscut.engines.passes import Pass
     from crosscut.engines.survey import Roles
+    from crosscut.tasks.fold_rule import FoldRule
 
 _UNITS = {
     "": 1,
