@@ -22,7 +22,7 @@ from crosscut.data.files import read_file, split_target
 from crosscut.data.source import Source
 from crosscut.data.table import Table
 from crosscut.engines.survey import Roles, Survey
-from crosscut.relational.table_files import read_duckdb, read_folder, read_sqlite
+from crosscut.relational.database.table_files import read_duckdb, read_folder, read_sqlite
 
 ROWS = [
     ("age", "size", "plan", "paid", "since", "empty", "y"),
