@@ -92,6 +92,12 @@ def test_not_utf8(write):
     assert "UTF-8" in refused(cv(path), UNREADABLE)
 
 
+def test_times_of_day(write):
+    path = write("x,t,y\n" + "1,10:00:00,a\n2,11:00:00,b\n" * 10)
+    assert "column 't' holds time32[s]" in refused(cv(path), UNSUITABLE)
+    assert cv(path, "--drop", "t").exit_code == 0
+
+
 def test_names_that_are_not_utf8(write):
     path = write("Größe,y\n1,a\n2,b\n".encode("latin1"))
     assert "names of the columns are not UTF-8" in refused(cv(path), UNREADABLE)
@@ -132,7 +138,7 @@ def test_options_out_of_range(write, option):
 
 
 def test_repeated_column(write):
-    assert "more than once" in refused(cv(write("x,x,y\n1,2,a\n2,3,b\n")), UNSUITABLE)
+    assert "more than once" in refused(cv(write("x,x,y\n1,2,a\n2,3,b\n")), UNREADABLE)
 
 
 def test_unknown_kind_of_file(write):

@@ -24,6 +24,14 @@ class Place:
         return str(self.path) if self.table is None else f"{self.path}::{self.table}"
 
 
+class NotUtf8Error(ValueError):
+    """A file holds text in another encoding."""
+
+    def __init__(self, place: Place, what: str = "its text is") -> None:
+        convert = "convert the file, for example with iconv -f latin1 -t utf-8"
+        super().__init__(f"{place}: {what} not UTF-8; {convert}")
+
+
 class Contents(NamedTuple):
     """What a file holds."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
-from crosscut.data.file_kind import FileKind, Place
+from crosscut.data.file_kind import FileKind, NotUtf8Error, Place
 from crosscut.data.text_file import TextFile
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from crosscut.data.file_kind import Contents
 
 
 def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Table:
@@ -51,7 +53,27 @@ def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Tabl
     """
     place = existing_place(path, table)
     with readable(place) as kind:
-        return kind.whole(place)
+        rows = kind.whole(place)
+        _check_names(place, rows.schema)
+    return rows
+
+
+def contents_of(place: Place) -> Contents:
+    """Return the columns of a file with the types they have in :func:`read_file`, and its parts."""
+    with readable(place) as kind:
+        contents = kind.contents(place)
+        _check_names(place, contents.schema)
+    return contents
+
+
+def _check_names(place: Place, schema: pa.Schema) -> None:
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise NotUtf8Error(place, "the names of the columns are") from error
+    repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
+    if repeated:
+        raise ValueError(f"{place}: the column name {min(repeated)!r} is used more than once")
 
 
 def existing_place(path: str | PathLike[str], table: str | None = None) -> Place:
@@ -85,6 +107,8 @@ def readable(place: Place) -> Iterator[FileKind]:
 
     try:
         yield ENDINGS[ending]
+    except UnicodeDecodeError as error:
+        raise NotUtf8Error(place) from error
     except PermissionError as error:
         raise PermissionError(f"{name!r} may not be read: {error.strerror or error}") from error
     except FileNotFoundError as error:

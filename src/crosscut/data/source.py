@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut.data.column_types import held_by
 from crosscut.data.file_kind import Place
-from crosscut.data.files import READ, ending_of, existing_place, readable
+from crosscut.data.files import DATABASES, READ, contents_of, ending_of, existing_place, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from os import PathLike
 
     import pyarrow as pa
-
-    from crosscut.data.file_kind import Contents
 
 BATCH_ROWS = 1 << 18
 
@@ -61,10 +59,7 @@ class Source:
     ) -> None:
         self.places = _places(paths)
         self.batch_rows = batch_rows
-        self._contents: dict[str, Contents] = {}
-        for place in self.places:
-            with readable(place) as kind:
-                self._contents[str(place)] = kind.contents(place)
+        self._contents = {str(place): contents_of(place) for place in self.places}
         self.schema = self._joined_schema()
         self.pieces = tuple(self._pieces())
         if not self.n_rows:
@@ -146,7 +141,7 @@ def _places(paths: Any) -> list[Place]:
     places: list[Place] = []
     for path in given:
         if Path(path).is_dir():
-            found = [file for file in sorted(Path(path).iterdir()) if ending_of(file)]
+            found = [file for file in sorted(Path(path).iterdir()) if ending_of(file) not in {"", *DATABASES}]
             if not found:
                 raise FileNotFoundError(
                     f"the folder {str(path)!r} has no file of a kind that is read: {READ}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.column_types import joined, settled
-from crosscut.data.dialect import Dialect, text_stream
-from crosscut.data.file_kind import Contents, FileKind, sliced
+from crosscut.data.column_types import held_by, joined, settled
+from crosscut.data.dialect import Dialect
+from crosscut.data.file_kind import Contents, FileKind, NotUtf8Error, sliced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,18 +30,27 @@ class TextFile(FileKind):
         import pyarrow as pa
 
         dialect = self._dialect(place)
-        with _separated(dialect), self._open(place, dialect) as reader:
-            names = _names(place, reader)
-        raw = pa.schema([(name, pa.binary()) for name in names])
+        with _explained(place, dialect):
+            try:  # the types that pyarrow finds in the first block
+                with self._open(place, dialect) as reader:
+                    contents = Contents(reader.schema, (sum(batch.num_rows for batch in reader),))
+            except pa.ArrowInvalid:  # a later block has values of other types
+                contents = self._contents_of_blocks(place, dialect)
+        _check_text(place, contents.schema)
+        return contents
+
+    def _contents_of_blocks(self, place: Place, dialect: Dialect) -> Contents:
+        import pyarrow as pa
+
+        with self._open(place, dialect) as reader:
+            names = reader.schema.names
         types, rows = [pa.null()] * len(names), 0
-        with _separated(dialect), self._open(place, dialect, raw) as reader:
+        with self._open(place, dialect, pa.schema([(name, pa.string()) for name in names])) as reader:
             for batch in reader:
                 rows += batch.num_rows
                 found = _inferred(batch, dialect)
                 types = [joined(a, b) for a, b in zip(types, found, strict=True)]
-        schema = pa.schema(list(zip(names, map(settled, types), strict=True)))
-        _check_text(place, schema)
-        return Contents(schema, (rows,))
+        return Contents(pa.schema(list(zip(names, map(settled, types), strict=True))), (rows,))
 
     def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the file."""
@@ -54,11 +63,9 @@ class TextFile(FileKind):
         from pyarrow import csv
 
         dialect = self._dialect(place)
-        with _separated(dialect), text_stream(place.path) as stream:
-            table = csv.read_csv(
-                stream, parse_options=dialect.parsing(), convert_options=dialect.converting()
-            )
-        _names(place, table)
+        parsing, converting = dialect.parsing(), dialect.converting()
+        with _explained(place, dialect):
+            table = csv.read_csv(str(place.path), parse_options=parsing, convert_options=converting)
         _check_text(place, table.schema)
         return table
 
@@ -78,18 +85,20 @@ class TextFile(FileKind):
 
 
 @contextmanager
-def _separated(dialect: Dialect) -> Iterator[None]:
-    """Say in errors which separator was found."""
+def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
+    """Say in errors which separator was found, and what to do about other encodings."""
     import pyarrow as pa
 
     try:
         yield
     except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise NotUtf8Error(place) from error
         raise pa.ArrowInvalid(f"as values separated by {dialect.separator!r}: {error}") from error
 
 
 def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
-    """Let pyarrow find the types of values that were read as bytes, by writing and reading them again."""
+    """Let pyarrow find the types of values that were read as text, by writing and reading them again."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv
@@ -102,27 +111,12 @@ def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
     )
     types = list(table.schema.types)
     for c, dtype in enumerate(types):
-        if dtype == pa.int64() and pc.min_max(table.column(c)).as_py() in (
-            {"min": low, "max": high} for low, high in ((0, 0), (0, 1), (1, 1))
-        ):
+        if dtype == pa.int64() and set(pc.min_max(table.column(c)).as_py().values()) <= {0, 1}:
             types[c] = pa.uint8()
     return types
 
 
-def _names(place: Place, table: Any) -> list[str]:
-    try:
-        names: list[str] = table.schema.names
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: the names of the columns are not UTF-8 text; {_CONVERT}") from error
-    return names
-
-
 def _check_text(place: Place, schema: pa.Schema) -> None:
-    import pyarrow as pa
-
-    for field in schema:
-        if pa.types.is_binary(field.type):
-            raise ValueError(f"{place}: column {field.name!r} is not UTF-8 text; {_CONVERT}")
-
-
-_CONVERT = "convert the file, for example with iconv -f latin1 -t utf-8"
+    for c, dtype in enumerate(schema.types):
+        if held_by(dtype) == "binary":
+            raise NotUtf8Error(place, f"column {schema.field(c).name!r} is")
