@@ -225,3 +225,17 @@ def test_a_stream_types_columns_as_the_whole_reader_does(tmp_path_factory, rows,
 def test_a_kind_of_file_is_known_by_its_ending_in_any_case(tmp_path):
     write_text(tmp_path / "ROWS.CSV", ",")
     assert read_folder(tmp_path)["ROWS"].num_rows == 5 * REPEATS
+
+
+@pytest.mark.parametrize("splits", ["binary", "multiway"])
+def test_ordered_categories_of_which_some_have_no_rows(tmp_path, splits):
+    rng = np.random.default_rng(0)
+    codes, x = rng.choice([0, 2, 3, 4], 400), rng.integers(0, 50, 400)
+    names = pa.array(["z", "unused", "a", "m", "k"])
+    kind = pa.DictionaryArray.from_arrays(pa.array(codes, mask=rng.random(400) < 0.1), names, ordered=True)
+    y = np.where(np.isin(codes, [0, 3]) ^ (x > 20) ^ (rng.random(400) < 0.1), "p", "q")
+    pa.parquet.write_table(pa.table({"kind": kind, "x": x, "y": y}), tmp_path / "a.pq", row_group_size=100)
+    model = TreeClassifier(cv=3, max_bins=255, max_depth=5, splits=splits)
+    streamed = model.fit(tmp_path / "a.pq", "y").to_text()
+    assert "unused" not in streamed
+    assert model.fit(*split_target(read_file(tmp_path / "a.pq"), "y")).to_text() == streamed

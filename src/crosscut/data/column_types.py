@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
 
@@ -53,3 +55,33 @@ def settled(dtype: pa.DataType) -> pa.DataType:
     import pyarrow as pa
 
     return pa.int64() if dtype == pa.uint8() else dtype
+
+
+def unified(known: pa.Schema, found: pa.Schema) -> pa.Schema:
+    """Return the types that hold the values of two files with the same columns."""
+    import pyarrow as pa
+
+    fields = []
+    for pair in zip(known, found, strict=True):
+        try:
+            both = [pa.schema([field]) for field in pair]
+            fields.append(pa.unify_schemas(both, promote_options="permissive").field(0))
+        except pa.ArrowException:  # categories and text
+            fields.append(pa.field(pair[0].name, pa.string()))
+    return pa.schema(fields)
+
+
+def check_same(known: Mapping[str, str], found: Mapping[str, str], where: str) -> None:
+    """Refuse a part of the data whose columns differ from the known ones in name, order or kind."""
+    if list(known) != list(found):
+        absent = [name for name in known if name not in found]
+        extra = [name for name in found if name not in known]
+        problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(found)}"
+        raise ValueError(
+            f"{where} {problem}; all parts of the data need the columns {list(known)}, in this order"
+        )
+    for name, kind in found.items():
+        if kind != known[name] and "null" not in {kind, known[name]}:
+            raise ValueError(
+                f"column {name!r} is {kind} in {where}, but {known[name]} before; convert one of them"
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from crosscut.data.file_kind import Contents, FileKind, Place, sliced
 
@@ -31,22 +31,7 @@ class DatabaseFile(FileKind):
             yield from database.read(_chosen(place, database.names()), rows, schema)
 
 
-class Database(Protocol):
-    """An open database."""
-
-    connection: Any
-
-    def names(self) -> list[str]:
-        """Return the names of the tables and views."""
-
-    def contents(self, table: str) -> tuple[pa.Schema, int]:
-        """Return the columns of a table and its number of rows."""
-
-    def read(self, table: str, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
-        """Yield the rows of a table, so many at a time."""
-
-
-def opened(path: Path) -> AbstractContextManager[Database]:
+def opened(path: Path) -> AbstractContextManager[SqliteDatabase | DuckdbDatabase]:
     """Open a database for reading."""
     return closing(SqliteDatabase(path) if is_sqlite(path) else DuckdbDatabase(path))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.column_types import held_by
+from crosscut.data.column_types import check_same, held_by, unified
 from crosscut.data.file_kind import Place
 from crosscut.data.files import DATABASES, READ, contents_of, ending_of, existing_place, readable
 
@@ -100,40 +100,19 @@ class Source:
 
     def _joined_schema(self) -> pa.Schema:
         """Return the types that hold the values of all files; refuse files whose columns differ."""
-        import pyarrow as pa
-
-        first, *others = ((repr(name), contents.schema) for name, contents in self._contents.items())
-        fields = {field.name: field for field in first[1]}
-        for name, schema in others:
-            absent = [column for column in fields if column not in schema.names]
-            extra = [column for column in schema.names if column not in fields]
-            if absent or extra:
-                problem = f"lacks the column(s) {absent}" if absent else f"has the column(s) {extra} besides"
-                raise ValueError(f"{name} {problem}; {first[0]} has {list(fields)}")
-            if schema.names != list(fields):
-                raise ValueError(f"the columns of {name} stand in another order than those of {first[0]}")
-            for field in schema:
-                fields[field.name] = _joined_field(fields[field.name], field, name, first[0])
-        return pa.schema(list(fields.values()))
+        joined: pa.Schema | None = None
+        for name, contents in self._contents.items():
+            if joined is None:
+                joined = contents.schema
+                continue
+            known, found = ({f.name: held_by(f.type) for f in s} for s in (joined, contents.schema))
+            check_same(known, found, repr(name))
+            joined = unified(joined, contents.schema)
+        return joined
 
     def _name(self) -> str:
         more = f" and {len(self.places) - 1} more" if len(self.places) > 1 else ""
         return repr(str(self.places[0])) + more
-
-
-def _joined_field(known: pa.Field, field: pa.Field, name: str, first: str) -> pa.Field:
-    import pyarrow as pa
-
-    holds, held = held_by(field.type), held_by(known.type)
-    if holds != held and not pa.types.is_null(field.type) and not pa.types.is_null(known.type):
-        raise ValueError(
-            f"column {field.name!r} holds {holds} in {name}, but {held} in {first}; convert one of them"
-        )
-    try:
-        both = [pa.schema([known]), pa.schema([field])]
-        return pa.unify_schemas(both, promote_options="permissive").field(0)
-    except pa.ArrowException:  # categories and text
-        return pa.field(field.name, pa.string())
 
 
 def _places(paths: Any) -> list[Place]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.column_types import check_same
 from crosscut.data.columns import Column, Kind, columns_of, infinite_error
 from crosscut.data.exact_sum import ExactSum
 from crosscut.data.grid import centre_of
@@ -74,7 +75,7 @@ class Survey:
         columns, target, _, weight = self.roles.split(frame, where)
         if not self.names:
             self._start(columns)
-        self._check(columns, where)
+        check_same(self.known, {column.name: column.kind for column in columns}, where)
         for f, column in enumerate(columns):
             if column.kind == "nominal":
                 present = np.unique(column.values)
@@ -99,7 +100,7 @@ class Survey:
             return self
         if not self.names:
             return other
-        _compare(self.names, self.kinds, other.names, other.kinds, "another part of the data")
+        check_same(self.known, other.known, "another part of the data")
         self.n_rows += other.n_rows
         self.n_trained += other.n_trained
         self.n_missing += other.n_missing
@@ -178,8 +179,10 @@ class Survey:
         self.n_missing = np.zeros(len(columns), np.int64)
         self.sample = RowSample.empty(sum(kind != "nominal" for kind in self.kinds))
 
-    def _check(self, columns: list[Column], where: str) -> None:
-        _compare(self.names, self.kinds, tuple(c.name for c in columns), [c.kind for c in columns], where)
+    @property
+    def known(self) -> dict[str, str]:
+        """Kind of each column."""
+        return dict(zip(self.names, self.kinds, strict=True))
 
     def _check_categories(self, f: int) -> None:
         if len(self.categories[f]) > MAX_CATEGORIES:
@@ -264,18 +267,3 @@ class Survey:
         from sklearn.utils import compute_class_weight
 
         return np.asarray(compute_class_weight(dict(given), classes=classes, y=classes), np.float64)
-
-
-def _compare(
-    names: tuple[str, ...], kinds: list[Kind], others: tuple[str, ...], other_kinds: list[Kind], where: str
-) -> None:
-    if names != others:
-        absent = [name for name in names if name not in others]
-        extra = [name for name in others if name not in names]
-        problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(others)}"
-        raise ValueError(
-            f"{where} {problem}; all parts of the data need the columns {list(names)}, in this order"
-        )
-    for name, kind, other in zip(names, kinds, other_kinds, strict=True):
-        if kind != other:
-            raise ValueError(f"column {name!r} is {other} in {where}, but {kind} before; convert one of them")
