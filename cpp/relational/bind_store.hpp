@@ -87,15 +87,13 @@ class QueryStore {
     return result_of(components_.extend(bases, code, new_types));
   }
 
-  void evaluate(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
+  nb::ndarray<nb::numpy, std::uint64_t> truth(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
     for (std::size_t i = 0; i < queries.size(); i++) check_query(queries.data()[i]);
     check_mask(mask);
-    nb::gil_scoped_release release;
-    truth_.evaluate({queries.data(), queries.size()}, mask.data());
-  }
-
-  nb::ndarray<nb::numpy, std::uint64_t> truth(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
-    evaluate(queries, mask);
+    {
+      nb::gil_scoped_release release;
+      truth_.evaluate({queries.data(), queries.size()}, mask.data());
+    }
     std::vector<std::uint64_t> rows;
     rows.reserve(queries.size() * truth_.words());
     for (std::size_t i = 0; i < queries.size(); i++) {
@@ -175,12 +173,6 @@ class QueryStore {
                           std::vector<std::int32_t>(chosen.new_types().begin(), chosen.new_types().end()), query, parts, places);
   }
 
-  std::vector<std::int32_t> types(std::int32_t component) const {
-    check_query(component);
-    const auto own = components_[component].types;
-    return {own.begin(), own.end()};
-  }
-
   std::vector<Literal> literals(std::int32_t component) const {
     check_query(component);
     return decode(components_, components_[component].code);
@@ -188,12 +180,6 @@ class QueryStore {
 
   const Components& components() const { return components_; }
 
-  void forget() {
-    truth_.forget();
-    if (refinement_) refinement_->forget();
-  }
-
-  std::size_t words() const { return truth_.words(); }
   std::size_t n_components() const { return components_.size(); }
   std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
   std::uint64_t n_steps() const { return truth_.n_steps(); }

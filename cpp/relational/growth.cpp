@@ -182,13 +182,7 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
   test.literals.assign(chosen.code().begin(), chosen.code().end());
   test.query = extension.query;
   test.n_variables = static_cast<std::int32_t>(path.variables.size());
-  for (std::size_t i = 0; i < test.literals.size();) {
-    const std::size_t n = components_.length(test.literals[i]);
-    for (std::size_t j = i + 1; j < i + n; j++)
-      if (kind_of(test.literals[j]) == variable)
-        test.literals[j] = term(variable, path_number[static_cast<std::size_t>(number_of(test.literals[j]))]);
-    i += n;
-  }
+  components_.rename(test.literals, [&](std::int32_t v) { return path_number[static_cast<std::size_t>(v)]; });
   return longer;
 }
 

@@ -26,7 +26,7 @@ using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void require(bool holds, const std::string& message) {
+void require(bool holds, const char* message) {
   if (!holds) throw std::invalid_argument(message);
 }
 
@@ -81,19 +81,16 @@ class RuleTable {
       std::int32_t width, std::int32_t max_length, double least_weight, double significance,
       bool unequal) {
     const std::size_t n = rows.shape(0);
-    require(rows.shape(1) == table_.words, "rows needs " + std::to_string(table_.words) + " words per search");
+    require(rows.shape(1) == table_.words, "rows needs a bit per row of the table");
     require(targets.size() == n && b.size() == n && a.shape(0) == n && a.shape(1) == table_.n_classes,
             "targets, a and b need one entry per search, a also one per class");
     require(width >= 1 && max_length >= 0, "width has to be positive and max_length not negative");
-    const std::size_t used = table_.n_rows % 64;
     std::vector<Search> searches;
     for (std::size_t s = 0; s < n; s++) {
       const std::int32_t target = targets.data()[s];
       require(target >= -1 && target < static_cast<std::int32_t>(table_.n_classes), "targets names an unknown class");
       require((target < 0) == (targets.data()[0] < 0), "targets has to be -1 for all searches or for none");
-      const std::uint64_t* own = rows.data() + s * table_.words;
-      require(used == 0 || own[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
-      searches.push_back({own, target, a.data() + s * table_.n_classes, b.data()[s]});
+      searches.push_back({checked(rows.data() + s * table_.words), target, a.data() + s * table_.n_classes, b.data()[s]});
     }
     const Settings settings{kind_of(kind), greedy, width, max_length, least_weight, significance, unequal};
     if (n > 0)
@@ -113,10 +110,8 @@ class RuleTable {
   }
 
   std::int64_t n_conditions(Vector<std::uint64_t> rows) const {
-    require(rows.size() == table_.words, "rows needs " + std::to_string(table_.words) + " words");
-    const std::size_t used = table_.n_rows % 64;
-    require(used == 0 || rows.data()[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
-    return table_.n_conditions(rows.data());
+    require(rows.size() == table_.words, "rows needs a bit per row of the table");
+    return table_.n_conditions(checked(rows.data()));
   }
 
   // The rows that meet all of some conditions, as bits.
@@ -138,7 +133,7 @@ class RuleTable {
 
   std::size_t few() const { return memory_->few; }
   void set_few(std::size_t rows) {
-    require(rows <= most_few, "few must be at most " + std::to_string(most_few));
+    require(rows <= most_few, "few must be at most 64");
     memory_->few = rows;
   }
 
@@ -148,6 +143,12 @@ class RuleTable {
   }
 
  private:
+  const std::uint64_t* checked(const std::uint64_t* rows) const {
+    const std::size_t used = table_.n_rows % 64;
+    require(used == 0 || rows[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
+    return rows;
+  }
+
   Table table_;
   std::optional<Memory> memory_;
 };

@@ -138,7 +138,7 @@ class RelationalForest:
             if tests[i] < 0:
                 nodes[i] = Node(counts, prediction)
                 continue
-            literals, _, n_variables = forest.test(tests[i])
+            literals, n_variables = forest.test(tests[i])
             goals = tuple(
                 Goal(predicates[predicate][0], tuple(self._facts.argument(t) for t in args), negated)
                 for predicate, negated, args in literals
