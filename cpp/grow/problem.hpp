@@ -6,6 +6,7 @@
 namespace crosscut {
 
 enum class Criterion : int { gini, entropy, gain_ratio, variance };
+Criterion criterion_named(const char*);  // throws std::invalid_argument for another name
 
 constexpr int kLanes = 16;        // tasks of a block travel in at most this many lanes...
 constexpr int kBlockTasks = 15;   // ...and the last lane's cell is kept for rows that every task trains on
@@ -35,10 +36,14 @@ struct ExactGrid {
   int shift, bits;
 };
 
-struct Problem {
+struct Table {
   std::size_t n_rows;
-  int n_features, n_tasks, n_classes;  // n_classes == 0: regression
-  const Column* columns;
+  int n_features;
+  const Column* columns;               // [n_features]
+};
+
+struct Target {
+  int n_classes;                       // 0: regression
   const std::int32_t* classes;         // [n_rows], classification
   const double* weight;                // [n_rows] on the grid, null when every row counts once
   const double* product;               // [n_rows] on the grid, regression
@@ -47,15 +52,25 @@ struct Problem {
   const Exact* exact[3];
   ExactGrid exact_grid[3];
   double decrease_scale;               // turns a difference of qualities into the target's units
+};
+
+struct Tasks {
+  int n_tasks;
   const std::uint16_t* masks;          // [n_blocks][n_rows], bit t: the row trains task block·15 + t
   const std::uint8_t* multiplicity;    // [n_tasks][n_rows] or null
   const std::uint8_t* features;        // [n_tasks][n_features] or null
   const TaskLimits* limits;            // [n_tasks]
   const double* totals;                // [n_tasks] weight that a decrease of impurity is a share of; null: that of the root
+};
+
+struct Growth {
   Criterion criterion;
   bool multiway;
   bool bundling, two_resolutions;      // off only to compare: paper's identical tests; full scans
   std::size_t local_rows;              // bundles up to this size finish in a local copy
+};
+
+struct Problem : Table, Target, Tasks, Growth {
   int n_threads;
   bool (*poll)(void*, double);         // called by the calling thread now and then; true means stop
   void* poll_argument;

@@ -7,56 +7,66 @@ from numpy.typing import NDArray
 def simd_level() -> str: ...
 def best_simd_level() -> str: ...
 def set_simd_level(name: str) -> None: ...
-def apply(
-    node_start: NDArray[np.int64],
-    first_child: NDArray[np.int64],
-    children: NDArray[np.int32],
-    feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    missing: NDArray[np.int32],
-    first_branch: NDArray[np.int64],
-    branch_start: NDArray[np.int64],
-    branches: NDArray[np.int32],
-    x: NDArray[np.float32],
-    rows: NDArray[np.int64] | None,
-    row_start: NDArray[np.int64] | None,
-    n_threads: int,
-) -> NDArray[np.int32]: ...
-def parents(
-    node_start: NDArray[np.int64], first_child: NDArray[np.int64], children: NDArray[np.int32]
-) -> NDArray[np.int32]: ...
-def pruning_paths(
-    node_start: NDArray[np.int64],
-    first_child: NDArray[np.int64],
-    children: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    impurity: NDArray[np.float64],
-    n_threads: int,
-) -> tuple[
-    NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
-]: ...
-def cut_leaves(
-    node_start: NDArray[np.int64],
-    first_child: NDArray[np.int64],
-    children: NDArray[np.int32],
-    level: NDArray[np.int32],
-    n_levels: int,
-    leaf: NDArray[np.int32],
-    row_start: NDArray[np.int64],
-) -> NDArray[np.int32]: ...
-def cut_losses(
-    node_start: NDArray[np.int64],
-    first_child: NDArray[np.int64],
-    children: NDArray[np.int32],
-    level: NDArray[np.int32],
-    n_levels: int,
-    leaf: NDArray[np.int32],
-    row_start: NDArray[np.int64],
-    prediction: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-    squared: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+class Forest:
+    def __init__(
+        self,
+        node_start: NDArray[np.int64],
+        branch_start: NDArray[np.int64],
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float64],
+        missing: NDArray[np.int32],
+        first_child: NDArray[np.int64],
+        children: NDArray[np.int32],
+        first_branch: NDArray[np.int64],
+        branches: NDArray[np.int32],
+        depth: NDArray[np.int32],
+        n_rows: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        impurity: NDArray[np.float64],
+    ) -> None: ...
+    def apply(
+        self,
+        x: NDArray[np.float32],
+        rows: NDArray[np.int64] | None,
+        row_start: NDArray[np.int64] | None,
+        n_threads: int,
+    ) -> NDArray[np.int32]: ...
+    def parents(self) -> NDArray[np.int32]: ...
+    def pruning_paths(
+        self, n_threads: int
+    ) -> tuple[
+        NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
+    ]: ...
+    def cut_leaves(
+        self,
+        level: NDArray[np.int32],
+        n_levels: int,
+        leaf: NDArray[np.int32],
+        row_start: NDArray[np.int64],
+    ) -> NDArray[np.int32]: ...
+    def cut_losses(
+        self,
+        level: NDArray[np.int32],
+        n_levels: int,
+        leaf: NDArray[np.int32],
+        row_start: NDArray[np.int64],
+        prediction: NDArray[np.float64],
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        squared: bool,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def stop_nodes(
+        self,
+        impurity: NDArray[np.float64],
+        max_depth: int,
+        min_samples_split: int,
+        min_decrease: float,
+        min_impurity: float,
+        alpha: float,
+        exact_ties: bool,
+    ) -> NDArray[np.int32]: ...
+
 def rank_columns(
     matrix: NDArray[np.float32 | np.float64 | np.int64 | np.uint8 | np.bool_],
     max_intervals: int,
@@ -73,57 +83,67 @@ def rank_columns(
     close: NDArray[np.bool_],
 ) -> tuple[int, int] | None: ...
 def intervals(end: NDArray[np.uint32], max_intervals: int, first: NDArray[np.uint32]) -> int: ...
-def grow(
-    ranks: NDArray[np.uint32],
-    coarse: NDArray[np.uint8],
-    n_values: NDArray[np.int32],
-    values: list[NDArray[np.float32]],
-    coarse_first: list[NDArray[np.uint32]],
-    nominal: NDArray[np.bool_],
-    has_missing: NDArray[np.bool_],
-    close: NDArray[np.bool_],
-    edges: list[NDArray[np.float64]] | None,
-    classes: NDArray[np.int32] | None,
-    n_classes: int,
-    weight: NDArray[np.float64] | None,
-    product: NDArray[np.float64] | None,
-    target: NDArray[np.float64] | None,
-    exact: list[tuple[NDArray[np.int64], int, int]],
-    decrease_scale: float,
-    masks: NDArray[np.uint16],
-    multiplicity: NDArray[np.uint8] | None,
-    features: NDArray[np.bool_] | None,
-    limits: NDArray[np.int64],
-    min_decrease: NDArray[np.float64],
-    totals: NDArray[np.float64] | None,
-    criterion: str,
-    multiway: bool,
-    bundling: bool,
-    two_resolutions: bool,
-    local_rows: int,
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-) -> dict[str, Any]: ...
 def mark_rows(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -> int: ...
 def first_marked(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -> int: ...
 def rows_by_fold(
     folds: NDArray[np.int64], n_folds: int, ordered: NDArray[np.int64], first: NDArray[np.int64]
 ) -> None: ...
-def stop_nodes(
-    node_start: NDArray[np.int64],
-    first_child: NDArray[np.int64],
-    children: NDArray[np.int32],
-    depth: NDArray[np.int32],
-    n_rows: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    impurity: NDArray[np.float64],
-    max_depth: int,
-    min_samples_split: int,
-    min_decrease: float,
-    min_impurity: float,
-    alpha: float,
-    exact_ties: bool,
-) -> NDArray[np.int32]: ...
+
+class Table:
+    def __init__(
+        self,
+        ranks: NDArray[np.uint32],
+        coarse: NDArray[np.uint8],
+        n_values: NDArray[np.int32],
+        values: list[NDArray[np.float32]],
+        coarse_first: list[NDArray[np.uint32]],
+        nominal: NDArray[np.bool_],
+        has_missing: NDArray[np.bool_],
+        close: NDArray[np.bool_],
+        edges: list[NDArray[np.float64]] | None,
+    ) -> None: ...
+
+class Target:
+    def __init__(
+        self,
+        n_classes: int,
+        classes: NDArray[np.int32] | None,
+        weight: NDArray[np.float64] | None,
+        product: NDArray[np.float64] | None,
+        target: NDArray[np.float64] | None,
+        exact: list[tuple[NDArray[np.int64], int, int]],
+        decrease_scale: float,
+    ) -> None: ...
+
+class Tasks:
+    def __init__(
+        self,
+        masks: NDArray[np.uint16],
+        limits: NDArray[np.int64],
+        min_decrease: NDArray[np.float64],
+        multiplicity: NDArray[np.uint8] | None = None,
+        features: NDArray[np.bool_] | None = None,
+        totals: NDArray[np.float64] | None = None,
+    ) -> None: ...
+
+class Growth:
+    def __init__(
+        self,
+        criterion: str,
+        multiway: bool,
+        local_rows: int,
+        bundling: bool = True,
+        two_resolutions: bool = True,
+    ) -> None: ...
+
+def grow(
+    table: Table,
+    target: Target,
+    tasks: Tasks,
+    growth: Growth,
+    n_threads: int,
+    progress: Callable[[float], object] | None = None,
+) -> tuple[dict[str, Any], dict[str, list[Any]]]: ...
 def additional_errors(n: float, errors: float, confidence: float) -> float: ...
 
 class FactStore:

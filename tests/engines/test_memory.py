@@ -31,22 +31,29 @@ def arguments(**changes):
     good = {
         "ranks": table.ranks, "coarse": table.coarse, "n_values": table.n_values, "values": table.values,
         "coarse_first": table.coarse_first, "nominal": np.zeros(3, bool), "has_missing": table.has_missing,
-        "close": table.close, "edges": None, "classes": (X[:, 0] > 0).astype(np.int32), "n_classes": 2,
-        "weight": None,
-        "product": None, "target": None, "exact": [], "decrease_scale": 1.0, "masks": tasks.masks,
-        "multiplicity": None,
-        "features": None, "limits": np.tile(np.array([[9, 2, 1]]), (4, 1)), "min_decrease": np.zeros(4),
-        "totals": None, "criterion": "gini", "multiway": False, "bundling": True, "two_resolutions": True,
-        "local_rows": 64, "n_threads": 1, "progress": None,
+        "close": table.close, "edges": None,
+        "n_classes": 2, "classes": (X[:, 0] > 0).astype(np.int32), "weight": None, "product": None,
+        "target": None, "exact": [], "decrease_scale": 1.0,
+        "masks": tasks.masks, "limits": np.tile(np.array([[9, 2, 1]]), (4, 1)), "min_decrease": np.zeros(4),
+        "multiplicity": None, "features": None, "totals": None,
+        "criterion": "gini", "multiway": False, "local_rows": 64, "bundling": True, "two_resolutions": True,
+        "n_threads": 1, "progress": None,
     }  # fmt: skip
     return good | changes
+
+
+def grow_with(given):
+    """Hand the arguments to the parts of the problem they belong to, then grow."""
+    values = list(given.values())
+    parts = _core.Table(*values[:9]), _core.Target(*values[9:16]), _core.Tasks(*values[16:22])
+    return _core.grow(*parts, _core.Growth(*values[22:27]), *values[27:])
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"classes": np.full(50, 2, np.int32)}, "classes must be from 0"),
-        ({"classes": np.zeros(49, np.int32)}, "classes must have one entry per row"),
+        ({"classes": np.zeros(49, np.int32)}, "must have one entry per row"),
         ({"n_values": np.array([1, 1, 1], np.int32)}, "ranks must be below n_values"),
         ({"masks": np.zeros((2, 50), np.uint16)}, "masks must have the shape"),
         ({"limits": np.array([[9, 2, 0]] * 4)}, "limits must have"),
@@ -61,7 +68,7 @@ def arguments(**changes):
 )
 def test_bad_arguments_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        _core.grow(**arguments(**changes))
+        grow_with(arguments(**changes))
 
 
 @settings(max_examples=150, deadline=None)
@@ -81,7 +88,7 @@ def test_fuzzed_arguments_never_crash(data):
         else:
             given_arguments[name] = [None, [], "entropy", 3][rng.integers(4)]
     with contextlib.suppress(ValueError, TypeError, RuntimeError):
-        _core.grow(**given_arguments)
+        grow_with(given_arguments)
 
 
 def big_problem(n=100_000):

@@ -1,14 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from forests import classification, grow_all, regression
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut import _core
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.forest.forest import Packed
 from crosscut.forest.predict import apply, apply_held_out, probabilities
 from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.tasks import Tasks
@@ -97,17 +97,6 @@ def test_probabilities_sum_to_one_even_without_weight():
     np.testing.assert_array_equal(p, [[0.25, 0.75], [0.5, 0.5]])
 
 
-def arguments(forest: Packed, x):
-    names = ["node_start", "first_child", "children", "feature", "threshold", "missing"]
-    names += ["first_branch", "branch_start", "branches"]
-    return {name: getattr(forest, name).copy() for name in names} | {
-        "x": x,
-        "rows": None,
-        "row_start": None,
-        "n_threads": 1,
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "at", "value"),
     [
@@ -126,18 +115,19 @@ def arguments(forest: Packed, x):
 )
 def test_damaged_trees_are_refused(name, at, value):
     _, _, (forest, _, _) = regression(0)
-    given = arguments(forest.packed, np.zeros((2, 3), np.float32))
-    given[name][at] = value
+    array = getattr(forest.packed, name).copy()
+    array[at] = value
+    damaged = replace(forest.packed, **{name: array})
     with pytest.raises(ValueError):  # noqa: PT011
-        _core.apply(**given)
+        apply(damaged, np.zeros((2, 3), np.float32))
 
 
 def test_wrong_shapes_are_refused():
     X, _, (forest, tasks, table) = regression(0)
-    given = arguments(forest.packed, table.schema.matrix(X))
+    core, x = forest.packed.core, table.schema.matrix(X)
     with pytest.raises(ValueError, match="too few columns"):
-        _core.apply(**given | {"x": np.zeros((2, 1), np.float32)})
+        core.apply(np.zeros((2, 1), np.float32), None, None, 1)
     with pytest.raises(ValueError, match="belong together"):
-        _core.apply(**given | {"rows": np.zeros(2, np.int64)})
+        core.apply(x, np.zeros(2, np.int64), None, 1)
     with pytest.raises(ValueError, match="rows of X"):
-        _core.apply(**given | {"rows": tasks.tests + 10**6, "row_start": tasks.first_test})
+        core.apply(x, tasks.tests + 10**6, tasks.first_test, 1)

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -8,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.tree._tree import _build_pruned_tree_ccp, ccp_pruning_path
 
-from crosscut import _core
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
@@ -138,10 +138,7 @@ def test_paths_and_losses_by_their_definition(seed, n, ties):
     level = pruning.alpha_levels(forest, alphas)
     packed = forest.packed
     value = np.ascontiguousarray(packed.value[:, 0])
-    total, squares = _core.cut_losses(
-        packed.node_start,
-        packed.first_child,
-        packed.children,
+    total, squares = packed.core.cut_losses(
         level,
         len(alphas),
         held_out.leaf,
@@ -166,27 +163,27 @@ def test_damaged_arguments_never_crash(data):
     packed = forest.packed
     held_out = apply_held_out(forest, np.zeros((tasks.n_rows, 3), np.float32), tasks)
     arrays = {
-        "node_start": packed.node_start.copy(),
-        "first_child": packed.first_child.copy(),
-        "children": packed.children.copy(),
+        name: getattr(packed, name).copy()
+        for name in ("node_start", "first_child", "children", "branch_start")
+    } | {
         "level": pruning.alpha_levels(forest, [0.0, 0.1]),
-        "n_levels": 2,
         "leaf": held_out.leaf.copy(),
         "row_start": held_out.row_start.copy(),
     }
-    name = data.draw(st.sampled_from(sorted(set(arrays) - {"n_levels"})))
+    name = data.draw(st.sampled_from(sorted(arrays)))
     if data.draw(st.booleans()):
         arrays[name] = arrays[name][: data.draw(st.integers(0, len(arrays[name])))].copy()
     else:
         at = data.draw(st.integers(0, len(arrays[name]) - 1))
         arrays[name][at] = data.draw(st.integers(-3, 3) | st.integers(-(2**31), 2**31 - 1))
-    shape = {key: arrays[key] for key in ("node_start", "first_child", "children")}
+    level, leaf, row_start = (arrays.pop(key) for key in ("level", "leaf", "row_start"))
     try:
-        _core.pruning_paths(**shape, weight=packed.weight, impurity=packed.impurity, n_threads=1)
-        ends = _core.cut_leaves(**arrays)
+        core = replace(packed, **arrays).core
+        core.pruning_paths(1)
+        ends = core.cut_leaves(level, 2, leaf, row_start)
     except ValueError:
         return
-    assert ends.shape == (2, len(arrays["leaf"]))
+    assert ends.shape == (2, len(leaf))
 
 
 @cache

@@ -16,9 +16,9 @@ from crosscut.tasks.masks import BLOCK
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.bundle import Bundle
     from crosscut.engines.coding import Coding
-    from crosscut.engines.grids import Grids
     from crosscut.engines.passes import GatheredRows
     from crosscut.forest.tree import Tree
     from crosscut.tasks.growth import Growth, Limits
@@ -62,43 +62,36 @@ def grow_gathered(
         limit if limit.max_depth is None else replace(limit, max_depth=limit.max_depth - bundle.depth)
         for limit in (limits[task] for task in bundle.tasks)
     ]
-    integers, decrease = limit_arrays(own, n_lanes)
     numbers = grids is not None and grids.numbers
     exact: list[Any] = []
     if grids is not None:
         grid = grids.trained
         parts = grids.exact(target, weight)
         exact = [(part, shift, grid.bits) for part, shift in zip(parts, grid.shifts, strict=True)]
-    grown = _core.grow(
-        ranks=codes.astype(np.uint32),
-        coarse=codes,
-        n_values=coding.n_bins.astype(np.int32),
-        values=[np.empty(0, np.float32)] * len(codes),
-        coarse_first=[np.arange(n + 1, dtype=np.uint32) for n in coding.n_bins.tolist()],
-        nominal=coding.nominal,
-        has_missing=coding.has_missing,
-        close=np.zeros(len(codes), np.bool_),
-        edges=coding.edges,
-        classes=None if numbers else target.astype(np.int32),
-        n_classes=coding.n_classes,
-        weight=None if grids is None else grids.weights(weight),
-        product=grids.products(target, weight) if grids is not None and numbers else None,
-        target=target if numbers else None,
-        exact=exact,
-        decrease_scale=1.0 if grids is None else grids.decrease_scale,
-        masks=masks,
-        multiplicity=None,
-        features=None,
-        limits=integers,
-        min_decrease=decrease,
-        totals=totals,
-        criterion=growth.criterion,
-        multiway=growth.splits == "multiway",
-        bundling=True,
-        two_resolutions=True,
-        local_rows=_LOCAL_ROWS,
-        n_threads=n_threads(n_jobs),
-        progress=None,
+    trees, _ = _core.grow(
+        _core.Table(
+            ranks=codes.astype(np.uint32),
+            coarse=codes,
+            n_values=coding.n_bins.astype(np.int32),
+            values=[np.empty(0, np.float32)] * len(codes),
+            coarse_first=[np.arange(n + 1, dtype=np.uint32) for n in coding.n_bins.tolist()],
+            nominal=coding.nominal,
+            has_missing=coding.has_missing,
+            close=np.zeros(len(codes), np.bool_),
+            edges=coding.edges,
+        ),
+        _core.Target(
+            n_classes=coding.n_classes,
+            classes=None if numbers else target.astype(np.int32),
+            weight=None if grids is None else grids.weights(weight),
+            product=grids.products(target, weight) if grids is not None and numbers else None,
+            target=target if numbers else None,
+            exact=exact,
+            decrease_scale=1.0 if grids is None else grids.decrease_scale,
+        ),
+        _core.Tasks(masks, *limit_arrays(own, n_lanes), totals=totals),
+        _core.Growth(growth.criterion, growth.splits == "multiway", _LOCAL_ROWS),
+        n_threads(n_jobs),
     )
-    packed = Packed(**grown["trees"])
+    packed = Packed(**trees)
     return [packed.tree(lane) for lane in range(n_lanes)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.grid import RowStatistics
 from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
 from crosscut.forest.forest import Forest, Packed
@@ -85,47 +85,21 @@ def grow(
     >>> [float(tree.threshold[0]) for tree in forest.trees]
     [4.5, 4.5, 4.5, 4.5, 4.5]
     """
-    values, weight, product, exact, scale = _statistics(target, tasks)
     masks = tasks.masks
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
-    limits, decrease = limit_arrays(tasks.limits, tasks.n_tasks)
     progress = progress or watcher()
-    grown: dict[str, Any] = _core.grow(
-        ranks=table.ranks,
-        coarse=table.coarse,
-        n_values=table.n_values,
-        values=table.values,
-        coarse_first=table.coarse_first,
-        nominal=np.array([kind == "nominal" for kind in table.kinds]),
-        has_missing=table.has_missing,
-        close=table.close,
-        edges=table.edges,
-        classes=values if target.n_classes else None,
-        n_classes=target.n_classes,
-        weight=weight,
-        product=product,
-        target=None if target.n_classes else values,
-        exact=exact,
-        decrease_scale=scale,
-        masks=masks,
-        multiplicity=tasks.multiplicity,
-        features=tasks.features,
-        limits=limits,
-        min_decrease=decrease,
-        totals=None,
-        criterion=growth.criterion,
-        multiway=growth.splits == "multiway",
-        bundling=bundling,
-        two_resolutions=two_resolutions,
-        local_rows=local_rows,
-        n_threads=n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
-        progress=None if progress is None else _share(progress, masks),
+    trees, work = _core.grow(
+        _table(table),
+        _target(target, tasks),
+        _core.Tasks(masks, *limit_arrays(tasks.limits, tasks.n_tasks), tasks.multiplicity, tasks.features),
+        _core.Growth(growth.criterion, growth.splits == "multiway", local_rows, bundling, two_resolutions),
+        n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
+        None if progress is None else _share(progress, masks),
     )
     if progress is not None:
         progress(1.0)
-    levels = {name: np.array(counts) for name, counts in grown["levels"].items()}
-    return Forest(Packed(**grown["trees"]), levels)
+    return Forest(Packed(**trees), {name: np.array(counts) for name, counts in work.items()})
 
 
 def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:
@@ -151,40 +125,23 @@ def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int
     return np.ascontiguousarray(integers), np.ascontiguousarray(decrease)
 
 
-def _statistics(
-    target: Target, tasks: Tasks
-) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[np.float64] | None, list[Any], float]:
+def _table(table: Table) -> _core.Table:
+    return _core.Table(
+        ranks=table.ranks,
+        coarse=table.coarse,
+        n_values=table.n_values,
+        values=table.values,
+        coarse_first=table.coarse_first,
+        nominal=np.array([kind == "nominal" for kind in table.kinds]),
+        has_missing=table.has_missing,
+        close=table.close,
+        edges=table.edges,
+    )
+
+
+def _target(target: Target, tasks: Tasks) -> _core.Target:
     """Integer statistics of every row (docs/semantics.md) and the exact sums leaf values come from."""
-    w = target.weights
     most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
-    weight, weight_exponent = (None, 0) if w is None else _grid(w, most)
-    if target.n_classes:
-        classes = np.ascontiguousarray(target.values, dtype=np.int32)
-        return classes, weight, None, [] if w is None else [_exact(w, most)], 1.0
-    y = np.ascontiguousarray(target.values, dtype=np.float64)
-    trained = y if w is None else y[w > 0]
-    with np.errstate(over="ignore"):
-        centre = float(np.float32(math.fsum(trained) / len(trained))) if len(trained) else 0.0
-    centre = centre if math.isfinite(centre) else 0.0
-    one = np.ones_like(y) if w is None else w
-    product, exponent = _grid((y - centre) * one, most)
-    exact = [_exact(q, most) for q in (one, one * y, one * y * y)]
-    return y, weight, product, exact, 2.0 ** (2 * (weight_exponent - exponent))
-
-
-def _grid(v: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], int]:
-    """Integers ``v * 2**k`` (as doubles) whose sums over any task stay below 2**53, and k."""
-    s = most * math.fsum(np.abs(v))
-    fits = s <= 2**52 and bool(np.all(v == np.rint(v)))
-    k = 0 if fits else 52 - math.frexp(s)[1]
-    return np.rint(np.ldexp(v, k)), k
-
-
-def _exact(v: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], int, int]:
-    """Split ``v`` into integers whose sums cannot overflow: v = hi * 2**shift + lo * 2**(shift - bits)."""
-    bits = 61 - math.frexp(max(1, len(v)) * most)[1]
-    shift = math.frexp(float(np.abs(v).max(initial=0.0)))[1] - bits
-    scaled = np.ldexp(v, -shift)
-    high = np.floor(scaled)
-    low = np.rint(np.ldexp(scaled - high, bits))
-    return np.stack([high, low], axis=1).astype(np.int64), shift, bits
+    values, weight, product, exact, scale = RowStatistics.of(target, most)
+    classes, numbers = (values, None) if target.n_classes else (None, values)
+    return _core.Target(target.n_classes, classes, weight, product, numbers, exact, scale)

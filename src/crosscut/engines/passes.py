@@ -19,8 +19,8 @@ from crosscut.forest.predict import apply
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.coding import Batch, Coding
-    from crosscut.engines.grids import Grids
     from crosscut.forest.forest import Packed
 
 Sums = TypeVar("Sums")
@@ -236,21 +236,7 @@ def held_out_nodes(
     row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(batch.fold, minlength=n_folds))]).astype(
         np.int64
     )
-    leaf = _core.apply(
-        coded.node_start,
-        coded.first_child,
-        coded.children,
-        coded.feature,
-        coded.threshold,
-        coded.missing,
-        coded.first_branch,
-        coded.branch_start,
-        coded.branches,
-        x,
-        order,
-        row_start,
-        n_threads(n_jobs),
-    )
+    leaf = coded.core.apply(x, order, row_start, n_threads(n_jobs))
     node = np.empty(batch.n_rows, np.int64)
     node[order] = np.repeat(coded.node_start[:-1], np.diff(row_start)) + leaf
     return node

@@ -55,10 +55,29 @@ class Packed:
         """Number of trees."""
         return len(self.node_start) - 1
 
+    @property
+    def core(self) -> _core.Forest:
+        """The trees as the core walks them, checked anew: arrays can be written to."""
+        return _core.Forest(
+            self.node_start,
+            self.branch_start,
+            self.feature,
+            self.threshold,
+            self.missing,
+            self.first_child,
+            self.children,
+            self.first_branch,
+            self.branches,
+            self.depth,
+            self.n_rows,
+            self.weight,
+            self.impurity,
+        )
+
     @cached_property
     def parent(self) -> NDArray[np.int32]:
         """Each node's parent (a number within its tree), -1 at roots."""
-        return _core.parents(self.node_start, self.first_child, self.children)
+        return self.core.parents()
 
     @cached_property
     def tree_of(self) -> NDArray[np.int64]:
@@ -268,7 +287,7 @@ class Forest:
         return Forest, (self.packed, self.levels)
 
     def _repr_html_(self) -> str:
-        from crosscut.report.notebook import forest_html
+        from crosscut.forest.notebook import forest_html
 
         return forest_html(self)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.data.threads import n_threads
 from crosscut.forest.forest import Forest, Packed
 
@@ -102,6 +101,20 @@ def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
 
 
+def decisions(value: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class code that each node predicts: the first of the most probable.
+
+    Probabilities decide, not weights, so that ``predict`` agrees with ``predict_proba`` where weights differ
+    by less than a probability can show.
+    """
+    return np.asarray(probabilities(value).argmax(axis=1))
+
+
+def decision(value: NDArray[np.float64]) -> int:
+    """Class code that one node predicts."""
+    return int(decisions(value[None])[0])
+
+
 def apply_rows(
     packed: Packed,
     x: NDArray[np.float32],
@@ -110,18 +123,5 @@ def apply_rows(
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
     """Leaf of the rows given for each tree, one tree's after the other's; without rows as `apply`."""
-    return _core.apply(
-        packed.node_start,
-        packed.first_child,
-        packed.children,
-        packed.feature,
-        packed.threshold,
-        packed.missing,
-        packed.first_branch,
-        packed.branch_start,
-        packed.branches,
-        x,
-        rows,
-        row_start,
-        n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32),
-    )
+    threads = n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32)
+    return packed.core.apply(x, rows, row_start, threads)

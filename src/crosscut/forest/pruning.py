@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.data.threads import n_threads
-from crosscut.forest.forest import Forest
+from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.predict import packed_of
 
 if TYPE_CHECKING:
@@ -64,17 +63,7 @@ class PruningPaths:
 
 def pruning_paths(trees: Trees | Tree, *, n_jobs: int | None = None) -> PruningPaths:
     """Minimal cost-complexity path of every tree (Breiman et al. 1984)."""
-    packed = packed_of(trees)
-    return PruningPaths(
-        *_core.pruning_paths(
-            packed.node_start,
-            packed.first_child,
-            packed.children,
-            packed.weight,
-            packed.impurity,
-            n_threads(n_jobs),
-        )
-    )
+    return PruningPaths(*packed_of(trees).core.pruning_paths(n_threads(n_jobs)))
 
 
 def alpha_levels(
@@ -144,18 +133,17 @@ def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
     return np.where(packed.feature >= 0, (below - quality) / total, 0.0)
 
 
+def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[np.float64]:
+    """Share of each column in the decrease of impurity by one tree's tests; zeros if it has none."""
+    gain = np.zeros(n_columns)
+    inner = tree.feature >= 0
+    np.add.at(gain, tree.feature[inner], improvements(tree, criterion)[inner])
+    return gain / gain.sum() if gain.sum() > 0 else gain
+
+
 def cut_leaves(trees: Trees, level: NDArray[np.int32], n_levels: int, held_out: HeldOut) -> NDArray[np.int32]:
     """Node in which each held-out row ends, at each level: shape (n_levels, n_held_out)."""
-    packed = packed_of(trees)
-    return _core.cut_leaves(
-        packed.node_start,
-        packed.first_child,
-        packed.children,
-        level,
-        n_levels,
-        held_out.leaf,
-        held_out.row_start,
-    )
+    return packed_of(trees).core.cut_leaves(level, n_levels, held_out.leaf, held_out.row_start)
 
 
 def cut(forest: Forest, level: NDArray[np.int32], at: int = 0) -> Forest:

@@ -1,0 +1,51 @@
+// Arrays between Python and the core: what a binding takes, checks and gives back.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace crosscut {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T, std::size_t Dimensions = 1>  // written to: give it to the core as noconvert()
+using Output = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+inline void need(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+// Offsets of n parts of an array with `size` entries.
+inline void need_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t size, const char* what) {
+  need(start.size() == n + 1 && start.data()[0] == 0 && start.data()[n] == static_cast<std::int64_t>(size), what);
+  need(std::is_sorted(start.data(), start.data() + n + 1), what);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]> data, std::initializer_list<std::size_t> shape) {
+  T* raw = data.get();
+  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return nb::ndarray<nb::numpy, T>(raw, shape, owner);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> give(const std::vector<T>& from) {
+  std::unique_ptr<T[]> data(new T[from.size()]);
+  std::copy(from.begin(), from.end(), data.get());
+  return give(std::move(data), {from.size()});
+}
+
+}  // namespace crosscut

@@ -1,0 +1,112 @@
+// Which leaf a row reaches: each tree is packed into 16-byte steps, then rows walk it, in chunks shared by the threads.
+#include "predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../threads.hpp"
+
+namespace crosscut {
+namespace {
+
+// The largest float <= threshold: for every float v, v <= threshold exactly when v <= cut.
+float float_below(double threshold) {
+  const float cut = static_cast<float>(threshold);
+  return static_cast<double>(cut) > threshold ? std::nextafter(cut, -std::numeric_limits<float>::infinity()) : cut;
+}
+
+// Leaves of the rows row_of(begin) .. row_of(end - 1).
+template <class RowOf>
+void walk_rows(const Walker& walker, RowOf&& row_of, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
+  std::int64_t r = begin;
+  if (walker.category.empty()) {
+    for (; r + kTogether <= end; r += kTogether) {
+      const float* rows[kTogether];
+      for (int k = 0; k < kTogether; k++) rows[k] = row_of(r + k);
+      leaves_of(walker, rows, leaf + r);
+    }
+  }
+  for (; r < end; r++) leaf[r] = leaf_of(walker, row_of(r));
+}
+
+}  // namespace
+
+Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::int64_t n_features) {
+  const auto fail = [](const char* what) { throw std::invalid_argument(what); };
+  const std::int64_t n = trees.n_nodes(t), at = trees.node_start[t];
+  const std::int64_t* first = trees.child_offsets(t);
+  const std::int64_t* first_branch = tests.first_branch + at + t;
+  const std::int32_t* child = trees.child_nodes(t);
+  const std::int64_t n_branches = tests.branch_start[t + 1] - tests.branch_start[t];
+  Walker walker;
+  walker.steps.resize(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; i++) {
+    const std::int64_t n_children = first[i + 1] - first[i];
+    const std::int32_t feature = tests.feature[at + i];
+    Step& step = walker.steps[static_cast<std::size_t>(i)];
+    if (n_children == 0) {
+      const std::int32_t here = static_cast<std::int32_t>(i);
+      step = {std::numeric_limits<float>::quiet_NaN(), -1, here, here};
+      continue;
+    }
+    if (feature < 0 || feature >= n_features) fail("X has too few columns for the trees");
+    const std::int32_t missing = tests.missing[at + i];
+    if (missing < 0 || missing >= n_children) fail("forest: missing must name a branch of its node");
+    const std::int32_t* of = child + first[i];
+    const double threshold = tests.threshold[at + i];
+    step = {static_cast<float>(threshold), feature, 0, of[missing]};
+    if (threshold == threshold) {
+      if (n_children != 2 || of[0] != i + 1) fail("forest: a numeric test needs two branches, in preorder");
+      step.cut = float_below(threshold);
+      step.right = of[1];
+      continue;
+    }
+    const std::int64_t begin = first_branch[i], end = first_branch[i + 1];
+    if (begin < 0 || end <= begin || end > n_branches) fail("forest: first_branch is out of range");
+    step.right = static_cast<std::int32_t>(walker.category.size());
+    walker.category.push_back(static_cast<std::int32_t>(end - begin - 1));  // the last entry is for missing values
+    for (std::int64_t k = begin; k < end - 1; k++) {
+      const std::int32_t branch = tests.branches[tests.branch_start[t] + k];
+      if (branch >= n_children) fail("forest: branches names a branch its node does not have");
+      walker.category.push_back(branch < 0 ? of[missing] : of[branch]);
+    }
+  }
+  return walker;
+}
+
+void apply(const Trees& trees, const Tests& tests, const Request& request, std::int32_t* leaf) {
+  const std::int64_t n_trees = trees.n_trees;
+  if (!request.rows) {
+    for (std::int64_t t = 0; t < n_trees; t++) {
+      const Walker walker = make_walker(trees, tests, t, request.n_features);
+      std::int32_t* out = leaf + t * request.n_rows;
+      parallel_for(request.n_rows, 4096, request.n_threads, [&](std::int64_t begin, std::int64_t end) {
+        const auto row_of = [&](std::int64_t r) { return request.x + r * request.n_features; };
+        walk_rows(walker, row_of, begin, end, out);
+      });
+    }
+    return;
+  }
+  // Held-out rows are few per tree: whole trees are the unit of work unless one tree has many rows.
+  const auto walk = [&](std::int64_t t, int threads) {
+    const std::int64_t from = request.row_start[t], count = request.row_start[t + 1] - from;
+    if (count == 0) return;
+    const Walker walker = make_walker(trees, tests, t, request.n_features);
+    parallel_for(count, 4096, threads, [&](std::int64_t begin, std::int64_t end) {
+      const auto row_of = [&](std::int64_t k) { return request.x + request.rows[k] * request.n_features; };
+      walk_rows(walker, row_of, from + begin, from + end, leaf);
+    });
+  };
+  if (request.row_start[n_trees] / std::max<std::int64_t>(n_trees, 1) >= 16384) {
+    for (std::int64_t t = 0; t < n_trees; t++) walk(t, request.n_threads);
+  } else {
+    const std::int64_t rows_per_tree = request.row_start[n_trees] / std::max<std::int64_t>(n_trees, 1) + 1;
+    parallel_for(n_trees, std::max<std::int64_t>(1, 8192 / rows_per_tree), request.n_threads,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t t = begin; t < end; t++) walk(t, 1);
+                 });
+  }
+}
+
+}  // namespace crosscut

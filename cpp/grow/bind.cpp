@@ -1,0 +1,257 @@
+// Python's way to growing: a table, a target, tasks and a growth in, trees out. Each is checked when it is made, so that no array can
+// lead the core astray; growing checks that they fit together.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+
+#include "../arrays.hpp"
+#include "../dispatch.hpp"
+#include "problem.hpp"
+
+CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&))
+
+using namespace crosscut;
+
+namespace {
+
+template <class T>
+using Maybe = const std::optional<T>&;
+
+// A part of the problem, and what keeps the arrays it points into alive.
+template <class Part>
+struct Held : Part {
+  std::vector<nb::ndarray<nb::ro>> arrays;
+
+  Held() : Part{} {}
+  template <class A>
+  auto* hold(const A& array) {
+    arrays.emplace_back(array);
+    return array.data();
+  }
+  template <class A>
+  auto* hold(const std::optional<A>& array) {
+    return array ? hold(*array) : nullptr;
+  }
+};
+
+template <class T>
+std::uint32_t largest(const T* v, std::size_t n) {
+  T most = 0;
+  for (std::size_t i = 0; i < n; i++) most = v[i] > most ? v[i] : most;
+  return most;
+}
+
+struct HeldTable : Held<Table> {
+  std::vector<Column> own;
+
+  HeldTable(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& coarse, const Array<std::int32_t>& n_values, const nb::list& values,
+            const nb::list& coarse_first, const Array<bool>& nominal, const Array<bool>& has_missing, const Array<bool>& close,
+            Maybe<nb::list> edges) {
+    const std::size_t F = ranks.shape(0), N = ranks.shape(1);
+    need(N < (std::size_t{1} << 31) && F < (std::size_t{1} << 31), "the core grows at most 2^31 rows and columns");
+    need(coarse.shape(0) == F && coarse.shape(1) == N, "coarse must have the shape of ranks");
+    need(n_values.size() == F && nb::len(values) == F && nb::len(coarse_first) == F && nominal.size() == F && has_missing.size() == F &&
+             close.size() == F && (!edges || nb::len(*edges) == F),
+         "n_values, values, coarse_first, nominal, has_missing, close and edges must have one entry per column");
+    hold(ranks), hold(coarse);
+    for (std::size_t f = 0; f < F; f++) {
+      const auto fits = [f](bool holds, const char* what) {
+        if (!holds) throw std::invalid_argument(what + (" (column " + std::to_string(f) + ")"));
+      };
+      fits(n_values.data()[f] >= 0 && n_values.data()[f] < (1 << 30), "n_values must be from 0 to 2^30");
+      Column c{};
+      c.nominal = nominal.data()[f], c.has_missing = has_missing.data()[f], c.close = close.data()[f];
+      c.n_values = static_cast<std::uint32_t>(n_values.data()[f]);
+      c.ranks = ranks.data() + f * N;
+      fits(largest(c.ranks, N) <= c.n_values - (c.has_missing || !c.n_values ? 0u : 1u) || N == 0,
+           "ranks must be below n_values, or equal to it where a value is missing");
+      if (!c.nominal) {
+        const auto starts = nb::cast<Array<std::uint32_t>>(coarse_first[f]);
+        fits(starts.size() >= 1 && starts.size() <= 256, "coarse_first must have 1 to 256 entries");
+        c.n_coarse = static_cast<std::uint32_t>(starts.size()) - 1;
+        c.coarse = coarse.data() + f * N, c.coarse_first = hold(starts);
+        for (std::uint32_t b = 0; b < c.n_coarse; b++) fits(c.coarse_first[b] < c.coarse_first[b + 1], "coarse_first must ascend");
+        fits(c.coarse_first[c.n_coarse] == c.n_values && (!c.n_coarse || c.coarse_first[0] == 0), "coarse_first must run from 0 to n_values");
+        fits(largest(c.coarse, N) <= c.n_coarse - (c.has_missing || !c.n_coarse ? 0u : 1u) || N == 0,
+             "coarse must be below the number of intervals, or equal to it where a value is missing");
+        const auto sorted = nb::cast<Array<float>>(values[f]);
+        fits(sorted.size() >= c.n_values || edges, "values must have n_values entries");
+        c.values = hold(sorted);
+        if (edges) {
+          const auto own_edges = nb::cast<Array<double>>((*edges)[f]);
+          fits(own_edges.size() + 1 >= c.n_values, "edges must have n_values - 1 entries");
+          static const double none = 0;
+          c.edges = own_edges.size() ? hold(own_edges) : &none;
+        }
+      } else if (c.n_values <= 255) {
+        c.coarse = coarse.data() + f * N;
+        fits(std::equal(c.ranks, c.ranks + N, c.coarse), "coarse must be the ranks of a nominal column with at most 255 values");
+      }
+      own.push_back(c);
+    }
+    n_rows = N, n_features = static_cast<int>(F), columns = own.data();
+  }
+};
+
+struct HeldTarget : Held<Target> {
+  std::size_t n_rows;
+
+  // exact: (parts, shift, bits) of each quantity, parts being (high, low) integers per row
+  HeldTarget(int n_classes_, Maybe<Array<std::int32_t>> classes_, Maybe<Array<double>> weight_, Maybe<Array<double>> product_,
+             Maybe<Array<double>> target_, const nb::list& exact_, double decrease_scale_) {
+    need(n_classes_ >= 0 && n_classes_ <= 65535, "n_classes must be from 0 to 65535");
+    need(n_classes_ ? classes_.has_value() : product_ && target_, "classes are needed for classification, product and target for regression");
+    n_classes = n_classes_, decrease_scale = decrease_scale_;
+    n_rows = n_classes ? classes_->size() : target_->size();
+    if (n_classes) {
+      classes = hold(classes_);
+      for (std::size_t i = 0; i < n_rows; i++) need(classes[i] >= 0 && classes[i] < n_classes, "classes must be from 0 to n_classes - 1");
+    } else {
+      need(product_->size() == n_rows, "product and target must have one entry per row");
+      product = hold(product_), target = hold(target_);
+    }
+    need(!weight_ || weight_->size() == n_rows, "weight must have one entry per row");
+    weight = hold(weight_);
+    n_exact = static_cast<int>(nb::len(exact_));
+    need(n_exact == (n_classes ? (weight_ ? 1 : 0) : 3), "exact must have 3 quantities for regression, 1 for weighted classes, else none");
+    for (int q = 0; q < n_exact; q++) {
+      const nb::tuple item = nb::cast<nb::tuple>(exact_[static_cast<std::size_t>(q)]);
+      need(nb::len(item) == 3, "an exact quantity is (parts, shift, bits)");
+      const auto parts = nb::cast<Matrix<std::int64_t>>(item[0]);
+      need(parts.shape(0) == n_rows && parts.shape(1) == 2, "an exact quantity has two integers per row");
+      exact[q] = reinterpret_cast<const Exact*>(hold(parts));
+      exact_grid[q] = {nb::cast<int>(item[1]), nb::cast<int>(item[2])};
+      need(exact_grid[q].bits >= 0 && exact_grid[q].bits <= 62, "an exact quantity has 0 to 62 bits");
+    }
+  }
+};
+
+struct HeldTasks : Held<Tasks> {
+  std::size_t n_rows, n_columns = 0;  // n_columns: of features, if given
+  std::vector<TaskLimits> own;
+
+  HeldTasks(const Matrix<std::uint16_t>& masks_, const Matrix<std::int64_t>& limits_, const Array<double>& min_decrease,
+            Maybe<Matrix<std::uint8_t>> multiplicity_, Maybe<Matrix<bool>> features_, Maybe<Array<double>> totals_) {
+    const std::size_t T = limits_.shape(0);
+    n_rows = masks_.shape(1);
+    need(T > 0 && T < (std::size_t{1} << 30), "limits must have one row per task");
+    need(limits_.shape(1) == 3, "limits must have the columns max_depth, min_samples_split, min_samples_leaf");
+    need(min_decrease.size() == T, "min_decrease must have one entry per task");
+    need(!totals_ || totals_->size() == T, "totals must have one entry per task");
+    need(masks_.shape(0) == (T + kBlockTasks - 1) / kBlockTasks, "masks must have the shape (blocks of 15 tasks, rows)");
+    need(!multiplicity_ || (multiplicity_->shape(0) == T && multiplicity_->shape(1) == n_rows), "multiplicity must have the shape (tasks, rows)");
+    need(!features_ || features_->shape(0) == T, "features must have the shape (tasks, columns)");
+    for (std::size_t t = 0; t < T; t++) {
+      const std::int64_t* l = limits_.data() + 3 * t;
+      need(l[0] >= 0 && l[1] >= 2 && l[2] >= 1 && l[2] < (std::int64_t{1} << 60),
+           "limits must have max_depth >= 0, min_samples_split >= 2 and min_samples_leaf >= 1");
+      own.push_back({l[0], l[1], l[2], min_decrease.data()[t]});
+    }
+    n_tasks = static_cast<int>(T), masks = hold(masks_), multiplicity = hold(multiplicity_), totals = hold(totals_), limits = own.data();
+    features = reinterpret_cast<const std::uint8_t*>(hold(features_));
+    if (features_) n_columns = features_->shape(1);
+  }
+};
+
+Growth make_growth(const std::string& criterion, bool multiway, int local_rows, bool bundling, bool two_resolutions) {
+  need(local_rows >= 1 && local_rows <= 4096, "local_rows must be from 1 to 4096");
+  return {criterion_named(criterion.c_str()), multiway, bundling, two_resolutions, static_cast<std::size_t>(local_rows)};
+}
+
+struct Watch {  // asks Python now and then whether to stop, and tells it how far growing is
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  nb::object progress;
+  static bool poll(void* self, double rows) {
+    Watch& w = *static_cast<Watch*>(self);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - w.last < std::chrono::milliseconds(100)) return false;
+    w.last = now;
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) return true;
+    if (w.progress.is_none()) return false;
+    PyObject* answer = PyObject_CallFunction(w.progress.ptr(), "d", rows);
+    if (!answer) return true;
+    Py_DECREF(answer);
+    return false;
+  }
+};
+
+template <class T>
+nb::object give_allocated(T*& data, std::initializer_list<std::size_t> shape) {
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  nb::ndarray<nb::numpy, T> array(data, shape, owner);
+  data = nullptr;  // the array frees it now
+  return nb::cast(array);
+}
+
+// The arrays of crosscut.forest.forest.Packed
+nb::dict packed(GrownTrees& t, std::size_t T) {
+  const std::size_t n = static_cast<std::size_t>(t.n_nodes), width = static_cast<std::size_t>(t.width);
+  nb::dict d;
+  const auto put = [&](const char* name, auto*& data, std::initializer_list<std::size_t> shape) { d[name] = give_allocated(data, shape); };
+  put("node_start", t.node_start, {T + 1}), put("branch_start", t.branch_start, {T + 1});
+  put("feature", t.feature, {n}), put("threshold", t.threshold, {n}), put("missing", t.missing, {n});
+  put("first_child", t.first_child, {n + T}), put("children", t.children, {n - T});
+  put("first_branch", t.first_branch, {n + T}), put("branches", t.branches, {static_cast<std::size_t>(t.n_branches)});
+  put("low", t.low, {n}), put("high", t.high, {n});
+  put("depth", t.depth, {n}), put("n_rows", t.n_rows, {n}), put("weight", t.weight, {n});
+  put("value", t.value, {n, width}), put("impurity", t.impurity, {n});
+  return d;
+}
+
+// What was done on each level; behind the last level of any bundle there is nothing to tell.
+nb::dict work(const Grown& g) {
+  std::size_t n = kLevels;
+  while (n > 1 && !g.levels[n - 1].bundles) n--;
+  const auto of_levels = [&](auto LevelCounts::* count) {
+    nb::list out;
+    for (std::size_t i = 0; i < n; i++) out.append(g.levels[i].*count);
+    return out;
+  };
+  nb::dict d;
+  d["bundles"] = of_levels(&LevelCounts::bundles), d["rows"] = of_levels(&LevelCounts::rows), d["tests"] = of_levels(&LevelCounts::tests);
+  d["seconds"] = of_levels(&LevelCounts::seconds);
+  return d;
+}
+
+nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks& tasks, const Growth& growth, int n_threads, nb::object progress) {
+  need(target.n_rows == table.n_rows, "classes and target must have one entry per row");
+  need(tasks.n_rows == table.n_rows, "masks must have the shape (blocks of 15 tasks, rows)");
+  need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features), "features must have the shape (tasks, columns)");
+  need((growth.criterion == Criterion::variance) == (target.n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
+  need(n_threads >= 0 && n_threads <= 1024, "n_threads must be from 0 (as many as OpenMP offers) to 1024");
+  Watch watch;
+  watch.progress = std::move(progress);
+  const Problem problem{table, target, tasks, growth, n_threads, &Watch::poll, &watch};
+  Grown grown;
+  {
+    nb::gil_scoped_release release;
+    CROSSCUT_DISPATCH(grow, problem, grown);
+  }
+  if (grown.outcome == Outcome::no_memory) throw std::bad_alloc();
+  if (grown.outcome == Outcome::stopped) throw nb::python_error();
+  return nb::make_tuple(packed(grown.trees, static_cast<std::size_t>(tasks.n_tasks)), work(grown));
+}
+
+}  // namespace
+
+void bind_grow(nb::module_& m) {
+  nb::class_<HeldTable>(m, "Table")
+      .def(nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&, const Array<std::int32_t>&, const nb::list&, const nb::list&,
+                    const Array<bool>&, const Array<bool>&, const Array<bool>&, Maybe<nb::list>>(),
+           "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a, "has_missing"_a, "close"_a, "edges"_a.none());
+  nb::class_<HeldTarget>(m, "Target")
+      .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>, Maybe<Array<double>>, const nb::list&, double>(),
+           "n_classes"_a, "classes"_a.none(), "weight"_a.none(), "product"_a.none(), "target"_a.none(), "exact"_a, "decrease_scale"_a);
+  nb::class_<HeldTasks>(m, "Tasks")
+      .def(nb::init<const Matrix<std::uint16_t>&, const Matrix<std::int64_t>&, const Array<double>&, Maybe<Matrix<std::uint8_t>>,
+                    Maybe<Matrix<bool>>, Maybe<Array<double>>>(),
+           "masks"_a, "limits"_a, "min_decrease"_a, "multiplicity"_a.none() = nb::none(), "features"_a.none() = nb::none(),
+           "totals"_a.none() = nb::none());
+  nb::class_<Growth>(m, "Growth")
+      .def(nb::new_(&make_growth), "criterion"_a, "multiway"_a, "local_rows"_a, "bundling"_a = true, "two_resolutions"_a = true);
+  m.def("grow", &grow, "table"_a, "target"_a, "tasks"_a, "growth"_a, "n_threads"_a, "progress"_a.none() = nb::none());
+}

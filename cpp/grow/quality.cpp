@@ -1,0 +1,78 @@
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "problem.hpp"
+
+namespace crosscut {
+namespace {
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+}
+
+Criterion criterion_named(const char* name) {
+  const char* const names[] = {"gini", "entropy", "gain_ratio", "variance"};
+  for (int i = 0; i < 4; i++)
+    if (std::string(name) == names[i]) return static_cast<Criterion>(i);
+  throw std::invalid_argument("criterion must be gini, entropy, gain_ratio or variance, but '" + std::string(name) + "' was given");
+}
+
+double xlog(double v) { return v > 0 ? v * std::log2(v) : 0.0; }
+
+double Judge::x(double v) const { return xlogs && v < kXlogs ? xlogs[static_cast<std::uint32_t>(v)] : xlog(v); }
+
+double Judge::total(const double* s) const {
+  if (criterion == Criterion::variance) return s[1];
+  double sum = 0;
+  for (int c = 0; c < K; c++) sum += s[c];
+  return sum;
+}
+
+double Judge::branch(const double* s) const {
+  const double weight = total(s);
+  if (!(weight > 0)) return 0;  // every weight vanished on the grid
+  double sum = 0;
+  switch (criterion) {
+    case Criterion::variance:
+      return s[0] * s[0] / weight;
+    case Criterion::gini:
+      for (int c = 0; c < K; c++) sum += s[c] * s[c];
+      return sum / weight;
+    default:
+      for (int c = 0; c < K; c++) sum += x(s[c]);
+      return sum - x(weight);
+  }
+}
+
+double Judge::binary(const double* left, const double* node) const {
+  double part[2 * 64], *both = part;
+  if (K > 64) both = new double[2 * static_cast<unsigned>(K)];
+  for (int c = 0; c < K; c++) both[c] = left[c], both[K + c] = node[c] - left[c];
+  const double q = several(both, 2, node);
+  if (both != part) delete[] both;
+  return q;
+}
+
+double Judge::several(const double* branches, int n, const double* node) const {
+  double q = 0;
+  for (int j = 0; j < n; j++) q += branch(branches + j * K);
+  if (criterion != Criterion::gain_ratio) return q;
+  const double N = total(node), gain = q - branch(node);
+  double split = x(N);
+  for (int j = 0; j < n; j++) split -= x(total(branches + j * K));
+  return gain > 1e-9 * N && split > 0 ? gain / split : kNever;
+}
+
+double Judge::improvement(const double* node, double q, double q_gain) const {
+  return (criterion == Criterion::gain_ratio ? q_gain : q) - branch(node);
+}
+
+void free_trees(GrownTrees& t) {
+  void* const arrays[] = {t.node_start, t.branch_start, t.first_child, t.first_branch, t.n_rows,   t.feature, t.missing, t.children,
+                          t.branches,   t.depth,        t.threshold,   t.weight,       t.value,    t.impurity, t.low,   t.high};
+  for (void* p : arrays) std::free(p);
+  t = GrownTrees{};
+}
+
+}  // namespace crosscut

@@ -1,0 +1,166 @@
+// Python's way to level-wise growth; all arguments are checked here.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <bit>
+#include <optional>
+
+#include "../arrays.hpp"
+#include "bins.hpp"
+#include "choose.hpp"
+#include "pass.hpp"
+
+using namespace crosscut;
+
+namespace {
+
+struct Bundles {
+  Array<std::uint8_t> place;
+  Array<std::int64_t> split_start;
+  Array<std::int32_t> feature;
+  Array<std::int64_t> child_start;
+  Array<std::int32_t> child;
+  Matrix<std::uint64_t> table;
+  Array<std::uint64_t> lanes;
+  Array<bool> mixed;
+  Array<std::int32_t> first_column, end_column;
+  Array<std::int64_t> offset, range_offset;
+
+  static Bundles of(const nb::dict& d) {
+    return {nb::cast<Array<std::uint8_t>>(d["place"]),         nb::cast<Array<std::int64_t>>(d["split_start"]),
+            nb::cast<Array<std::int32_t>>(d["feature"]),       nb::cast<Array<std::int64_t>>(d["child_start"]),
+            nb::cast<Array<std::int32_t>>(d["child"]),         nb::cast<Matrix<std::uint64_t>>(d["table"]),
+            nb::cast<Array<std::uint64_t>>(d["lanes"]),        nb::cast<Array<bool>>(d["mixed"]),
+            nb::cast<Array<std::int32_t>>(d["first_column"]),  nb::cast<Array<std::int32_t>>(d["end_column"]),
+            nb::cast<Array<std::int64_t>>(d["offset"]),        nb::cast<Array<std::int64_t>>(d["range_offset"])};
+  }
+  // Children come after their parents, so that no walk can go on for ever.
+  BundleForest checked(int n_columns, const StatisticsShape& shape, std::size_t n_statistics, std::optional<std::size_t> n_ranges) const {
+    const std::size_t B = place.size(), S = feature.size(), C = child.size();
+    need(B > 0 && lanes.size() == B && mixed.size() == B && first_column.size() == B && end_column.size() == B && offset.size() == B &&
+             range_offset.size() == B,
+         "every array of bundles must have one entry per bundle");
+    need_offsets(split_start, B, S, "split_start must run from 0 to the number of splits");
+    need_offsets(child_start, S, C, "child_start must run from 0 to the number of children");
+    need(table.shape(0) == C && table.shape(1) == kCodes, "table must have 256 masks per child");
+    for (std::size_t b = 0; b < B; b++) {
+      need(place.data()[b] <= 3, "place must be from 0 to 3");
+      for (std::int64_t s = split_start.data()[b]; s < split_start.data()[b + 1]; s++) {
+        need(feature.data()[s] >= 0 && feature.data()[s] < n_columns, "feature must be a column");
+        for (std::int64_t c = child_start.data()[s]; c < child_start.data()[s + 1]; c++)
+          need(child.data()[c] > static_cast<std::int64_t>(b) && child.data()[c] < static_cast<std::int64_t>(B), "children must come after their parents");
+      }
+      if (place.data()[b] != static_cast<std::uint8_t>(Place::counted)) continue;
+      const int first = first_column.data()[b], end = end_column.data()[b];
+      need(first >= 0 && first < end && end <= n_columns, "first_column and end_column must be a range of columns");
+      const std::int64_t cells = n_cells(std::popcount(lanes.data()[b]), mixed.data()[b]);
+      const std::int64_t size = (shape.first_bin[end] - shape.first_bin[first]) * cells * shape.n_channels;
+      need(offset.data()[b] >= 0 && offset.data()[b] + size <= static_cast<std::int64_t>(n_statistics), "offset must leave room in statistics");
+      if (n_ranges)
+        need(range_offset.data()[b] >= 0 && range_offset.data()[b] + 2 * cells <= static_cast<std::int64_t>(*n_ranges), "range_offset must leave room in ranges");
+    }
+    return {B, reinterpret_cast<const Place*>(place.data()), split_start.data(), feature.data(), child_start.data(), child.data(), table.data(),
+            lanes.data(), mixed.data(), first_column.data(), end_column.data(), offset.data(), range_offset.data()};
+  }
+};
+
+StatisticsShape checked_shape(const Array<std::int64_t>& first_bin, int n_columns, int n_channels) {
+  need(first_bin.size() == static_cast<std::size_t>(n_columns) + 1 && first_bin.data()[0] == 0, "first_bin must have one entry per column, and the end");
+  for (int f = 0; f < n_columns; f++) {
+    const std::int64_t bins = first_bin.data()[f + 1] - first_bin.data()[f];
+    need(bins >= 1 && bins <= kCodes, "a column must have 1 to 256 bins, the one of missing values among them");
+  }
+  need(n_channels >= 1 && n_channels <= 1 << 20, "n_channels must be from 1");
+  return {first_bin.data(), n_channels};
+}
+
+template <class T>
+nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes, const Array<std::uint64_t>& masks, const Array<std::int32_t>& slot,
+                    const std::optional<Matrix<std::int64_t>>& amounts, const std::optional<Array<double>>& target,
+                    const Array<std::int64_t>& first_bin, int n_channels, const Output<T>& statistics, const std::optional<Output<double>>& ranges,
+                    int n_threads) {
+  const std::size_t N = codes.shape(1);
+  const int F = static_cast<int>(codes.shape(0));
+  need(N < (std::size_t{1} << 31), "a batch has at most 2^31 rows");
+  const StatisticsShape shape = checked_shape(first_bin, F, n_channels);
+  const Bundles arrays = Bundles::of(bundles);
+  const BundleForest forest = arrays.checked(F, shape, statistics.size(), ranges ? std::optional(ranges->size()) : std::nullopt);
+  need(masks.size() == N && slot.size() == N, "masks and slot must have one entry per row");
+  need(!amounts || amounts->shape(0) == N, "amounts must have one line per row");
+  need(ranges.has_value() == target.has_value() && (!target || target->size() == N), "target goes with ranges, and has one entry per row");
+  const int A = amounts ? static_cast<int>(amounts->shape(1)) : 0;
+  const int slots = amounts ? n_channels - 1 - (A - 1) : n_channels;
+  for (std::size_t i = 0; i < N; i++) need(slot.data()[i] >= 0 && slot.data()[i] < slots, "slot must be below the number of channels");
+  for (int f = 0; f < F; f++) {
+    std::uint8_t most = 0;
+    for (std::size_t i = 0; i < N; i++) most = std::max(most, codes.data()[static_cast<std::size_t>(f) * N + i]);
+    need(most < shape.first_bin[f + 1] - shape.first_bin[f], "codes must be below the number of bins");
+  }
+  const BatchRows rows{N, F, codes.data(), masks.data(), slot.data(), amounts ? amounts->data() : nullptr, A, target ? target->data() : nullptr};
+  std::vector<GatheredRows> gathered;
+  {
+    nb::gil_scoped_release release;
+    add_batch<T>(forest, rows, shape, statistics.data(), ranges ? ranges->data() : nullptr, n_threads, gathered);
+  }
+  nb::list out;
+  for (const GatheredRows& g : gathered) out.append(nb::make_tuple(g.bundle, give(g.rows), give(g.masks)));
+  return out;
+}
+
+nb::tuple to_tuple(const Branch& b) { return nb::make_tuple(b.n_rows, give(b.stats)); }
+
+template <class T>
+nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin, int first_column, int end_column, const Array<bool>& nominal,
+                int n_channels, bool mixed, const std::string& criterion, int n_classes, bool counted, bool weighted, bool multiway,
+                const Array<std::int64_t>& min_leaf) {
+  const int F = static_cast<int>(nominal.size()), L = static_cast<int>(min_leaf.size());
+  const StatisticsShape shape = checked_shape(first_bin, F, n_channels);
+  need(first_column >= 0 && first_column < end_column && end_column <= F, "first_column and end_column must be a range of columns");
+  need(L >= 1 && L <= 64, "min_leaf must have 1 to 64 entries");
+  const std::int64_t bins = shape.first_bin[end_column] - shape.first_bin[first_column];
+  need(static_cast<std::int64_t>(statistics.size()) == bins * n_channels * n_cells(L, mixed), "statistics must be those of one bundle");
+  const ChoiceProblem problem{criterion_named(criterion.c_str()), n_classes, counted, weighted, multiway, nominal.data(), shape};
+  need((problem.criterion == Criterion::variance) == (n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
+  need(n_channels == (n_classes == 0 ? (weighted ? 3 : 2) : counted ? n_classes : n_classes + 1) && (n_classes || !counted),
+       "n_channels must be what the statistics of this kind have");
+  std::vector<Choice> choices;
+  {
+    nb::gil_scoped_release release;
+    choices = choose_tests<T>(problem, statistics.data(), first_column, end_column, L, mixed, min_leaf.data());
+  }
+  nb::list out;
+  for (const Choice& c : choices) {
+    nb::list branches;
+    for (const Branch& b : c.branches) branches.append(to_tuple(b));
+    out.append(nb::make_tuple(to_tuple(c.node), c.quality, c.improvement, c.feature, c.missing, c.cut, give(c.branch_of), branches));
+  }
+  return out;
+}
+
+template <class T>
+std::int64_t code_column(const nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>& values, const Array<double>& edges, int missing,
+                         const Output<std::uint8_t>& codes, int n_threads) {
+  need(codes.size() == values.size(), "codes must have one entry per value");
+  need(edges.size() <= 255 && std::is_sorted(edges.data(), edges.data() + edges.size()), "edges must ascend, at most 255 of them");
+  need(missing >= 0 && missing < kCodes, "missing must be from 0 to 255");
+  nb::gil_scoped_release release;
+  return bin_codes<T>(values.data(), static_cast<std::int64_t>(values.size()), values.stride(0), edges.data(), static_cast<int>(edges.size()),
+                      static_cast<std::uint8_t>(missing), codes.data(), n_threads);
+}
+
+template <class T>
+void define(nb::module_& m) {
+  m.def("pass_batch", &pass_batch<T>, "bundles"_a, "codes"_a, "masks"_a, "slot"_a, "amounts"_a.none(), "target"_a.none(), "first_bin"_a,
+        "n_channels"_a, "statistics"_a.noconvert(), "ranges"_a.noconvert().none(), "n_threads"_a);
+  m.def("choose_tests", &choose<T>, "statistics"_a.noconvert(), "first_bin"_a, "first_column"_a, "end_column"_a, "nominal"_a, "n_channels"_a,
+        "mixed"_a, "criterion"_a, "n_classes"_a, "counted"_a, "weighted"_a, "multiway"_a, "min_leaf"_a);
+}
+
+}  // namespace
+
+void bind_level_wise(nb::module_& m) {
+  define<std::int32_t>(m);
+  define<std::int64_t>(m);
+  m.def("bin_codes", &code_column<float>, "values"_a.noconvert(), "edges"_a, "missing"_a, "codes"_a.noconvert(), "n_threads"_a);
+  m.def("bin_codes", &code_column<double>, "values"_a, "edges"_a, "missing"_a, "codes"_a.noconvert(), "n_threads"_a);
+}
