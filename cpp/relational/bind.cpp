@@ -3,12 +3,11 @@
 #include "bind_forest.hpp"
 #include "bind_store.hpp"
 
-using namespace nb::literals;
-
-void bind_query(nb::module_& m) {
+void bind_query(nanobind::module_& m) {
+  using namespace crosscut;
   using namespace crosscut::query;
   nb::class_<FactStore>(m, "FactStore")
-      .def(nb::init<Matrix<std::int32_t>, Vector<double>>(), "fixed"_a, "numbers"_a)
+      .def(nb::init<Matrix<std::int32_t>, Array<double>>(), "fixed"_a, "numbers"_a)
       .def("add_relation", &FactStore::add_relation, "columns"_a)
       .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a);
   nb::class_<Candidates>(m, "Candidates")
@@ -31,7 +30,7 @@ void bind_query(nb::module_& m) {
       .def_prop_ro("levels", &QueryForest::levels);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   nb::class_<QueryStore>(m, "QueryStore")
-      .def(nb::init<FactStore&, std::int64_t, Vector<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<FactStore&, std::int64_t, Array<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
       .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a, "lookaheads"_a,
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
