@@ -136,7 +136,7 @@ class RelationalForest:
             if tests[i] < 0:
                 nodes[i] = Node(counts, prediction)
                 continue
-            literals, _, n_variables = forest.test(tests[i])
+            literals, n_variables = forest.test(tests[i])
             goals, before = self._facts.goals(literals), self._facts.n_fixed + n_variables
             nodes[i] = Node(counts, prediction, goals, before, nodes[i + 1], nodes[no[i]])
         assert nodes[0] is not None
