@@ -87,7 +87,7 @@ struct GrownTrees {
 
 constexpr int kLevels = 64;  // deeper levels are counted with the last
 struct LevelCounts {
-  std::uint64_t bundles, rows, nodes, tests;  // nodes: (bundle) nodes of the forest; tests: different tests among them
+  std::uint64_t bundles, rows, tests;
   double seconds;
 };
 
@@ -96,7 +96,6 @@ struct Grown {
   Outcome outcome;
   GrownTrees trees;
   LevelCounts levels[kLevels];
-  std::uint64_t intervals, opened;  // coarse intervals looked at, and opened
 };
 void free_trees(GrownTrees&);
 
