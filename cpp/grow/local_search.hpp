@@ -7,16 +7,16 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 template <class P>
 struct LocalSearch : Search<P> {
-  using Base = Search<P>;
-  using typename Base::V;
-  using Base::best, Base::p, Base::stats, Base::missing_rows, Base::W;
-  Worker& w;
   const LocalTable& table;
   const LocalBundle& bundle;
+  Worker& w;
   const ScanRows rows;
+  using Base = Search<P>;
+  using V = typename P::V;
+  using Base::best, Base::p, Base::stats, Base::missing_rows, Base::W;
 
   LocalSearch(Worker& worker, const LocalTable& t, const LocalBundle& b, Best& so_far)
-      : Base(worker, b, so_far), w(worker), table(t), bundle(b), rows{b.info, t.weight, t.product, t.times} {}
+      : Base(worker, b, so_far), table(t), bundle(b), w(worker), rows{b.info, t.weight, t.product, t.times} {}
 
   void judge(u32 lanes, int f, u64 key) { Base::judge(p, lanes, f, key); }
 

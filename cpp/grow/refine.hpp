@@ -72,7 +72,6 @@ struct Block {
     if (bundle.lanes) {
       const Best best = search_large(helpers, worth_sharing(n) ? n_helpers : 1, bundle, rows);
       const Fork forked = fork(me, bundle, rows, best);
-      level.tests += static_cast<u64>(forked.n_tests);
       level.seconds += seconds_now() - started;
       refine_children(bundle, rows, all_lanes, forked, local);
     } else {

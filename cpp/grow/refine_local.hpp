@@ -133,7 +133,6 @@ inline void refine_local(Worker& w, const LocalTable& table, LocalBundle& bundle
   if (bundle.lanes) {
     const Best best = search_local(w, table, bundle);
     const Fork forked = fork(w, bundle, rows, best);
-    level.tests += static_cast<u64>(forked.n_tests);
     if (timed) level.seconds += seconds_now() - started;
     refine_children(w, table, bundle, forked, child_bundles(w, rows, forked));
   }

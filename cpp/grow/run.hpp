@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "memo.hpp"
-#include "problem.hpp"
+#include "node.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -13,25 +13,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-using i64 = std::int64_t;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-// A node of one task's tree. `stats` are its integer statistics; the exact sums that leaf values come from are filled in at
-// leaves and added up towards the root when the tree is written out.
-struct Node {
-  Node* children;
-  int n_children, feature, missing, depth;
-  double threshold;
-  float low, high;
-  std::int32_t* branches;
-  int n_branches;
-  bool pure;       // regression: all targets are the same
-  double first;    // regression: the first target seen
-  i64 n_rows;
-  double* stats;
-  Exact* exact;  // [n_exact]
-  Node* below;   // while sums are added up: the inner node to be done next
-};
 
 struct Stopped {};  // thrown when the user interrupts
 
@@ -83,7 +65,7 @@ struct Run {
   explicit Run(const Problem& problem)
       : p(problem),
         judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
-        counted(problem.n_classes && !problem.weight && !problem.multiplicity),
+        counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
         family(!problem.n_classes                                   ? Family::moments
                : !counted || problem.criterion != Criterion::gini ? Family::any_classes

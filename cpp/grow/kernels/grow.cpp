@@ -1,6 +1,5 @@
 // Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first (refine.hpp). Threads share the bundles of a
 // block; with many blocks a thread takes whole blocks instead. Nothing of this shows in the trees.
-#include "../forest.hpp"
 #include "../refine.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -26,7 +25,7 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, 
 
 }  // namespace
 
-void grow(const Problem& problem, Grown& out) {
+void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
   out = Grown{};
   Run run(problem);
   int n_threads = problem.n_threads;
@@ -46,24 +45,24 @@ void grow(const Problem& problem, Grown& out) {
     workers[0]->caller = true;
     if (run.counted && problem.criterion != Criterion::gini) {
       const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
-      xlogs = allocate<double>(kXlogs);
+      xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
+      if (!xlogs) throw std::bad_alloc();
       for (u32 v = 0; v < most; v++) xlogs[v] = xlog(v);
       run.judge.xlogs = xlogs;
     }
     Arena arena;
     grow_blocks(run, workers, n_threads, codes_of_table(arena, problem), roots);
-    write_trees(run, roots, *workers[0], out.trees);
+    pack_trees(problem, roots, trees);
     for (int i = 0; i < n_threads; i++)
       for (int d = 0; d < kLevels; d++) {
         const LevelCounts& from = workers[i]->levels[d];
         LevelCounts& to = out.levels[d];
-        to.bundles += from.bundles, to.rows += from.rows, to.tests += from.tests, to.seconds += from.seconds;
+        to.bundles += from.bundles, to.rows += from.rows, to.seconds += from.seconds;
       }
     out.outcome = Outcome::done;
   } catch (const Stopped&) {
     out.outcome = Outcome::stopped;
   } catch (const std::bad_alloc&) {
-    free_trees(out.trees);
     out.outcome = Outcome::no_memory;
   }
   if (workers)
