@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-CPP := $(wildcard cpp/*.cpp cpp/*.hpp cpp/*/*.cpp cpp/*/*.hpp) CMakeLists.txt
+CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 

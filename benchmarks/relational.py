@@ -25,8 +25,9 @@ import numpy as np
 
 from crosscut import Bias, Database, datasets
 from crosscut.relational.folds import folds_of
-from crosscut.relational.growth import SHARINGS, Grower
-from crosscut.relational.queries import Facts
+from crosscut.relational.queries.growth import SHARINGS, Grower
+from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
 
 HERE = Path(__file__).resolve().parent
 
@@ -73,13 +74,13 @@ OWN_FOLDS = {"mutagenesis 188", "carcinogenesis", "uwcse (5 folds)"}
 
 
 def fit(database, bias, folds, sharing="parallel", tasks=None):
-    language = bias.resolve(database)
+    language = resolve(bias, database)
     grower = Grower(Facts(database, language.root), language, folds)
     return grower.grow(sharing, tasks)
 
 
 def measure(database, bias, cv, repeats):
-    language = bias.resolve(database)
+    language = resolve(bias, database)
     folds = folds_of(cv, database)
     grower = Grower(Facts(database, language.root), language, folds)
     tasks = range(-1, int(folds.max()) + 1)

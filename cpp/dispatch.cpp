@@ -7,12 +7,28 @@
 namespace crosscut {
 namespace {
 
+constexpr Level from_the_best[] = {Level::avx512, Level::avx2, Level::baseline};
+
+// Whether a level was built and runs on this machine.
+bool is_available(Level l) {
+#ifdef CROSSCUT_ONLY
+  if (l != Level::CROSSCUT_ONLY) return false;
+#endif
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  if (l == Level::avx512)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+  if (l == Level::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#endif
+  return l == Level::baseline;
+}
+
 Level parse(const std::string& name) {
-  for (Level l : {Level::baseline, Level::avx2, Level::avx512})
+  for (Level l : from_the_best)
     if (name == name_of(l)) {
-      if (l > best_level())
-        throw std::invalid_argument("CROSSCUT_SIMD: this machine has no " + name + "; its best level is " +
-                                    name_of(best_level()));
+      if (!is_available(l))
+        throw std::invalid_argument("CROSSCUT_SIMD: " + name + " is not available here; the best level is " + name_of(best_level()));
       return l;
     }
   throw std::invalid_argument("CROSSCUT_SIMD: unknown level '" + name + "'; use baseline, avx2 or avx512");
@@ -33,14 +49,9 @@ const char* name_of(Level l) {
 }
 
 Level best_level() {
-#ifdef CROSSCUT_X86
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
-    return Level::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return Level::avx2;
-#endif
-  return Level::baseline;
+  for (Level l : from_the_best)
+    if (is_available(l)) return l;
+  throw std::runtime_error("crosscut was built for instructions that this machine lacks; build it with CROSSCUT_SIMD_LEVELS=all");
 }
 
 Level level() { return current().load(std::memory_order_relaxed); }

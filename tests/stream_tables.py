@@ -11,9 +11,9 @@ from pyarrow import parquet
 from crosscut.data.files import split_target
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.engines.folds import FoldRule, group_keys
 from crosscut.engines.memory import grow
 from crosscut.tasks import Tasks
+from crosscut.tasks.fold_rule import FoldRule, group_keys
 from crosscut.tasks.growth import Growth, Limits
 from crosscut.training.checks import read_weights
 

@@ -23,11 +23,11 @@ from .model_selection import cross_val_score as cross_val_score
 from .model_selection import cross_validate as cross_validate
 from .model_selection import nested_cross_validate as nested_cross_validate
 from .model_selection import validation_curve as validation_curve
-from .relational.bias import Bias as Bias
-from .relational.database import Database as Database
+from .relational.database.database import Database as Database
 from .relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier
 from .relational.estimators import RelationalTreeRegressor as RelationalTreeRegressor
-from .rules import RelationalRuleClassifier as RelationalRuleClassifier
+from .relational.language.bias import Bias as Bias
+from .relational.rules.estimator import RelationalRuleClassifier as RelationalRuleClassifier
 from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth

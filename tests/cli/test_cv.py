@@ -60,7 +60,7 @@ def test_regression_with_groups_weights_and_limits(prices):
         "--max-depth", "3", "--min-leaf", "5", "--prune", "none", "--json",
     )  # fmt: skip
     summary = json.loads(result.stdout)
-    assert summary["task"] == "regression"
+    assert summary["kind"] == "regression"
     assert summary["cv"]["folds"] == 4
     assert summary["tree"]["depth"] <= 3
     assert [column["name"] for column in summary["data"]["columns"]] == ["size"]
@@ -68,9 +68,9 @@ def test_regression_with_groups_weights_and_limits(prices):
 
 
 def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices):
-    assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["task"] == "classification"
+    assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["kind"] == "classification"
     told = json.loads(call("cv", prices, "-t", "weight", "--task", "regression", "--json").stdout)
-    assert told["task"] == "regression"
+    assert told["kind"] == "regression"
 
 
 def test_the_model_and_the_report_are_written(tmp_path):

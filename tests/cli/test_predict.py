@@ -3,7 +3,7 @@ import io
 
 import pytest
 
-from crosscut import TreeClassifier, TreeRegressor, datasets, read_file
+from crosscut import TreeClassifier, TreeRegressor, datasets, read_file, save_model
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE
 from crosscut.data.files import split_target
 
@@ -42,7 +42,7 @@ def test_what_is_no_model_is_refused(model, tmp_path):
 
 
 def test_numbers_have_no_probabilities(tmp_path):
-    TreeRegressor(cv=2).fit([[0.0], [1.0]] * 4, [0.0, 1.5] * 4).save(tmp_path / "m")
+    save_model(TreeRegressor(cv=2).fit([[0.0], [1.0]] * 4, [0.0, 1.5] * 4), tmp_path / "m")
     new = tmp_path / "new.csv"
     new.write_text("x0\n0.2\n0.9\n")
     assert call("predict", tmp_path / "m", new).stdout == "target\n0.0\n1.5\n"

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from crosscut import RelationalRuleClassifier, datasets
+from crosscut import RelationalRuleClassifier, datasets, save_model
 from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE, UNWRITABLE
 
 from .calls import call, refused
@@ -131,6 +131,6 @@ def test_rules_are_for_classes(application, tmp_path):
 
 def test_rules_saved_without_held_out_examples_have_no_report(tmp_path):
     database, bias = datasets.bongard("simple", n=60)
-    RelationalRuleClassifier(bias, cv=3).fit(database).save(tmp_path / "m", held_out=False)
+    save_model(RelationalRuleClassifier(bias, cv=3).fit(database), tmp_path / "m", held_out=False)
     assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r"), UNSUITABLE)
     assert "accuracy" not in call("show", tmp_path / "m").stdout

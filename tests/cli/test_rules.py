@@ -2,7 +2,7 @@ import json
 
 from sklearn.datasets import load_iris
 
-from crosscut import RuleClassifier
+from crosscut import RuleClassifier, save_model
 
 from .calls import call, refused
 from .test_cv import CHURN
@@ -60,6 +60,6 @@ def test_rules_are_saved_shown_and_used(tmp_path):
 
 def test_without_held_out_rows_there_is_no_report(tmp_path):
     X, y = load_iris(return_X_y=True)
-    RuleClassifier().fit(X, y).save(tmp_path / "m", held_out=False)
+    save_model(RuleClassifier().fit(X, y), tmp_path / "m", held_out=False)
     assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)
     assert "accuracy" not in call("show", tmp_path / "m").stdout

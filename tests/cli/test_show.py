@@ -1,5 +1,7 @@
 import json
 
+from crosscut import save_model
+
 from .calls import call, refused
 from .test_cv import CHURN
 
@@ -21,6 +23,6 @@ def test_a_saved_model_is_shown_as_tree_rules_json_and_report(tmp_path):
 def test_without_held_out_rows_there_is_no_report(tmp_path):
     from crosscut import TreeClassifier
 
-    TreeClassifier(cv=2).fit([[0.0], [1.0]] * 4, [0, 1] * 4).save(tmp_path / "m", held_out=False)
+    save_model(TreeClassifier(cv=2).fit([[0.0], [1.0]] * 4, [0, 1] * 4), tmp_path / "m", held_out=False)
     assert "2 leaves" in call("show", tmp_path / "m").stdout
     assert "held-out" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)

@@ -1,8 +1,9 @@
-import numpy as np
 import pytest
 from stream_tables import assert_same, table_of, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
+from crosscut.data.array_file import replacing
+from crosscut.engines import checkpoint
 
 
 class StopError(Exception):
@@ -64,17 +65,18 @@ def test_a_failed_write_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     paths = write_pieces(table_of(0, 600), tmp_path, 2)
     file = tmp_path / "run.checkpoint"
     expected = TreeClassifier(max_depth=4, cv=3).fit(Stream(paths, memory_limit="50KB"), "y").forest_
-    real, calls = np.savez, [0]
+    real, calls = checkpoint.write_arrays, [0]
 
-    def full(target, **arrays):
+    def full(path, header, arrays):
         calls[0] += 1
         if calls[0] == 2:
-            target.write(b"PK")
-            raise OSError(28, "No space left on device")
-        real(target, **arrays)
+            with replacing(path) as partial:
+                partial.write(b"half")
+                raise OSError(28, "No space left on device")
+        real(path, header, arrays)
 
     with monkeypatch.context() as patched:
-        patched.setattr(np, "savez", full)
+        patched.setattr(checkpoint, "write_arrays", full)
         with pytest.raises(OSError, match="cannot be written: its disk is full"):
             TreeClassifier(max_depth=4, cv=3).fit(Stream(paths, memory_limit="50KB", checkpoint=file), "y")
     assert not file.with_name("run.checkpoint.partial").exists()

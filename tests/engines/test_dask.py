@@ -6,7 +6,7 @@ import pytest
 from stream_tables import assert_same, forest_in_memory, table_of, with_weights, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
-from crosscut.engines.folds import FoldRule
+from crosscut.tasks.fold_rule import FoldRule
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

@@ -3,9 +3,9 @@ import pyarrow as pa
 import pytest
 
 from crosscut.engines.bundle import Bundle
-from crosscut.engines.folds import FoldRule
 from crosscut.engines.frontier import share_out
 from crosscut.engines.level_wise import Plan, State
+from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.growth import Growth, Limits
 
 from .test_survey import survey_of

@@ -4,8 +4,8 @@ import pytest
 from crosscut import _core
 from crosscut.engines.bundle import Bundle, Split, Unit, flat_bundles
 from crosscut.engines.coding import Batch
-from crosscut.engines.folds import FoldRule
 from crosscut.engines.passes import LevelPass
+from crosscut.tasks.fold_rule import FoldRule
 
 FIRST_BIN = np.array([0, 4, 10])  # three and five bins, and those of missing values
 

@@ -12,10 +12,11 @@ from stream_tables import assert_same, folds_in_memory, forest_in_memory, table_
 from crosscut import BaggedTrees, Stream, TreeClassifier, TreeRegressor, load_model, save_model
 from crosscut.data.columns import columns_of
 from crosscut.data.files import split_target
-from crosscut.engines.folds import FoldRule
 from crosscut.engines.stream import StreamRows, read_bytes
 from crosscut.tasks import Tasks
-from crosscut.training.training_set import Problem
+from crosscut.tasks.fold_rule import FoldRule
+from crosscut.training.train import validate
+from crosscut.training.training_set import TrainingSet
 
 MODELS = [
     TreeClassifier(max_depth=5, cv=5),
@@ -140,9 +141,9 @@ def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regress
     stream = Stream(write_pieces(written, tmp_path, 5), memory_limit="100KB")
     model.fit(stream, "y", sample_weight="w" if weighted else None)
     X, y = split_target(table, "y")
-    problem = Problem.read(type(model)(max_depth=5, cv=4, max_bins=255), X, y, weight)
-    folds = folds_in_memory(rule_of(model), problem.target.values, len(y))
-    expected = problem.validate(Tasks.from_folds(folds), model.forest_)
+    data = TrainingSet.read(type(model)(max_depth=5, cv=4, max_bins=255), X, y, weight)
+    folds = folds_in_memory(rule_of(model), data.target.values, len(y))
+    expected = validate(data, Tasks.from_folds(folds), model.forest_)
     np.testing.assert_array_equal(model.cv_predictions_, expected.predictions)
     np.testing.assert_allclose(model.cv_scores_, expected.scores, rtol=1e-12)
     for name in ("alpha", "n_leaves", "train_error", "cv_error", "standard_error"):
@@ -173,8 +174,8 @@ def test_missing_values_are_counted(tmp_path):
     table = table_of(5, 500)
     model = TreeClassifier(max_depth=3, cv=3).fit(write_pieces(table, tmp_path, 4), "y")
     X, y = split_target(table, "y")
-    expected = TreeClassifier(max_depth=3, cv=3).fit(X, y)._n_missing
-    np.testing.assert_array_equal(model._n_missing, expected)
+    expected = TreeClassifier(max_depth=3, cv=3).fit(X, y).fit_.n_missing
+    np.testing.assert_array_equal(model.fit_.n_missing, expected)
     assert expected.tolist() == [table[name].null_count for name in X.column_names]
 
 

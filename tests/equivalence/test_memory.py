@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from crosscut.tasks.splits import folds_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,7 +132,7 @@ def test_nested_eight_by_eight():
     X = rng.normal(size=(400, 3))
     y = (X[:, 0] * X[:, 1] > 0).astype(np.int32)
     table, target = Table.from_data(X), Target(y, 2)
-    tasks = Tasks.nested(8, n_rows=400)
+    tasks = Tasks.nested(folds_of(8, 400))
     forest = grow(table, target, tasks, Growth())
     assert len(forest) == 8 * 9 // 2 + 1
     for i in (0, 1, 17, 36):

@@ -124,7 +124,7 @@ def test_groups_reach_the_splitter():
         DecisionTreeClassifier(random_state=0, **LIMITS), X, y, cv=GroupKFold(4), groups=groups
     )
     np.testing.assert_allclose(model.cv_scores_, expected, atol=0.03)
-    with pytest.warns(UserWarning, match="groups is ignored"):
+    with pytest.warns(UserWarning, match="groups parameter is ignored"):
         TreeClassifier(cv=3).fit(X, y, groups=groups)
 
 
@@ -271,7 +271,7 @@ def test_metadata_routing_of_weights_and_groups():
     inner = outer["estimator"][0]
     assert len(inner.cv_trees_) == 3
     # a fold of groups holds out whole groups: 6 groups are left, 2 per inner fold
-    assert set(np.bincount(inner._cv.times_held_out)) == {0, len(inner._cv.y)}
+    assert set(np.bincount(inner.fit_.validation.times_held_out)) == {0, len(inner.fit_.validation.y)}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut import RuleClassifier
+from crosscut import RuleClassifier, save_model
 from crosscut.model_file import ModelFileError, load_model
 from crosscut.model_file.container import read_container, write_container
 
@@ -27,7 +27,7 @@ def fitted(**options):
 @pytest.mark.parametrize("options", CHOICES)
 def test_loaded_rules_are_the_rules(tmp_path, options):
     model, X = fitted(**options)
-    model.save(tmp_path / "m")
+    save_model(model, tmp_path / "m")
     again = load_model(tmp_path / "m")
     assert again.rules_ == model.rules_
     assert again.get_params() == model.get_params()
@@ -42,7 +42,7 @@ def test_loaded_rules_are_the_rules(tmp_path, options):
 
 def test_nothing_about_rows_is_kept_if_not_wanted(tmp_path):
     model, X = fitted()
-    model.save(tmp_path / "m", held_out=False)
+    save_model(model, tmp_path / "m", held_out=False)
     again = load_model(tmp_path / "m")
     assert np.array_equal(again.predict(X), model.predict(X))
     with pytest.raises(AttributeError, match="needs cross-validation"):
@@ -60,8 +60,8 @@ def test_nothing_about_rows_is_kept_if_not_wanted(tmp_path):
         ("totals", lambda a: a[:, :1], "wrong shape"),
         ("rule_start", lambda a: a + 1, "does not span"),
         ("condition_start", lambda a: a[::-1].copy(), "'condition_start' is wrong"),
-        ("fold_scores", lambda a: a[:-1], "one score per fold"),
-        ("held_out_values", lambda a: a * np.nan, "no numbers"),
+        ("rule_precision", lambda a: a[:-1], "one precision per rule"),
+        ("held_out_said", lambda a: a * np.nan, "'held_out_said' is wrong"),
     ],
 )
 def test_damaged_rules_are_refused(tmp_path, name, change, message):
@@ -73,7 +73,7 @@ def test_damaged_rules_are_refused(tmp_path, name, change, message):
 def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("rules") / "m"
     model, X = fitted()
-    model.save(path)
+    save_model(model, path)
     return path.read_bytes(), X
 
 

@@ -121,6 +121,42 @@ def test_splits(cv, named):
     assert named in reason
 
 
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_features=1), LogisticRegression()])
+def test_a_generator_of_splits_is_still_there(estimator):
+    X, y = make_data(3, 60, 2)
+
+    def cv():
+        return KFold(3).split(X)
+
+    grid = {"class_weight": [None]}
+    calls = [
+        lambda: crosscut.cross_validate(estimator, X, y, cv=cv())["test_score"],
+        lambda: crosscut.cross_val_score(estimator, X, y, cv=cv()),
+        lambda: crosscut.validation_curve(
+            estimator, X, y, param_name="class_weight", param_range=[None], cv=cv()
+        )[1],
+        lambda: crosscut.GridSearchCV(estimator, grid, cv=cv()).fit(X, y).cv_results_["split2_test_score"],
+        lambda: crosscut.RandomizedSearchCV(estimator, grid, n_iter=1, cv=cv()).fit(X, y).best_score_,
+        lambda: crosscut.cross_val_predict(estimator, X, y, cv=cv()),
+        lambda: crosscut.nested_cross_validate(estimator, grid, X, y, cv=cv()).test_score,
+    ]
+    for call in calls:
+        result, _ = delegated(call)
+        assert np.isfinite(result).all()
+
+
+def test_empty_lists_are_empty_test_sets():
+    X, y = make_data(3, 60, 1)
+    cv = [(np.arange(50), []), (np.arange(30), np.arange(30, 60))]
+    with (
+        pytest.warns(DelegationWarning, match="a test set is empty"),
+        pytest.raises((ValueError, IndexError)) as theirs,
+    ):
+        crosscut.cross_val_predict(DecisionTreeClassifier(), X, y, cv=cv)
+    with pytest.raises(theirs.type):
+        scikit.cross_val_predict(DecisionTreeClassifier(), X, y, cv=cv)
+
+
 def test_values_the_estimator_refuses_fail_as_in_scikit():
     X, y = make_data(4, 60, 1)
     grid = {"max_depth": [2, -1]}

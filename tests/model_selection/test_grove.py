@@ -1,6 +1,6 @@
-"""Trees cut from a grown one are the trees that scikit-learn grows under the limit."""
+"""Trees inside a grown one are the trees that scikit-learn grows under the limit."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
 from crosscut.model_selection.grove import Grove
-from crosscut.model_selection.settings import PURE, Cut
+from crosscut.model_selection.settings import PURE
 from crosscut.tasks import Tasks
-from crosscut.tasks.growth import Growth
+from crosscut.tasks.growth import Growth, Limits
 
 from .tie_free import make_data
 
@@ -24,29 +24,24 @@ def grove_of(X, y, n_classes):
     growth = Growth("gini" if n_classes else "variance")
     values = y.astype(np.int32) if n_classes else y
     forest = grow(table, Target(values, n_classes), Tasks.from_cv(3, n_rows=len(y)), growth)
-    return Grove(forest.packed, np.arange(4), exact_ties=n_classes > 0, min_impurity=PURE)
+    return Grove(forest.packed, exact_ties=n_classes > 0, min_impurity=PURE)
 
 
-CUTS = st.builds(
-    Cut,
+LIMITS = st.builds(
+    Limits,
     max_depth=st.one_of(st.none(), st.integers(1, 6)),
     min_samples_split=st.integers(2, 60),
-    min_decrease=st.one_of(st.just(0.0), st.floats(0, 0.1)),
-    alpha=st.one_of(st.just(0.0), st.floats(0, 0.1), st.sampled_from([0.005, 0.01, 0.02])),
+    min_impurity_decrease=st.one_of(st.just(0.0), st.floats(0, 0.1)),
 )
+ALPHAS = st.one_of(st.just(0.0), st.floats(0, 0.1), st.sampled_from([0.005, 0.01, 0.02]))
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 1000), cut=CUTS)
-def test_cut_trees_are_grown_trees(seed, cut):
+@given(seed=st.integers(0, 1000), limits=LIMITS, alpha=ALPHAS)
+def test_smaller_trees_are_grown_trees(seed, limits, alpha):
     X, y = make_data(seed, 120, 1, n_classes=0)
-    tree = grove_of(X, y, 0).cut_tree(0, cut)
-    expected = DecisionTreeRegressor(
-        max_depth=cut.max_depth,
-        min_samples_split=cut.min_samples_split,
-        min_impurity_decrease=cut.min_decrease,
-        ccp_alpha=cut.alpha,
-    ).fit(X, y)
+    tree = grove_of(X, y, 0).tree(0, limits, alpha)
+    expected = DecisionTreeRegressor(**asdict(limits), ccp_alpha=alpha).fit(X, y)
     np.testing.assert_array_equal(np.maximum(expected.tree_.feature, -1), tree.feature)
     np.testing.assert_array_equal(
         expected.tree_.threshold[tree.feature >= 0], tree.threshold[tree.feature >= 0]
@@ -67,7 +62,7 @@ def test_ties_of_alpha_follow_scikit_arithmetic(n_classes):
             continue  # tests of equal quality
         for alpha in model.cost_complexity_pruning_path(X, y).ccp_alphas:
             pruned = DecisionTreeClassifier(ccp_alpha=max(alpha, 0)).fit(X, y)
-            assert len(grove.cut_tree(0, Cut(alpha=max(alpha, 0)))) == pruned.tree_.node_count
+            assert len(grove.tree(0, Limits(), max(alpha, 0))) == pruned.tree_.node_count
 
 
 def test_arguments_are_checked():

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from sklearn import model_selection as scikit
+from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import crosscut
 from crosscut import TreeClassifier
-from crosscut.model_selection.plan import Plan
 
 from .agreement import TOLERANCE, assert_same_tree
-from .tie_free import make_data
+from .growths import count_growths
+from .tie_free import make_data, tie_free_data
 
 GRID = {"max_depth": [1, 2, 4], "ccp_alpha": [0.0, 0.02]}
 
@@ -53,17 +54,10 @@ def test_equals_a_loop_over_searches(inner_cv):
 
 
 def test_pairs_of_folds_are_grown_once(monkeypatch):
-    plans = []
-    original = Plan.of.__func__
-
-    def remember(cls, *arguments):
-        plans.append(original(cls, *arguments))
-        return plans[-1]
-
-    monkeypatch.setattr(Plan, "of", classmethod(remember))
+    growths = count_growths(monkeypatch)
     X, y = make_data(1, 100, 2)
     crosscut.nested_cross_validate(DecisionTreeClassifier(), GRID, X, y, cv=5)
-    assert [len(run.task_of) for run in plans[0].runs] == [5 * 6 // 2 + 1]
+    assert growths == [5 * 6 // 2 + 1]
 
 
 def test_what_cannot_be_shared_is_delegated_with_the_same_meaning():
@@ -106,3 +100,72 @@ def test_folds_that_cannot_serve_inside(cv, message):
     X, y = make_data(5, 60, 1)
     with pytest.raises(ValueError, match=message):
         crosscut.nested_cross_validate(DecisionTreeClassifier(), GRID, X, y, cv=cv)
+
+
+def test_weights_reach_the_inner_scorer():
+    X, y = make_data(6, 150, 2, n_classes=0)
+    weights = np.random.default_rng(0).exponential(size=150) ** 3
+    grid = {"max_depth": [1, 2, 3, 4, 6], "min_samples_leaf": [5, 12]}
+    estimator, options = DecisionTreeRegressor(), {"params": {"sample_weight": weights}}
+    search = scikit.GridSearchCV(estimator, grid, cv=KFold(3))
+    theirs = scikit.cross_validate(search, X, y, cv=KFold(4), return_estimator=True, **options)
+    ours = crosscut.nested_cross_validate(estimator, grid, X, y, cv=KFold(4), inner_cv=KFold(3), **options)
+    np.testing.assert_allclose(ours.test_score, theirs["test_score"], **TOLERANCE)
+    assert ours.best_params == [found.best_params_ for found in theirs["estimator"]]
+    np.testing.assert_allclose(
+        ours.inner_score, [found.best_score_ for found in theirs["estimator"]], **TOLERANCE
+    )
+    final = scikit.GridSearchCV(estimator, grid, cv=KFold(4)).fit(X, y, sample_weight=weights)
+    assert ours.params == final.best_params_
+
+
+def test_ties_are_ranked_as_in_scikit():
+    # accuracies of few rows: sums of the same numbers in another order differ in the last bit, or not
+    estimator = DecisionTreeClassifier(min_samples_split=40, random_state=0)
+    grid = {"max_depth": [1, 2, 3, 4, 5], "ccp_alpha": [0.0, 0.01, 0.02]}
+    for seed in range(6):
+        X, y = tie_free_data(estimator, 90, 2, seed=20 * seed, cv=KFold(10))
+        scores, chosen, final = nested_by_hand(
+            estimator, grid, X, y, outer=KFold(3), inner_of=lambda *_: KFold(10)
+        )
+        result = crosscut.nested_cross_validate(estimator, grid, X, y, cv=KFold(3), inner_cv=KFold(10))
+        assert result.best_params == chosen
+        assert result.params == final.best_params_
+        np.testing.assert_allclose(result.test_score, scores, **TOLERANCE)
+
+
+def test_scores_that_are_not_defined_are_never_the_best():
+    X, y = make_data(7, 60, 1, n_classes=0)
+
+    def undefined_for_stumps(estimator, X, y):
+        return np.nan if estimator.get_depth() == 1 else estimator.score(X, y)
+
+    result = crosscut.nested_cross_validate(
+        DecisionTreeRegressor(), {"max_depth": [1, 2]}, X, y, cv=3, scoring=undefined_for_stumps
+    )
+    assert result.best_params == [{"max_depth": 2}] * 3
+
+
+def test_empty_test_sets_and_no_target_are_errors_of_the_caller():
+    X, y = make_data(8, 60, 1)
+    rows = np.arange(60)
+    splits = [(rows, []), (rows[:30], rows[30:])]
+    with (
+        pytest.warns(crosscut.DelegationWarning, match="empty"),
+        pytest.raises(ValueError, match="a test set is empty"),
+    ):
+        crosscut.nested_cross_validate(DecisionTreeClassifier(), GRID, X, y, cv=splits, inner_cv=2)
+    with (
+        pytest.warns(crosscut.DelegationWarning, match="y is None"),
+        pytest.raises(ValueError, match="missing 1 required positional argument: 'y'"),
+    ):
+        crosscut.nested_cross_validate(DecisionTreeClassifier(), GRID, X, None, cv=3, inner_cv=2)
+
+
+def test_a_search_without_target():
+    X, _ = make_data(9, 60, 2)
+    with pytest.warns(crosscut.DelegationWarning, match="KMeans"):
+        result = crosscut.nested_cross_validate(
+            KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, X, None, cv=3
+        )
+    assert len(result.test_score) == 3

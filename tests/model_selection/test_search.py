@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import crosscut
 from crosscut import TreeClassifier
-from crosscut.model_selection.plan import Plan
 
 from .agreement import TOLERANCE, assert_same_results, assert_same_tree, ranks
+from .growths import count_growths
 from .tie_free import is_tie_free, make_data, tie_free_data
 
 pytestmark = pytest.mark.filterwarnings("error::crosscut.DelegationWarning")
@@ -156,14 +156,7 @@ def test_weights_groups_and_frames():
 
 
 def test_one_growth_serves_the_grid(monkeypatch):
-    plans = []
-    original = Plan.of.__func__
-
-    def remember(cls, *arguments):
-        plans.append(original(cls, *arguments))
-        return plans[-1]
-
-    monkeypatch.setattr(Plan, "of", classmethod(remember))
+    growths = count_growths(monkeypatch)
     X, y = make_data(0, 200, 3)
     grid = {
         "max_depth": [1, 2, 3, 4],
@@ -172,14 +165,11 @@ def test_one_growth_serves_the_grid(monkeypatch):
         "min_samples_split": [2, 9],
     }
     crosscut.GridSearchCV(DecisionTreeClassifier(), grid, cv=5).fit(X, y)
-    (plan,) = plans
-    assert [len(run.task_of) for run in plan.runs] == [
-        2 * (5 + 1)
-    ]  # a lane per min_samples_leaf, 5 folds + final
+    assert growths == [2 * (5 + 1)]  # for each min_samples_leaf 5 folds + final
     crosscut.GridSearchCV(DecisionTreeClassifier(class_weight="balanced"), {"max_depth": [1, 2]}, cv=4).fit(
         X[:-3], y[:-3]
     )
-    assert sum(len(run.task_of) for run in plans[1].runs) == 5
+    assert sum(growths[1:]) == 5
 
 
 def test_clone_pickle_and_repr():

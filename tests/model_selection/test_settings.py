@@ -1,16 +1,16 @@
-"""Which parameters need a growth, which a lane, and which neither."""
+"""Which parameters need trees of their own, and which only make larger trees smaller."""
 
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import TreeRegressor
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.settings import Cut, read_candidates
+from crosscut.model_selection.settings import read_candidates
 from crosscut.tasks.growth import Limits
 
 
-def lanes(estimator, candidates):
-    return [lane for lane, _ in read_candidates(estimator, candidates, 4)]
+def settings(estimator, candidates):
+    return [candidate.setting for candidate in read_candidates(estimator, candidates, 4)]
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ def lanes(estimator, candidates):
         ("max_features", [None, 1.0, 4]),
     ],
 )
-def test_no_lane(name, values):
-    assert len(set(lanes(DecisionTreeClassifier(), [{name: value} for value in values]))) == 1
+def test_one_setting(name, values):
+    assert len(set(settings(DecisionTreeClassifier(), [{name: value} for value in values]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -37,20 +37,24 @@ def test_no_lane(name, values):
         ("class_weight", [None, "balanced", {0: 1}]),
     ],
 )
-def test_a_lane_each(name, values):
-    assert len(set(lanes(DecisionTreeClassifier(), [{name: value} for value in values]))) == len(values)
+def test_a_setting_each(name, values):
+    assert len(set(settings(DecisionTreeClassifier(), [{name: value} for value in values]))) == len(values)
 
 
 def test_limits_are_those_of_the_largest_candidate():
-    lane = lanes(DecisionTreeRegressor(), [{"min_samples_leaf": 0.031}])[0]
-    cuts = [Cut(3, 10, 0.1, 0.0), Cut(5, 7, 0.2, 0.0)]
-    assert lane.limits(100, cuts) == Limits(5, 8, 4, 0.1)
-    assert lane.limits(100, [*cuts, Cut()]) == Limits(None, 8, 4, 0.0)
+    values = [
+        {"max_depth": 3, "min_samples_split": 10, "min_impurity_decrease": 0.1},
+        {"max_depth": 5, "min_samples_split": 7, "min_impurity_decrease": 0.2},
+    ]
+    estimator = DecisionTreeRegressor(min_samples_leaf=0.031)
+    limits = [candidate.limits for candidate in read_candidates(estimator, values, 4)]
+    assert Limits.loosest(limits).of_rows(100) == Limits(5, 7, 4, 0.1)
+    assert Limits.loosest([*limits, Limits(None, 2, 0.031)]).of_rows(100) == Limits(None, 2, 4, 0.0)
 
 
 def test_fractions_are_of_the_training_rows():
-    lane = lanes(TreeRegressor(), [{"min_samples_split": 0.25}])[0]
-    assert lane.limits(101, [Cut()]).min_samples_split == 26
+    (candidate,) = read_candidates(TreeRegressor(), [{"min_samples_split": 0.25}], 4)
+    assert candidate.limits.of_rows(101).min_samples_split == 26
 
 
 def test_unknown_parameters_are_named():

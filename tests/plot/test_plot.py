@@ -70,7 +70,7 @@ def test_what_all_folds_share_is_folded_away():
     X = np.repeat(np.arange(16.0), 20).reshape(-1, 1)
     model = TreeClassifier(cv=4, random_state=0).fit(X, X[:, 0].astype(int))
     assert words(model.plot_forest()) == ["all agree:\n31 nodes"]
-    assert len(words(model.plot_forest(fold_shared=False))) > 31
+    assert len(words(model.plot_forest(collapse=False))) > 31
 
 
 def test_boxes_of_one_level_do_not_overlap(churn):

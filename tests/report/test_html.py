@@ -34,7 +34,7 @@ class Addresses(HTMLParser):
 
 def test_a_forest_of_ten_thousand_nodes_stays_below_two_megabytes_and_needs_no_network(noise, tmp_path):
     model = TreeClassifier().fit(*noise)
-    forest = shared_nodes(model)
+    forest = shared_nodes(model.fit_)
     assert len(forest["nodes"]) > 10_000
     assert forest["left_out"] == 0
     page = written(model, tmp_path)
@@ -47,14 +47,14 @@ def test_a_forest_of_ten_thousand_nodes_stays_below_two_megabytes_and_needs_no_n
 
 
 def test_larger_forests_lose_their_deepest_nodes(noise):
-    forest = shared_nodes(TreeClassifier().fit(*noise), most=100)
+    forest = shared_nodes(TreeClassifier().fit(*noise).fit_, most=100)
     assert len(forest["nodes"]) == 100
     assert forest["left_out"] > 5_000
 
 
 def test_the_data_say_what_every_tree_does(noise):
     model = TreeClassifier(max_depth=4).fit(*noise)
-    forest = shared_nodes(model)
+    forest = shared_nodes(model.fit_)
     for task, tree in enumerate(model.forest_.trees):
         rows = []
         for tasks, counts, *_ in forest["nodes"]:

@@ -16,7 +16,7 @@ def model():
 
 
 def test_the_summary_says_what_the_model_says(model):
-    summary = summarize_rules(model)
+    summary = summarize_rules(model.fit_, model.wording_)
     assert len(summary["rules"]) == len(model.rules_) + 1
     assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
     assert sum(summary["cv"]["rows_by_fold"]) == summary["held_out"] == len(model.cv_predictions_)
@@ -29,9 +29,9 @@ def test_the_summary_says_what_the_model_says(model):
 def test_a_rule_all_folds_found_is_counted_in_all():
     X = np.tile(np.arange(40.0), 5)[:, None]
     model = RuleClassifier(cv=5).fit(X, X[:, 0] > 20)
-    first = summarize_rules(model)["rules"][0]
+    first = summarize_rules(model.fit_, model.wording_)["rules"][0]
     assert (first["same"], first["alike"]) == (5, 5)
-    assert "All 5 folds found every rule" in summarize_rules(model)["words"]
+    assert "All 5 folds found every rule" in summarize_rules(model.fit_, model.wording_)["words"]
 
 
 def test_the_page_has_every_rule_and_needs_nothing_else(model, tmp_path):
@@ -51,7 +51,7 @@ def test_without_cross_validation_there_is_no_page(tmp_path):
 
 
 def test_the_different_sets_of_the_folds_are_all_folds(model):
-    sets = summarize_rules(model)["sets"]
+    sets = summarize_rules(model.fit_, model.wording_)["sets"]
     assert sorted(fold for each in sets for fold in each["folds"]) == list(range(1, 11))
     assert len({tuple(each["rules"]) for each in sets}) == len(sets)
 
@@ -66,7 +66,7 @@ def test_the_page_of_first_order_rules(tmp_path):
     assert ").fit(database)" in page
     assert "training examples" in page
     assert "<script" not in page
-    summary = summarize_rules(model, target="bongard")
+    summary = summarize_rules(model.fit_, model.wording_, target="bongard")
     assert json.loads(json.dumps(summary)) == summary
     # no noise: every fold finds the theory, some with its literals in another order
     assert summary["sets"] == [
@@ -86,4 +86,4 @@ def test_tables_are_named_with_their_columns(tmp_path):
 def test_folds_given_as_numbers_are_named_in_the_code():
     database, bias = datasets.bongard("simple", n=60)
     model = RelationalRuleClassifier(bias, cv=np.arange(60) % 3).fit(database)
-    assert "cv=list(folds)" in summarize_rules(model)["code"]
+    assert "cv=list(folds)" in summarize_rules(model.fit_, model.wording_)["code"]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,7 +44,7 @@ def test_out_of_fold_predictions_are_those_of_rules_that_did_not_see_the_row(cho
     expected = np.empty(150, int)
     for rules, (_, test) in zip(model.cv_rules_, cv.split(X, y), strict=True):
         alone = RuleClassifier(cv=None, **choice).fit(X, y)
-        alone.rules_ = rules
+        alone.fit_ = replace(alone.fit_, forest=(rules,))
         expected[test] = alone.predict(X[test])
     assert (model.cv_predictions_ == expected).all()
     assert model.cv_score_ == pytest.approx((expected == y).mean())

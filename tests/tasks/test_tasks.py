@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from crosscut.tasks.splits import folds_of_splits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import model_selection as ms
@@ -111,14 +112,14 @@ def test_leave_one_out():
     assert Tasks.leave_one_out(1000).n_tasks == 1001
 
 
-@pytest.mark.parametrize("cv", [5, ms.KFold(5, shuffle=True, random_state=0), ms.GroupKFold(5)])
+@pytest.mark.parametrize("cv", [ms.KFold(5), ms.KFold(5, shuffle=True, random_state=0), ms.GroupKFold(5)])
 def test_nested(cv):
     y, groups = np.arange(35) % 2, np.arange(35) // 7
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tasks = Tasks.nested(cv, y, groups)
-        splitter = ms.KFold(5) if cv == 5 else cv
-        folds = [test for _, test in splitter.split(y, y, groups)]
+        splits = list(cv.split(y, y, groups))
+    tasks = Tasks.nested(folds_of_splits(splits, 35))
+    folds = [test for _, test in splits]
     assert tasks.n_tasks == 5 * 6 // 2 + 1
     assert set(tasks.pairs.values()) == set(range(1, 16))
     assert tasks.train_rows(0).size == 35
@@ -137,12 +138,12 @@ def test_nested(cv):
         (ms.ShuffleSplit(3, random_state=0), "partition"),
         (ms.TimeSeriesSplit(3), "partition"),
         (ms.PredefinedSplit(np.arange(12) % 4 - 1), "partition"),
-        (2, "at least 3 folds"),
+        (ms.KFold(2), "at least 3 folds"),
     ],
 )
 def test_nested_needs_a_partition(cv, match):
     with pytest.raises(ValueError, match=match):
-        Tasks.nested(cv, n_rows=12)
+        Tasks.nested(folds_of_splits(cv.split(np.zeros(12)), 12))
 
 
 def test_bootstrap():

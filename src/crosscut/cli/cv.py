@@ -60,7 +60,8 @@ def cv(
     with waiting(f"growing {given['folds'] * given['repeats'] + 1} trees") as tell, watching(tell):
         model = fit(source, **given)
     grown = time.perf_counter()
-    from crosscut.report.summary import summarize
+    from crosscut.model_file import save_model
+    from crosscut.report import summarize, write_report
 
     summary = summarize(model, target=target)
     summary["file"] = Path(file).name
@@ -68,9 +69,9 @@ def cv(
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
     with failing_with(UNWRITABLE):
         if save is not None:
-            model.save(save, target=target)
+            save_model(model, save, target=target)
         if report is not None:
-            model.report(report, target=target)
+            write_report(model, report, summary=summary)
     if as_json:
         print_json(summary)
         return

@@ -11,9 +11,9 @@ from crosscut.cli.terminal import waiting
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crosscut.relational.bias import Bias
-    from crosscut.relational.database import Database
-    from crosscut.relational.table_files import DeclaredKeys
+    from crosscut.relational.database.database import Database
+    from crosscut.relational.database.table_files import DeclaredKeys
+    from crosscut.relational.language.bias import Bias
 
 _ALEPH = (".b", ".f", ".n")
 _ACE = (".s", ".kb", ".bg")
@@ -25,8 +25,8 @@ def read_database(
     path: Path, *, target: str | None, task: str | None, fold_files: Path | None
 ) -> tuple[Database, Bias]:
     """Read what is to be learnt from, with the bias that goes with it."""
-    from crosscut.relational.bias import Bias
-    from crosscut.relational.database import Database
+    from crosscut.relational.database.database import Database
+    from crosscut.relational.language.bias import Bias
 
     kind = _kind(path)
     if kind != "ace" and fold_files is not None:
@@ -65,7 +65,7 @@ def read_database(
 
 def read_examples(path: Path, model: Any) -> Database:
     """Read the examples that a model is to predict."""
-    from crosscut.relational.database import Database
+    from crosscut.relational.database.database import Database
 
     kind = _kind(path)
     if kind != "tables":
@@ -100,7 +100,7 @@ def _kind(path: Path) -> str:
 
 
 def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
-    from crosscut.relational.table_files import DeclaredKeys, read_duckdb, read_folder, read_sqlite
+    from crosscut.relational.database.table_files import DeclaredKeys, read_duckdb, read_folder, read_sqlite
 
     try:
         with failing_with(UNREADABLE), waiting(f"reading {path.name}"):

@@ -51,12 +51,13 @@ def _predict_rows(
         frame = read_rows(file, table)
     headings = [target]
     with failing_with(UNSUITABLE, f"{file}: "):
-        names = fitted._schema.names  # noqa: SLF001, one package
+        schema = fitted.fit_.schema
+        names = schema.names
         absent = [name for name in names if name not in frame.column_names]
         if absent:
             raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
         # a model fitted on an array knows its columns by position, x0, x1, ...
-        frame = frame.select(list(names)) if fitted._schema.named else _matrix(frame, names)  # noqa: SLF001
+        frame = frame.select(list(names)) if schema.named else _matrix(frame, names)
         columns: list[Any] = [fitted.predict(frame).tolist()]
         if probabilities:
             if not hasattr(fitted, "classes_"):

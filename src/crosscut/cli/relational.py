@@ -60,8 +60,9 @@ def relational(
     if not rules:
         options.refuse(options.COVERING, "is about rules; use it with --rules")
     # loading scikit-learn is no part of the time taken
+    from crosscut.model_file import save_model
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
-    from crosscut.rules import RelationalRuleClassifier
+    from crosscut.relational.rules.estimator import RelationalRuleClassifier
 
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
@@ -97,7 +98,7 @@ def relational(
         if prolog is not None:
             prolog.write_text(model.to_prolog(), encoding="utf-8")
         if save is not None:
-            model.save(save)
+            model.save(save) if not rules else save_model(model, save)
         if report is not None:
             model.report(report)
     if as_json:
@@ -120,7 +121,7 @@ def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
 
 
 def _print_model(model: Any, most: int | None = None) -> None:
-    tables = model._legend()  # noqa: SLF001, one package
+    tables = model.legend()
     if tables:
         print_notes(stdout(), [f"table {table}" for table in tables])
     if hasattr(model, "rules_"):
@@ -152,7 +153,7 @@ def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) ->
     elif not as_json:
         _print_model(model, lines)
     elif hasattr(model, "rules_"):
-        print_json({"target": model._signature.predicted, **rule_data(model)})  # noqa: SLF001, one package
+        print_json({"target": model.fit_.target, **rule_data(model)})
     else:
         from crosscut.relational.report import summarize
 
@@ -163,7 +164,7 @@ def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[l
     """Predict the examples of a database; return the headings and columns to be printed."""
     database = read_examples(Path(file), model)
     target = model.target_column_ or model.target_name_
-    goals = model._goals()  # noqa: SLF001, one package
+    goals = model.goals()
     asked = {(goal.name, len(goal.args)) for goal in goals if not goal.is_comparison}
     absent = sorted(asked - {*database.relations, *database.rules})
     if absent:

@@ -11,12 +11,13 @@ from rich.tree import Tree as Branches
 
 from crosscut.forest.labels import branch_label, counted, number, outcome_label
 from crosscut.forest.predict import probabilities
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from crosscut.data.schema import Schema
     from crosscut.forest.tree import Tree
+    from crosscut.training.fit import Fit
 
 MOST_LINES = 60  # of the printed tree
 MOST_ROWS = 12  # of the printed pruning table
@@ -25,7 +26,7 @@ MOST_ROWS = 12  # of the printed pruning table
 def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
     """Print the tree first, then what to think of it."""
     print_notes(console, summary["notes"])
-    print_tree(console, model.tree_, model._schema, model._classes(), target=summary["target"])  # noqa: SLF001
+    print_tree(console, fit_of(model), target=summary["target"])
     print_evidence(console, summary)
     _print_cost(console, summary)
 
@@ -44,8 +45,8 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
         f"(mean of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
-    _print_pruning(console, summary["pruning"], summary["task"])
-    if summary["task"] == "classification":
+    _print_pruning(console, summary["pruning"], summary["kind"])
+    if summary["kind"] == "classification":
         _print_confusion(console, summary)
     else:
         _print_residuals(console, summary["residuals"])
@@ -56,10 +57,9 @@ def _shown(value: float | None) -> str:
     return "unknown" if value is None else number(value)
 
 
-def print_tree(
-    console: Console, tree: Tree, schema: Schema, classes: Any, *, target: str, most: int = MOST_LINES
-) -> None:
-    """Print a tree, the shallow part of it if it is large."""
+def print_tree(console: Console, fit: Fit, *, target: str, most: int = MOST_LINES) -> None:
+    """Print the final tree, the shallow part of it if it is large."""
+    tree, schema, classes = fit.final, fit.schema, fit.classes
     depth = _depth_that_fits(tree, most)
     console.print(
         f"[bold]{escape(target)}[/]: {counted(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.max_depth}, "
@@ -98,9 +98,9 @@ def _depth_that_fits(tree: Tree, most: int) -> int:
     return max(1, int(np.count_nonzero(nodes <= most)))
 
 
-def _print_pruning(console: Console, pruning: dict[str, Any], task: str) -> None:
+def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None:
     shown = _rows_to_show(pruning)
-    error = "error rate" if task == "classification" else "mean squared error"
+    error = "error rate" if kind == "classification" else "mean squared error"
     table = Table(
         title=f"Pruning ({error})", title_justify="left", title_style="bold", box=None, pad_edge=False
     )

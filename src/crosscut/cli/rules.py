@@ -45,6 +45,7 @@ def rules(
     FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
     Rules about linked tables are learnt by `crosscut relational --rules`.
     """
+    from crosscut.model_file import save_model
     from crosscut.rules import RuleClassifier
 
     if Path(file).suffix in LINKED or Path(file).is_dir():
@@ -69,7 +70,7 @@ def rules(
         if sql is not None:
             sql.write_text(model.to_sql() + "\n", encoding="utf-8")
         if save is not None:
-            model.save(save, target=target)
+            save_model(model, save, target=target)
         if report is not None:
             model.report(report, target=target)
     if as_json:
@@ -97,7 +98,7 @@ def rule_data(model: Any) -> dict[str, Any]:
     data: dict[str, Any] = {
         "rules": [
             {
-                "text": model._sentence(rule),  # noqa: SLF001, one package
+                "text": model.wording_.sentence(rule),
                 "covers": rule.coverage,
                 "precision": rule.precision,
             }

@@ -47,8 +47,8 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
         click.echo(str(fitted.to_rules()))
         return
     console = stdout()
-    print_tree(console, fitted.tree_, fitted._schema, fitted._classes(), target=target, most=lines)  # noqa: SLF001
-    if fitted._cv is not None:  # noqa: SLF001
+    print_tree(console, fitted.fit_, target=target, most=lines)
+    if fitted.fit_.validation is not None:
         from crosscut.report.summary import summarize
 
         print_evidence(console, summarize(fitted, target=target))
@@ -56,7 +56,7 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
 
 def _write_report(fitted: Any, target: str, model: Path, report: Path) -> None:
     relational = is_relational(fitted)
-    if getattr(fitted, "_cv", relational) is None:
+    if hasattr(fitted, "fit_") and fitted.fit_.validation is None:
         raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
     with failing_with(UNWRITABLE):
         fitted.report(report, **({} if relational else {"target": target}))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut.relational.bias import Bias
-from crosscut.relational.database import Database
+from crosscut.relational.database.database import Database
+from crosscut.relational.language.bias import Bias
 
 if TYPE_CHECKING:
-    from crosscut.relational.terms import Constant
+    from crosscut.relational.language.terms import Constant
 
 Facts = defaultdict[str, list[tuple[Any, ...]]]
 
@@ -285,7 +285,8 @@ def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database,
     Examples
     --------
     >>> database, bias = asm(n=50)
-    >>> len(bias.resolve(database).modes) > 100
+    >>> from crosscut.relational.queries.resolve import resolve
+    >>> len(resolve(bias, database).modes) > 100
     True
     """
     random = np.random.default_rng(seed)

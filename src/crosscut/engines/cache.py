@@ -2,32 +2,34 @@
 
 A part is written under another name and renamed when it is complete; the manifest, which makes the cache
 valid, is written last. So whatever happens while it is written, the cache is complete or it is not there.
+Parts are plain bytes, since they are written batch by batch while the rows are read, and safetensors needs
+all arrays at once; the manifest is an array file without arrays.
 """
 
 from __future__ import annotations
 
 import errno
-import json
-import os
 import shutil
 import tempfile
 import weakref
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.array_file import ArrayFileError, read_arrays, replacing, write_arrays
 from crosscut.engines.coding import Batch
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
     from crosscut.engines.coding import Coding
 
-_MANIFEST = "manifest.json"
-_VERSION = 3
+_MANIFEST = "manifest"
+_VERSION = 4
 
 
 class CodeCache:
@@ -72,8 +74,8 @@ class CodeCache:
     def load(self) -> dict[str, Any] | None:
         """Return what was noted when the cache was finished, or None if there is no valid cache."""
         try:
-            manifest = json.loads((self.folder / _MANIFEST).read_text())
-        except (OSError, ValueError):
+            manifest, _ = read_arrays(self.folder / _MANIFEST)
+        except (OSError, ArrayFileError):
             return None
         if manifest.get("key") != self.key or manifest.get("version") != _VERSION:
             return None
@@ -102,16 +104,14 @@ class CodeCache:
             yield from batches
             return
         self._bytes += n_bytes
-        path = self._path(piece)
-        partial = path.with_suffix(".partial")
         blocks, crc, size = [], 0, 0
-        try:
-            with self._writing(), partial.open("wb") as file:
-                pass
+        with ExitStack() as stack:
+            with self._writing():
+                file = stack.enter_context(replacing(self._path(piece), sync=False))
             for batch in batches:
                 own = [batch.keys, batch.weight if self.keeps_weights else None]
                 arrays = [batch.codes, batch.target, *(array for array in own if array is not None)]
-                with self._writing(), partial.open("ab") as file:
+                with self._writing():
                     for array in arrays:
                         data = np.ascontiguousarray(array).data.cast("B")
                         file.write(data)
@@ -119,22 +119,14 @@ class CodeCache:
                 blocks.append(batch.n_rows)
                 yield batch
             with self._writing():
-                partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+                stack.close()
         self._parts[piece] = {"blocks": blocks, "bytes": size, "crc": crc}
 
     def finish(self, notes: dict[str, Any]) -> None:
         """Make the cache valid."""
         manifest = {"key": self.key, "version": _VERSION, "parts": self._parts, "notes": notes}
-        partial = self.folder / (_MANIFEST + ".partial")
         with self._writing():
-            with partial.open("w") as file:
-                json.dump(manifest, file)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(self.folder / _MANIFEST)
+            write_arrays(self.folder / _MANIFEST, manifest, {})
 
     def read(self, piece: int, first_row: int, coding: Coding) -> Iterator[Batch]:
         """Yield the batches of a piece."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.engines.bundle import CODES, Bundle, Split
 from crosscut.engines.growing_tree import GrowingTree
 from crosscut.engines.level_wise import Plan, State
@@ -52,10 +50,10 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
-                about = json.loads(str(arrays["about"]))
-                state = _state(arrays) if about == self.about else None
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            header, arrays = read_arrays(self.path)
+            about = header["about"]
+            state = _state(header, arrays) if about == self.about else None
+        except (OSError, ValueError, KeyError) as error:
             raise ValueError(
                 f"the checkpoint {str(self.path)!r} cannot be read ({error}); delete it to start again"
             ) from error
@@ -70,16 +68,10 @@ class Checkpoint:
 
     def save(self, state: State) -> None:
         """Replace the file."""
-        partial = self.path.with_name(self.path.name + ".partial")
+        header = {"about": self.about, "levels": state.levels, "n_trees": len(state.trees)}
         try:
-            with partial.open("wb") as file:
-                arrays: dict[str, Any] = {"about": np.array(json.dumps(self.about)), **_arrays(state)}
-                np.savez(file, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(self.path)
+            write_arrays(self.path, header, _arrays(state))
         except OSError as error:
-            partial.unlink(missing_ok=True)
             full = error.errno in {errno.ENOSPC, errno.EDQUOT}
             problem = "its disk is full" if full else str(error.strerror)
             raise OSError(
@@ -107,20 +99,17 @@ def _arrays(state: State) -> dict[str, NDArray[Any]]:
     tables = [table for split in splits for table in split.tables]
     arrays["split.tables"] = np.array(tables, np.uint64).reshape(-1, CODES)
     arrays["frontier"] = np.array(state.frontier, np.int64)
-    arrays["levels"] = np.array(json.dumps(state.levels))
-    arrays["n_trees"] = np.array(len(state.trees))
     for t, tree in enumerate(state.trees):
         arrays |= {f"tree{t}.{name}": array for name, array in tree.to_arrays().items()}
     return arrays
 
 
-def _state(arrays: Any) -> State:
-    n_trees = int(arrays["n_trees"])
-    own: list[dict[str, NDArray[Any]]] = [{} for _ in range(n_trees)]
-    for name in arrays.files:
+def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
+    own: list[dict[str, NDArray[Any]]] = [{} for _ in range(header["n_trees"])]
+    for name, array in arrays.items():
         head, _, rest = name.partition(".")
         if head.startswith("tree"):
-            own[int(head[4:])][rest] = arrays[name]
+            own[int(head[4:])][rest] = array
     children = _parts(arrays["split.children"], arrays["split.n_children"])
     tables = _parts(arrays["split.tables"], arrays["split.n_children"])
     splits = [
@@ -141,7 +130,7 @@ def _state(arrays: Any) -> State:
         )
     ]
     trees = [GrowingTree.from_arrays(some) for some in own]
-    return State(trees, bundles, arrays["frontier"].tolist(), json.loads(str(arrays["levels"])))
+    return State(trees, bundles, arrays["frontier"].tolist(), header["levels"])
 
 
 def _parts(array: NDArray[Any], counts: NDArray[Any]) -> list[NDArray[Any]]:

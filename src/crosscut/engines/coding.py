@@ -12,7 +12,7 @@ from crosscut import _core
 from crosscut.data.columns import infinite_error
 from crosscut.data.schema import Schema
 from crosscut.data.threads import n_threads
-from crosscut.engines.folds import group_keys
+from crosscut.tasks.fold_rule import group_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.engines.grids import Totals
+from crosscut.data.grid import Totals
 from crosscut.engines.progress import Meter
 from crosscut.engines.stream import add_totals, fold_of
 from crosscut.engines.survey import Survey
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.coding import Batch, Coding
-    from crosscut.engines.folds import FoldRule
     from crosscut.engines.passes import Pass
     from crosscut.engines.survey import Roles
+    from crosscut.tasks.fold_rule import FoldRule
 
 _FAN_IN = 8  # sums that are added up at once on the way to the total
 

@@ -16,9 +16,9 @@ from crosscut.tasks.masks import BLOCK
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.bundle import Bundle
     from crosscut.engines.coding import Coding
-    from crosscut.engines.grids import Grids
     from crosscut.engines.passes import GatheredRows
     from crosscut.forest.tree import Tree
     from crosscut.tasks.growth import Growth, Limits

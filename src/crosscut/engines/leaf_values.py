@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut.engines.growing_tree import impurity_of
+from crosscut.forest.predict import decisions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import ExactGrid, Grids
     from crosscut.engines.coding import Coding
-    from crosscut.engines.grids import ExactGrid, Grids
     from crosscut.engines.passes import LeafSums
     from crosscut.forest.forest import Packed
     from crosscut.tasks.growth import Criterion
@@ -64,7 +65,7 @@ def scores_of(packed: Packed, sums: LeafSums, grids: Grids | None) -> NDArray[np
     """Accuracy, or R², of each tree on the rows it holds out; NaN where there are none."""
     starts = packed.node_start[:-1]
     if grids is None or not grids.numbers:
-        predicted = packed.value.argmax(axis=1)
+        predicted = decisions(packed.value)
         right = np.add.reduceat(sums.held_out[np.arange(len(predicted)), predicted], starts)
         count = np.add.reduceat(sums.held_out.sum(axis=1), starts)
         return np.where(count > 0, right / np.maximum(count, 1), np.nan)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.coding import Coding
-    from crosscut.engines.folds import FoldRule
-    from crosscut.engines.grids import Grids
     from crosscut.engines.passes import Pass
+    from crosscut.tasks.fold_rule import FoldRule
     from crosscut.tasks.growth import Growth, Limits
 
 _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.grid import RowStatistics
 from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
 from crosscut.forest.forest import Forest, Packed
@@ -141,37 +141,7 @@ def _table(table: Table) -> _core.Table:
 
 def _target(target: Target, tasks: Tasks) -> _core.Target:
     """Integer statistics of every row (docs/semantics.md) and the exact sums leaf values come from."""
-    w = target.weights
     most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
-    weight, weight_exponent = (None, 0) if w is None else _grid(w, most)
-    if target.n_classes:
-        classes = np.ascontiguousarray(target.values, dtype=np.int32)
-        exact = [] if w is None else [_exact(w, most)]
-        return _core.Target(target.n_classes, classes, weight, None, None, exact, 1.0)
-    y = np.ascontiguousarray(target.values, dtype=np.float64)
-    trained = y if w is None else y[w > 0]
-    with np.errstate(over="ignore"):
-        centre = float(np.float32(math.fsum(trained) / len(trained))) if len(trained) else 0.0
-    centre = centre if math.isfinite(centre) else 0.0
-    one = np.ones_like(y) if w is None else w
-    product, exponent = _grid((y - centre) * one, most)
-    exact = [_exact(q, most) for q in (one, one * y, one * y * y)]
-    return _core.Target(0, None, weight, product, y, exact, 2.0 ** (2 * (weight_exponent - exponent)))
-
-
-def _grid(v: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], int]:
-    """Integers ``v * 2**k`` (as doubles) whose sums over any task stay below 2**53, and k."""
-    s = most * math.fsum(np.abs(v))
-    fits = s <= 2**52 and bool(np.all(v == np.rint(v)))
-    k = 0 if fits else 52 - math.frexp(s)[1]
-    return np.rint(np.ldexp(v, k)), k
-
-
-def _exact(v: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], int, int]:
-    """Split ``v`` into integers whose sums cannot overflow: v = hi * 2**shift + lo * 2**(shift - bits)."""
-    bits = 61 - math.frexp(max(1, len(v)) * most)[1]
-    shift = math.frexp(float(np.abs(v).max(initial=0.0)))[1] - bits
-    scaled = np.ldexp(v, -shift)
-    high = np.floor(scaled)
-    low = np.rint(np.ldexp(scaled - high, bits))
-    return np.stack([high, low], axis=1).astype(np.int64), shift, bits
+    values, weight, product, exact, scale = RowStatistics.of(target, most)
+    classes, numbers = (values, None) if target.n_classes else (None, values)
+    return _core.Target(target.n_classes, classes, weight, product, numbers, exact, scale)

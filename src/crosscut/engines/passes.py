@@ -19,8 +19,8 @@ from crosscut.forest.predict import apply
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Grids
     from crosscut.engines.coding import Batch, Coding
-    from crosscut.engines.grids import Grids
     from crosscut.forest.forest import Packed
 
 Sums = TypeVar("Sums")

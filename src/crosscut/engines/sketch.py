@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut import _core
-from crosscut.engines.folds import mix
+from crosscut.tasks.fold_rule import mix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.grid import Totals
 from crosscut.data.source import BATCH_ROWS, Source
 from crosscut.engines.cache import CodeCache
 from crosscut.engines.coding import Coding
-from crosscut.engines.grids import Totals
 from crosscut.engines.progress import Meter, Progress
 from crosscut.engines.survey import Survey
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from crosscut.data.source import Piece
     from crosscut.engines.coding import Batch
-    from crosscut.engines.folds import FoldRule
     from crosscut.engines.passes import Pass
     from crosscut.engines.survey import Roles
+    from crosscut.tasks.fold_rule import FoldRule
 
 _UNITS = {
     "": 1,

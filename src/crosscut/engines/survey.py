@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut.data.columns import Column, Kind, columns_of, infinite_error
 from crosscut.data.exact_sum import ExactSum
+from crosscut.data.grid import centre_of
 from crosscut.data.schema import Schema
 from crosscut.engines.coding import Coding
 from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
@@ -146,7 +147,7 @@ class Survey:
             n_missing=self.n_missing,
             classes=classes,
             n_rows=self.n_rows,
-            centre=self._centre(),
+            centre=centre_of(float(self.total), self.n_trained),
             sampled=tuple(sampled),
             class_weights=None if classes is None else self._class_weights(classes),
         )
@@ -258,12 +259,6 @@ class Survey:
         from sklearn.utils import compute_class_weight
 
         return np.asarray(compute_class_weight(dict(given), classes=classes, y=classes), np.float64)
-
-    def _centre(self) -> float:
-        """Return the mean of the targets as float32; the products of a regression are measured from it."""
-        with np.errstate(over="ignore"):
-            centre = float(np.float32(float(self.total) / self.n_trained))
-        return centre if np.isfinite(centre) else 0.0
 
 
 def _sorted(values: set[Any]) -> tuple[Any, ...]:

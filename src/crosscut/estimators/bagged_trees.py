@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.predict import apply, probabilities
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table
-from crosscut.training.training_set import Problem, prune_each
+from crosscut.training.fit import Fit, fit_of
+from crosscut.training.parameters import limits_of
+from crosscut.training.scores import accuracy, r_squared
+from crosscut.training.train import grow_trees, prune_each, validate, without_folds
+from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.training.validation import CrossValidation
+    from crosscut.forest.forest import Forest
 
 
 def _classifies(model: BaggedTrees) -> bool:
@@ -97,44 +100,73 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             raise ValueError(f"n_trees must be a positive integer, but {self.n_trees!r} was given")
         if not 0 < self.max_samples <= 1:
             raise ValueError(f"max_samples must be a share of the rows, but {self.max_samples!r} was given")
-        model = clone(self._template()).set_params(n_jobs=self.n_jobs, cv=None)
+        model = without_folds(self._template(), n_jobs=self.n_jobs)
         read_table(self, X, reset=True)
-        problem = Problem.read(model, X, y, sample_weight)
-        n_rows = problem.n_rows
+        data = TrainingSet.read(model, X, y, sample_weight)
+        n_rows = data.n_rows
         tasks = Tasks.bootstrap(
             int(self.n_trees),
             n_rows,
             size=max(1, round(self.max_samples * n_rows)),
             random_state=int(check_random_state(self.random_state).randint(2**31)),
-            limits=problem.limits(),
+            limits=limits_of(model, n_rows),
         )
-        self.forest_ = prune_each(problem.model, problem.grow(tasks))
-        self._schema = problem.table.schema
-        self._set_out_of_bag(problem.validate(tasks, self.forest_), problem.labels)
+        grown = grow_trees(model, data, tasks)
+        forest = prune_each(model, grown)
+        self.fit_ = Fit(
+            learner=type(self).__name__,
+            settings=self.get_params(deep=False),
+            schema=data.table.schema,
+            classes=data.classes,
+            target=data.name,
+            forest=forest,
+            grown=grown,
+            validation=validate(data, tasks, forest, n_jobs=self.n_jobs),
+            n_missing=data.n_missing,
+        )
         return self
 
-    def _set_out_of_bag(self, held_out: CrossValidation, labels: NDArray[Any]) -> None:
-        values = held_out.values
-        seen = held_out.times_held_out > 0
-        if held_out.classes is not None:
-            self.classes_ = held_out.classes
-            self.oob_probabilities_ = values
-            predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
-            predictions[seen] = self.classes_[values[seen].argmax(axis=1)]
-            self.oob_predictions_ = predictions
-            self.oob_score_ = float(np.mean(predictions[seen] == labels[seen])) if seen.any() else np.nan
-            return
-        self.oob_predictions_ = values[:, 0]
-        error = labels[seen] - self.oob_predictions_[seen]
-        spread = labels[seen] - labels[seen].mean() if seen.any() else np.zeros(0)
-        total = float((spread**2).sum())
-        self.oob_score_ = 1.0 - float((error**2).sum()) / total if total else np.nan
+    @property
+    def forest_(self) -> Forest:
+        """The trees."""
+        forest: Forest = fit_of(self).forest
+        return forest
+
+    @property
+    def oob_predictions_(self) -> NDArray[Any]:
+        """Prediction of each row by the trees that have not seen it; None or NaN for rows in every sample."""
+        out_of_bag = fit_of(self).validated("oob_predictions_")
+        if out_of_bag.classes is None:
+            return out_of_bag.values[:, 0]
+        seen = out_of_bag.times_held_out > 0
+        predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
+        predictions[seen] = self.classes_[out_of_bag.values[seen].argmax(axis=1)]
+        return predictions
+
+    @property
+    def oob_score_(self) -> float:
+        """Accuracy, or R², of ``oob_predictions_``."""
+        out_of_bag = fit_of(self).validated("oob_score_")
+        seen = out_of_bag.times_held_out > 0
+        y, said = out_of_bag.y[seen], out_of_bag.values[seen]
+        return r_squared(y, said[:, 0]) if out_of_bag.classes is None else accuracy(y, said.argmax(axis=1))
+
+    @property
+    def oob_probabilities_(self) -> NDArray[np.float64]:
+        """Class probabilities of each row from the trees that have not seen it (classification only)."""
+        fit = fit_of(self)
+        return fit.validated("oob_probabilities_").values[:, : len(fit.known_classes)]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes (classification only)."""
+        return fit_of(self).known_classes
 
     def _values(self, X: Any) -> NDArray[np.float64]:
         """Average over the trees of what each row's leaf holds."""
-        check_is_fitted(self)
-        x = self._schema.matrix(read_table(self, X, reset=False))
-        packed = self.forest_.packed
+        fit = fit_of(self)
+        x = fit.schema.matrix(read_table(self, X, reset=False))
+        packed = fit.forest.packed
         value = probabilities(packed.value) if is_classifier(self) else packed.value
         leaf = apply(packed, x, n_jobs=self.n_jobs)
         total = np.zeros((len(x), value.shape[1]))

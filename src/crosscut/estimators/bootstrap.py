@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.predict import apply
+from crosscut.forest.predict import apply, decisions
 from crosscut.tasks import Tasks
+from crosscut.training.parameters import limits_of
+from crosscut.training.train import grow_trees, prune_each, validate, without_folds
+from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,23 +80,21 @@ def bootstrap_error(
     >>> 0.02 < error.error_632_plus < 0.08
     True
     """
-    from sklearn.base import clone
-
-    from crosscut.training.training_set import Problem, prune_each
-
-    problem = Problem.read(clone(tree).set_params(cv=None), X, y, sample_weight)
-    n_rows, target = problem.n_rows, problem.target
-    tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=problem.limits(), final=True)
-    forest = prune_each(problem.model, problem.grow(tasks))
-    cv = problem.validate(tasks, forest)
+    model = without_folds(tree)
+    data = TrainingSet.read(model, X, y, sample_weight)
+    n_rows, target = data.n_rows, data.target
+    limits = limits_of(model, n_rows)
+    tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=limits, final=True)
+    forest = prune_each(model, grow_trees(model, data, tasks))
+    cv = validate(data, tasks, forest)
     prediction = _node_predictions(forest.packed.value, target.n_classes)
-    loss = _loss(target.values[cv.held_out.rows], prediction[cv.node], target.n_classes)
+    loss = _loss(target.values[cv.rows], cv.decided, target.n_classes)
     times = cv.times_held_out
     seen = times > 0
     if not seen.any():
         raise ValueError(f"n_trees={n_trees}: every row is in every bootstrap sample; use more trees")
-    of_row = np.bincount(cv.held_out.rows, loss, minlength=n_rows)[seen] / times[seen]
-    own = prediction[apply(forest.packed.only(0), problem.matrix)[0]]
+    of_row = np.bincount(cv.rows, loss, minlength=n_rows)[seen] / times[seen]
+    own = prediction[apply(forest.packed.only(0), data.matrix)[0]]
     training = float(_loss(target.values, own, target.n_classes).mean())
     return _combine(
         training, float(of_row.mean()), _no_information(target.values, own, target.n_classes), n_trees
@@ -113,7 +114,7 @@ def _combine(training: float, left_out: float, no_information: float, n_trees: i
 
 
 def _node_predictions(value: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
-    return value.argmax(axis=1) if n_classes else value[:, 0]
+    return decisions(value) if n_classes else value[:, 0]
 
 
 def _loss(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> NDArray[np.float64]:

@@ -1,38 +1,45 @@
-"""What the classifier and the regressor have in common: fit, prune, predict, and the out-of-fold results."""
+"""What the classifier and the regressor have in common: a fit, and what can be asked of it."""
 
 from __future__ import annotations
 
-import math
+import json
 import time
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from crosscut.engines.stream import Stream
-from crosscut.estimators.fitted_tree import FittedTree, Leaves
-from crosscut.estimators.table_estimator import TableEstimator
-from crosscut.estimators.views import Views
 from crosscut.forest.cost import cost_report
-from crosscut.forest.forest import Forest
-from crosscut.forest.pruning import pruning_paths
+from crosscut.forest.predict import apply
+from crosscut.forest.pruning import importances
+from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.text import export_text, rules_of
+from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
-from crosscut.training.checks import whole
-from crosscut.training.fold_scores import FoldScores, final_task
-from crosscut.training.training_set import Problem, is_integer, prune_each
-from crosscut.training.validation import CrossValidation
+from crosscut.training.checks import read_table, table_tags
+from crosscut.training.fit import Fit, Validated, fit_of
+from crosscut.training.parameters import criterion_of, limits_of
+from crosscut.training.scoring import Leaves
+from crosscut.training.train import grow_trees, train
+from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from crosscut.forest.cost import CostReport
+    from crosscut.forest.forest import Forest
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.text import RuleSet
     from crosscut.forest.tree import Tree
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class CrossValidatedTree(FoldScores[CrossValidation], FittedTree, Views, TableEstimator, BaseEstimator):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     criterion: str = "squared_error"
@@ -48,6 +55,11 @@ class CrossValidatedTree(FoldScores[CrossValidation], FittedTree, Views, TableEs
     scoring: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    cv_scores_ = Validated("scores", "Score of each fold's tree on the rows it holds out.")
+    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
+    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
+    cv_predictions_ = Validated("predictions", "Prediction of every row by the tree that holds it out.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the final tree and the trees of the folds.
@@ -66,123 +78,207 @@ class CrossValidatedTree(FoldScores[CrossValidation], FittedTree, Views, TableEs
         groups : array (rows,), optional
             Given to the splitter ``cv``.
         """
-        if Stream.takes(X, y):
-            return self._fit_stream(X, y, sample_weight, groups)
-        X = whole(X)
-        problem = Problem.read(self, X, y, sample_weight)
-        if problem.classes is not None:
-            self.classes_ = problem.classes
-        tasks = self._tasks(X, problem, groups)
-        self._schema = problem.table.schema
-        self._cv = self._held_out_scores = None
-        self._pruned_by: PruningTable | None = None
-        self.ccp_alpha_ = float(self.ccp_alpha)
-        self._n_missing = problem.n_missing
-        self._grown = problem.grow(tasks)  # cost is that of growing, whatever is pruned later
-        self.forest_ = prune_each(self, self._grown)
-        if tasks.n_tasks == 1:
-            return self
-        self._cv = problem.validate(tasks, self.forest_)
-        if self.prune in {"best", "1se"}:
-            self._prune()
-            self._cv = problem.validate(tasks, self.forest_)
-        if self.scoring is not None:
-            self._held_out_scores = self._score_folds(X, problem.labels, tasks, self._fold_estimator)
+        self.fit_: Fit = train(self, X, y, sample_weight, groups)
         return self
 
-    def _fit_stream(self, X: Any, target: str, sample_weight: Any, groups: Any) -> Self:
-        """Fit data that is not held in memory."""
-        from crosscut.training.streamed_set import StreamedProblem
+    @property
+    def forest_(self) -> Forest:
+        """The final tree and the trees of the folds."""
+        forest: Forest = fit_of(self).forest
+        return forest
 
-        problem = StreamedProblem.read(self, X, target, sample_weight, groups)
-        if problem.coding.classes is not None:
-            self.classes_ = problem.coding.classes
-        self._schema = problem.coding.schema
-        self.n_features_in_ = len(self._schema)
-        self.feature_names_in_ = np.array(self._schema.names, dtype=object)
-        self._cv = self._held_out_scores = self._pruned_by = None
-        self.ccp_alpha_ = float(self.ccp_alpha)
-        grown, sums = problem.grow()
-        self._grown = grown
-        self.forest_ = prune_each(self, grown)
-        self._n_missing = problem.coding.n_missing
-        if problem.folds.n_folds:
-            self._cv = problem.validate(self.forest_, sums if self.forest_ is grown else None)
-            if self.prune in {"best", "1se"}:
-                self._prune()
-                self._cv = problem.validate(self.forest_)
-            if self.scoring is not None:
-                self._held_out_scores = self._score_leaves()
-        return self
-
-    def _tasks(self, X: Any, problem: Problem, groups: Any) -> Tasks:
-        """Make the final tree's task, and one per split of ``cv``."""
-        limits = problem.limits()
-        if self.cv is None:
-            return final_task(problem.n_rows, limits)
-        if is_integer(self.cv, 2):
-            tasks = self._tasks_of_folds(problem.target.values, groups, limits)
-        else:
-            tasks = Tasks.from_cv(self.cv, problem.labels, groups, X=X, limits=limits)
-        if isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float):
-            sizes = [len(tasks.train_rows(t)) for t in range(tasks.n_tasks)]
-            tasks = replace(tasks, limits=tuple(problem.limits(size) for size in sizes))
-        return tasks
-
-    def _prune(self) -> None:
-        """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
-        assert self._cv is not None
-        table = self._cv.pruning_table
-        row = table.choose("1se" if self.prune == "1se" else "best")
-        alpha = float(table.alpha[row])
-        following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
-        forest = self.forest_
-        node_alpha = pruning_paths(forest).node_alpha
-        of_folds = math.sqrt(alpha * following) if alpha else 0.0
-        at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
-        self.forest_ = Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels)
-        self._pruned_by = table
-        self.ccp_alpha_ = max(self.ccp_alpha_, alpha)
-
-    def _score_leaves(self) -> NDArray[np.float64]:
-        """Score the folds of a stream, of whose rows no more is kept than the leaves they reach."""
-        from sklearn.metrics import check_scoring
-
-        assert self._cv is not None
-        scorer = check_scoring(self, self.scoring)
-        held_out, classes = self._cv.held_out, self._cv.classes
-        labels = self._cv.y if classes is None else classes[self._cv.y]
-        scores = []
-        for task in range(1, len(self.forest_)):
-            own = held_out.of(task)
-            rows = Leaves(held_out.leaf[own])
-            scores.append(scorer(self._fold_estimator(task), rows, labels[held_out.rows[own]]))
-        return np.array(scores, dtype=np.float64)
-
-    def _fold_estimator(self, task: int) -> Self:
-        """Return a fitted copy of this estimator whose tree is that of a task."""
-        model = self._without_folds()
-        model._pruned_by = None  # noqa: SLF001, of this class
-        model.forest_ = Forest(self.forest_.packed.only(task))
-        return model
-
-    # out-of-fold results
+    @property
+    def tree_(self) -> Tree:
+        """The final tree."""
+        return self.forest_[0]
 
     @property
     def cv_trees_(self) -> tuple[Tree, ...]:
         """The trees of the folds."""
-        return self._cross_validation("cv_trees_").forest.trees[1:]
-
-    @property
-    def cv_predictions_(self) -> NDArray[Any]:
-        """Prediction of every row by the tree that holds it out."""
-        return self._cross_validation("cv_predictions_").predictions
+        fit_of(self).validated("cv_trees_")
+        return self.forest_.trees[1:]
 
     @property
     def pruning_table_(self) -> PruningTable:
         """Every pruning of the final tree, with its cross-validated error (rpart's cp table)."""
-        cv = self._cross_validation("pruning_table_")
-        return cv.pruning_table if self._pruned_by is None else self._pruned_by
+        return fit_of(self).pruning_table
+
+    @property
+    def ccp_alpha_(self) -> float:
+        """The cost complexity at which the final tree is pruned."""
+        return fit_of(self).alpha
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in the decrease of impurity, as in scikit-learn."""
+        return importances(self.forest_.packed.only(0), criterion_of(self.criterion), self.n_features_in_)
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree; one leaf has depth 0."""
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree_.n_leaves
+
+    # rows and the nodes they pass
+
+    def _leaves(self, X: Any) -> NDArray[np.int32]:
+        fit = fit_of(self)
+        if isinstance(X, Leaves):
+            return X.leaf
+        x = fit.schema.matrix(read_table(self, X, reset=False))
+        leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
+        return leaf
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each row of X reaches.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to route.
+        """
+        return self._leaves(X).astype(np.int64)
+
+    def decision_path(self, X: Any) -> Any:
+        """Return a sparse indicator matrix (rows, nodes) of the nodes each row of X passes.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to route.
+        """
+        from scipy.sparse import csr_matrix
+
+        leaf = self._leaves(X)
+        parent, depth = self.forest_.packed.only(0).parent, self.tree_.depth
+        start = np.concatenate([[0], np.cumsum(depth[leaf] + 1)])
+        nodes = np.empty(start[-1], np.int64)
+        node, rows = leaf.astype(np.int64), np.arange(len(leaf))
+        while len(node):
+            nodes[start[rows] + depth[node]] = node
+            node = parent[node].astype(np.int64)
+            rows, node = rows[node >= 0], node[node >= 0]
+        return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
+
+    # the tree in other forms
+
+    def to_text(self, *, decimals: int = 2, weights: bool = False) -> str:
+        """Return the tree as text, one line per test and leaf (like scikit-learn's ``export_text``).
+
+        Parameters
+        ----------
+        decimals : int
+            Digits after the point of thresholds and values.
+        weights : bool
+            Also show the class weights at the leaves.
+        """
+        fit = fit_of(self)
+        return export_text(fit.final, fit.schema, fit.classes, decimals=decimals, weights=weights)
+
+    def to_rules(self) -> RuleSet:
+        """Return the tree as rules, one per leaf, with the conditions on a column put together."""
+        fit = fit_of(self)
+        return rules_of(fit.final, fit.schema, fit.classes)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the final tree as JSON, with names and categories (``crosscut.forest.tree_json`` says how).
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces per level; one line by default.
+        """
+        fit = fit_of(self)
+        return json.dumps(tree_data(fit.final, fit.schema, fit.classes), indent=indent, ensure_ascii=False)
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` that predicts the same.
+
+        SHAP, ONNX converters, ``plot_tree`` and whatever else reads scikit-learn's trees can read it.
+
+        Raises
+        ------
+        ValueError
+            If the tree has a nominal test, which scikit-learn's trees cannot express.
+        """
+        fit = fit_of(self)
+        limits = (
+            "max_depth",
+            "min_samples_split",
+            "min_samples_leaf",
+            "min_impurity_decrease",
+            "random_state",
+        )
+        model = self._sklearn_model(**{name: getattr(self, name) for name in limits}, ccp_alpha=fit.alpha)
+        model.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        model.n_outputs_ = 1
+        model.max_features_ = self.n_features_in_
+        if fit.classes is not None:
+            model.classes_ = fit.classes
+            model.n_classes_ = len(fit.classes)
+        model.tree_ = sklearn_tree(fit.final, self.n_features_in_, fit.n_classes, fit.schema.names)
+        return model
+
+    @abstractmethod
+    def _sklearn_model(self, **limits: Any) -> Any:
+        """Return scikit-learn's estimator with the same settings."""
+
+    # pictures and pages; what they need is imported when they are called
+
+    def plot(self, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
+        """Draw the final tree with class bars and counts.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default new axes as large as the tree needs.
+        max_depth : int, optional
+            Levels to draw; by default all, or as many as are readable.
+
+        Returns
+        -------
+        Axes
+            ``ax.figure.savefig("tree.svg")`` writes it. ``crosscut.plot`` has more pictures.
+        """
+        from crosscut.plot import plot_tree
+
+        return plot_tree(self, ax=ax, max_depth=max_depth)
+
+    def plot_forest(
+        self, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
+    ) -> Axes:
+        """Draw the trees of all folds in one picture: shared tests, forks, and which folds go where.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default new axes as large as the forest needs.
+        max_depth : int, optional
+            Levels to draw; by default as many as are readable.
+        collapse : bool
+            Draw parts on which all trees agree to the last leaf as one box.
+        """
+        from crosscut.plot import plot_forest
+
+        return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
+
+    def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
+        """Write one HTML page about the tree, its error and where the folds disagree; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        target : str, optional
+            Name of what is predicted; by default the name that ``y`` had.
+        """
+        from crosscut.report import write_report
+
+        write_report(self, path, target=target)
 
     def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
         """Compare the paper's cost model with what growing these trees cost.
@@ -193,21 +289,36 @@ class CrossValidatedTree(FoldScores[CrossValidation], FittedTree, Views, TableEs
             The training data once more: the trees are then grown again, all at once and one by one, and the
             report has the speed-up in processor time as well.
         """
-        held_out = self._cross_validation("explain_cost()").held_out
+        fit = fit_of(self)
+        validation = fit.validated("explain_cost()")
         measured = None
         if X is not None:
-            problem = Problem.read(self, X, y, sample_weight)
-            everything = np.arange(problem.n_rows)
-            tests = [held_out.rows[held_out.of(task)] for task in range(1, len(self.forest_))]
-            splits = [(np.setdiff1d(everything, rows), rows) for rows in tests]
-            tasks = Tasks.from_splits(splits, problem.n_rows, limits=problem.limits())
-            measured = _processor_time(problem, [tasks.take([t]) for t in range(len(tasks))])
-            measured /= _processor_time(problem, [tasks])
-        return cost_report(self._grown, self.n_features_in_, measured)
+            data = TrainingSet.read(self, X, y, sample_weight)
+            starts = validation.row_start
+            tests = [validation.rows[starts[t] : starts[t + 1]] for t in range(1, len(fit.forest))]
+            splits = [(np.setdiff1d(np.arange(data.n_rows), rows), rows) for rows in tests]
+            tasks = Tasks.from_splits(splits, data.n_rows, limits=limits_of(self, data.n_rows))
+            measured = self._processor_time(data, [tasks.take([t]) for t in range(len(tasks))])
+            measured /= self._processor_time(data, [tasks])
+        return cost_report(fit.grown, self.n_features_in_, measured)
 
+    def _processor_time(self, data: TrainingSet, lists: list[Tasks]) -> float:
+        start = time.process_time()
+        for tasks in lists:
+            grow_trees(self, data, tasks)
+        return time.process_time() - start
 
-def _processor_time(problem: Problem, lists: list[Tasks]) -> float:
-    start = time.process_time()
-    for tasks in lists:
-        problem.grow(tasks)
-    return time.process_time() - start
+    # what a notebook shows: scikit-learn's view of the parameters, and below it the tree and its error
+
+    def _repr_html_(self) -> str:
+        from crosscut.report.notebook import notebook_html
+
+        parameters: Any = super()._repr_html_  # BaseEstimator's, a property in some versions
+        shown = parameters() if callable(parameters) else str(parameters)
+        return shown + notebook_html(self.fit_) if hasattr(self, "fit_") else shown
+
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def __sklearn_tags__(self) -> Any:
+        return table_tags(super().__sklearn_tags__())

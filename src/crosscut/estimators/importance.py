@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.tasks import Tasks
+from crosscut.training.parameters import limits_of
+from crosscut.training.train import grow_trees, prune_each, validate, without_folds
+from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,25 +84,20 @@ def drop_importance(
     >>> found.names[found.importance.argmax()]
     'petal width (cm)'
     """
-    from sklearn.base import clone
-
-    from crosscut.training.training_set import Problem, prune_each
-
-    problem = Problem.read(clone(tree).set_params(cv=None), X, y, sample_weight)
-    n_columns = problem.table.n_columns
+    model = without_folds(tree)
+    data = TrainingSet.read(model, X, y, sample_weight)
+    n_columns = data.table.n_columns
     if n_columns < 2:
         raise ValueError("drop_importance needs at least two columns: without the only one there is no tree")
     tasks = Tasks.from_cv(
         cv,
-        problem.labels,
+        data.labels,
         groups,
-        X=X,
-        classifier=bool(problem.target.n_classes),
-        limits=problem.limits(),
+        X=data.X,
+        classifier=bool(data.target.n_classes),
+        limits=limits_of(model, data.n_rows),
         final=False,
-    )
-    tasks = tasks.dropping_features(n_columns)
-    scores = problem.validate(tasks, prune_each(problem.model, problem.grow(tasks))).all_scores.reshape(
-        -1, n_columns + 1
-    )
-    return DropImportance(problem.table.names, scores[:, 0], scores[:, 1:])
+    ).dropping_features(n_columns)
+    forest = prune_each(model, grow_trees(model, data, tasks))
+    scores = validate(data, tasks, forest).all_scores.reshape(-1, n_columns + 1)
+    return DropImportance(data.table.names, scores[:, 0], scores[:, 1:])

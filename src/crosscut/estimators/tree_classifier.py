@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.forest.predict import probabilities
+from crosscut.forest.predict import decisions, probabilities
+from crosscut.training.fit import Validated, fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,9 +32,9 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     max_depth : int, optional
         Depth at which growing stops.
     min_samples_split, min_samples_leaf : int or float
-        Least number (or share) of rows in a node that is split, and in a leaf.
+        Minimum number (or share) of rows in a node that is split, and in a leaf.
     min_impurity_decrease : float
-        Least decrease of impurity by a split, weighted by the share of the rows.
+        Minimum decrease of impurity by a split, weighted by the share of the rows.
     ccp_alpha : float
         Minimal cost-complexity pruning of all trees.
     class_weight : dict or "balanced", optional
@@ -87,6 +88,20 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     criterion: str = "gini"
     class_weight: Any = None
 
+    cv_probabilities_ = Validated(
+        "values", "Class probabilities of every row from the tree that holds it out."
+    )
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in sorted order."""
+        return fit_of(self).known_classes
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row of X.
 
@@ -96,7 +111,7 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
             Rows to classify.
         """
         leaf = self._leaves(X)
-        return np.asarray(self.classes_[self.tree_.value.argmax(axis=1)[leaf]])
+        return np.asarray(self.classes_[decisions(self.tree_.value)[leaf]])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: the shares of the classes in its leaf.
@@ -120,20 +135,8 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @property
-    def cv_probabilities_(self) -> NDArray[np.float64]:
-        """Class probabilities of every row from the tree that holds it out."""
-        return self._cross_validation("cv_probabilities_").values
-
-    @property
-    def n_classes_(self) -> int:
-        """Number of classes."""
-        return len(self.classes_)
-
-    def _sklearn_model(self) -> Any:
+    def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeClassifier
 
         criterion = "gini" if self.criterion == "gini" else "entropy"
-        return DecisionTreeClassifier(
-            criterion=criterion, class_weight=self.class_weight, **self._sklearn_limits()
-        )
+        return DecisionTreeClassifier(criterion=criterion, class_weight=self.class_weight, **limits)

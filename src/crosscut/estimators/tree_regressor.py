@@ -28,9 +28,9 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
     max_depth : int, optional
         Depth at which growing stops.
     min_samples_split, min_samples_leaf : int or float
-        Least number (or share) of rows in a node that is split, and in a leaf.
+        Minimum number (or share) of rows in a node that is split, and in a leaf.
     min_impurity_decrease : float
-        Least decrease of variance by a split, weighted by the share of the rows.
+        Minimum decrease of variance by a split, weighted by the share of the rows.
     ccp_alpha : float
         Minimal cost-complexity pruning of all trees.
     max_bins : int, optional
@@ -87,7 +87,7 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
         leaf = self._leaves(X)
         return np.asarray(self.tree_.value[leaf, 0])
 
-    def _sklearn_model(self) -> Any:
+    def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeRegressor
 
-        return DecisionTreeRegressor(**self._sklearn_limits())
+        return DecisionTreeRegressor(**limits)

@@ -6,19 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut import _core
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.predict import apply
 from crosscut.forest.pruning_table import node_losses
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+
+def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25) -> NDArray[np.float64]:
+    """Return how many more errors C4.5 (release 8) expects than the `errors` seen among `n` rows.
+
+    It is the function ``AddErrs`` of Quinlan's program: the normal deviation that belongs to the confidence
+    level is interpolated in a table. Relational trees are pruned by the same function of the core.
+
+    Examples
+    --------
+    >>> additional_errors([6, 100], [0, 5]).round(4)
+    array([1.2378, 2.3016])
+    """
+    if not 0 < confidence <= 1:
+        raise ValueError(f"confidence must be above 0 and at most 1, but {confidence} was given")
+    rows, wrong = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(errors, np.float64))
+    if not np.all((rows > 0) & (wrong >= 0) & (wrong <= rows)):
+        raise ValueError("n must be positive, and errors between 0 and n")
+    return np.asarray(np.vectorize(_core.additional_errors, otypes=[np.float64])(rows, wrong, confidence))
 
 
 def pessimistic(forest: Forest, confidence: float = 0.25) -> Forest:
     """Prune every tree as C4.5 does (Quinlan 1993): replace a subtree whose estimated error is no lower.
 
-    The error of a leaf with N rows, E of them wrong, is estimated as N times the upper limit of the binomial
-    error rate at the given confidence. Only training rows are used, so the trees of the folds stay honest.
+    The errors of a leaf are estimated as those seen and the `additional_errors` that C4.5 expects. Only
+    training rows are used, so the trees of the folds stay honest.
 
     Parameters
     ----------
@@ -27,16 +47,11 @@ def pessimistic(forest: Forest, confidence: float = 0.25) -> Forest:
     confidence : float
         C4.5's -c option; the lower, the smaller the trees.
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, but {confidence} was given")
-    from scipy.stats import beta
-
     packed = forest.packed
     _, wrong = node_losses(packed, packed.value.shape[1])
-    right = packed.weight - wrong
-    # the limit at which E or fewer errors in N have probability `confidence`; all wrong gives 1
-    limit = np.where(right > 0, beta.ppf(1 - confidence, wrong + 1, np.maximum(right, 1e-300)), 1.0)
-    return _prune(forest, packed, packed.weight * limit)
+    # sums of weights may leave a trace of an error below 0
+    wrong = np.clip(wrong, 0.0, packed.weight)
+    return _prune(forest, packed, wrong + additional_errors(packed.weight, wrong, confidence))
 
 
 def reduced_error(

@@ -287,7 +287,7 @@ class Forest:
         return Forest, (self.packed, self.levels)
 
     def _repr_html_(self) -> str:
-        from crosscut.report.notebook import forest_html
+        from crosscut.forest.notebook import forest_html
 
         return forest_html(self)
 

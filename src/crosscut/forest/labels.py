@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def branch_label(
 
 def outcome_label(value: NDArray[Any], classes: Sequence[Any] | NDArray[Any] | None) -> str:
     """Return what a node predicts: its most frequent class, or its mean."""
-    return number(float(value[0])) if classes is None else str(classes[int(np.argmax(value))])
+    return number(float(value[0])) if classes is None else str(classes[decision(value)])
 
 
 def fold_label(tasks: Sequence[int]) -> str:

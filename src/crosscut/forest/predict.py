@@ -101,6 +101,20 @@ def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
 
 
+def decisions(value: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class code that each node predicts: the first of the most probable.
+
+    Probabilities decide, not weights, so that ``predict`` agrees with ``predict_proba`` where weights differ
+    by less than a probability can show.
+    """
+    return np.asarray(probabilities(value).argmax(axis=1))
+
+
+def decision(value: NDArray[np.float64]) -> int:
+    """Class code that one node predicts."""
+    return int(decisions(value[None])[0])
+
+
 def apply_rows(
     packed: Packed,
     x: NDArray[np.float32],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.threads import n_threads
-from crosscut.forest.forest import Forest
+from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.predict import packed_of
 
 if TYPE_CHECKING:
@@ -131,6 +131,14 @@ def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
     np.add.at(below, packed.child_owner, quality[children])
     total = packed.weight[packed.node_start[packed.tree_of]]
     return np.where(packed.feature >= 0, (below - quality) / total, 0.0)
+
+
+def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[np.float64]:
+    """Share of each column in the decrease of impurity by one tree's tests; zeros if it has none."""
+    gain = np.zeros(n_columns)
+    inner = tree.feature >= 0
+    np.add.at(gain, tree.feature[inner], improvements(tree, criterion)[inner])
+    return gain / gain.sum() if gain.sum() > 0 else gain
 
 
 def cut_leaves(trees: Trees, level: NDArray[np.int32], n_levels: int, held_out: HeldOut) -> NDArray[np.int32]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut.forest.predict import decisions
 from crosscut.forest.pruning import alpha_levels, pruning_paths
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class PruningTable:
         return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def _repr_html_(self) -> str:
-        from crosscut.report.notebook import pruning_table_html
+        from crosscut.forest.notebook import pruning_table_html
 
         return pruning_table_html(self)
 
@@ -217,6 +218,6 @@ def _levels_of(
 def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Prediction of every node, and the total loss of its own training rows."""
     if n_classes:
-        prediction = packed.value.argmax(axis=1)
+        prediction = decisions(packed.value)
         return prediction.astype(np.float64), packed.weight - packed.value.max(axis=1)
     return np.ascontiguousarray(packed.value[:, 0]), packed.weight * packed.impurity

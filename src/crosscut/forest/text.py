@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.predict import probabilities
+from crosscut.forest.predict import decision, probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,7 +140,7 @@ def _outcome(tree: Tree, node: int, classes: NDArray[Any] | None, decimals: int,
     if classes is None:
         return f"value: {value[0]:.{decimals}f}"
     shown = f"weights: [{', '.join(f'{w:.{decimals}f}' for w in value)}] " if weights else ""
-    return f"{shown}class: {classes[value.argmax()]}"
+    return f"{shown}class: {classes[decision(value)]}"
 
 
 def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSet:
@@ -155,7 +155,7 @@ def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSe
             conditions[node] = above | {new.column: above[new.column] & new if new.column in above else new}
         if tree.feature[node] < 0:
             value = tree.value[node]
-            prediction = float(value[0]) if classes is None else classes[value.argmax()]
+            prediction = float(value[0]) if classes is None else classes[decision(value)]
             rules.append(
                 Rule(
                     tuple(conditions[node].values()),

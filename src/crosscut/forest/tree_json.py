@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
     >>> import json
     >>> from crosscut import TreeClassifier
     >>> model = TreeClassifier(cv=None).fit([[1.0], [2.0], [4.0]], ["a", "a", "b"])
-    >>> print(json.dumps(tree_data(model.tree_, model._schema, model.classes_)["nodes"][0]["branches"]))
+    >>> fit = model.fit_
+    >>> print(json.dumps(tree_data(fit.final, fit.schema, fit.classes)["nodes"][0]["branches"]))
     [{"to": 1, "at_most": 3.0}, {"to": 2, "above": 3.0}]
     """
     nodes = []
@@ -41,7 +43,7 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
         if classes is None:
             data["mean"] = float(value[0])
         else:
-            data["class"] = _plain(classes[int(value.argmax())])
+            data["class"] = _plain(classes[decision(value)])
             data["class_weights"] = value.tolist()
         if tree.feature[node] >= 0:
             children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]

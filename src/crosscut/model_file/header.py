@@ -13,16 +13,18 @@ from crosscut.model_file.container import ModelFileError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.training.fit import Fit
+
 _KINDS = ("numeric", "boolean", "nominal")
 
 
-def described(model: Any, target: str) -> dict[str, Any]:
+def described(model: Any, fit: Fit) -> dict[str, Any]:
     """Return what every header says: the kind of the model, its parameters, columns and classes."""
-    schema, classes = model._schema, getattr(model, "classes_", None)  # noqa: SLF001, one package
+    schema = fit.schema
     return {
         "crosscut": crosscut.__version__,
-        "model": type(model).__name__,
-        "target": target,
+        "model": fit.learner,
+        "target": fit.target,
         "parameters": plain_parameters(model),
         "columns": {
             "names": list(schema.names),
@@ -30,7 +32,7 @@ def described(model: Any, target: str) -> dict[str, Any]:
             "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
             "named": schema.named,
         },
-        "classes": None if classes is None else _written(classes),
+        "classes": None if fit.classes is None else _written(fit.classes),
     }
 
 
@@ -50,14 +52,11 @@ def set_parameters(model: Any, given: dict[str, Any]) -> None:
 def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
     """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
     set_parameters(model, header["parameters"])
-    schema = model._schema = _schema(header["columns"])  # noqa: SLF001, one package
+    schema = _schema(header["columns"])
     model.n_features_in_ = len(schema)
     if schema.named:
         model.feature_names_in_ = np.array(schema.names, dtype=object)
-    classes = None if header["classes"] is None else _read_values(header["classes"])
-    if classes is not None:
-        model.classes_ = classes
-    return schema, classes
+    return schema, None if header["classes"] is None else _read_values(header["classes"])
 
 
 def _is_plain(value: Any) -> bool:

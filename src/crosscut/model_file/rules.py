@@ -7,109 +7,113 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError, write_container
+from crosscut.model_file.container import ModelFileError
 from crosscut.model_file.header import described, read_described
 from crosscut.rules.condition import OPERATORS, Condition
-from crosscut.rules.out_of_fold import OutOfFold
+from crosscut.rules.estimators import RuleClassifier
+from crosscut.rules.learning import check_parameters
 from crosscut.rules.rule_set import Rule, RuleSet
+from crosscut.rules.validation import RuleValidation
+from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.rules.estimators import RuleClassifier
-    from crosscut.rules.fitted_rules import FittedRules
 
 _RULES = {"rule_start": np.int64, "condition_start": np.int64, "totals": np.float64}
 _CONDITIONS = {"feature": np.int32, "operator": np.int32, "value": np.float64}
 _HELD_OUT = {
-    "held_out_values": np.float64,
-    "held_out_times": np.int64,
-    "fold_scores": np.float64,
+    "held_out_rows": np.int64,
+    "held_out_start": np.int64,
+    "held_out_said": np.float64,
+    "y": np.int32,
     "rule_precision": np.float64,
-    "confusion": np.int64,
-    "fold_rows": np.int64,
 }
 
 
-def save(model: RuleClassifier, path: str | PathLike[str], *, target: str, held_out: bool) -> None:
-    """Write fitted rules; see :func:`crosscut.save_model`."""
-    arrays = rule_arrays(model, held_out=held_out)
-    conditions = conditions_of(model)
+def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file with this fit."""
+    arrays = rule_arrays(fit)
+    conditions = conditions_of(fit)
     arrays |= {
         "feature": np.array([condition.feature for condition in conditions], np.int32),
         "operator": np.array([OPERATORS.index(condition.operator) for condition in conditions], np.int32),
         "value": np.array([condition.value for condition in conditions], np.float64),
     }
-    write_container(path, {**described(model, target), "ordered": model.rules_.ordered}, arrays)
+    return {**described(model, fit), "ordered": fit.final.ordered}, arrays
 
 
 def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RuleClassifier:
     """Return the fitted rules of a file."""
-    from crosscut.rules.estimators import RuleClassifier
-    from crosscut.rules.learning import check_parameters
-
     model = RuleClassifier()
     schema, classes = read_described(header, model)
     check_parameters(model)
-    need(classes is not None and len(classes) >= 1, "there are no classes")
-    read_rules(model, header, arrays, _conditions(arrays, schema))
+    if classes is None or len(classes) < 1:
+        raise ModelFileError("the rules are damaged: there are no classes")
+    conditions = _conditions(arrays, schema)
+    target = str(header["target"])
+    model.fit_ = read_fit(model, header, arrays, conditions, schema=schema, classes=classes, target=target)
     return model
 
 
-def conditions_of(model: FittedRules) -> list[Any]:
+def conditions_of(fit: Fit) -> list[Any]:
     """Return the conditions of all rules in the order of `rule_arrays`."""
-    every = (rule for rules in _sets_of(model) for rule in rules.with_default)
+    every = (rule for rules in fit.forest for rule in rules.with_default)
     return [condition for rule in every for condition in rule.conditions]
 
 
-def _sets_of(model: FittedRules) -> tuple[RuleSet, ...]:
-    return (model.rules_,) if model._cv is None else model._cv.sets  # noqa: SLF001, one package
-
-
-def rule_arrays(model: FittedRules, *, held_out: bool) -> dict[str, NDArray[Any]]:
+def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
     """Return rule sets without conditions, and out-of-fold results; a set's default is its last rule."""
-    sets, cv = _sets_of(model), model._cv  # noqa: SLF001
-    rules = [rule for each in sets for rule in each.with_default]
+    rules = [rule for each in fit.forest for rule in each.with_default]
     arrays: dict[str, NDArray[Any]] = {
-        "rule_start": np.cumsum([0, *(len(each) + 1 for each in sets)], dtype=np.int64),
+        "rule_start": np.cumsum([0, *(len(each) + 1 for each in fit.forest)], dtype=np.int64),
         "condition_start": np.cumsum([0, *(len(rule.conditions) for rule in rules)], dtype=np.int64),
         "totals": np.array([rule.totals for rule in rules], np.float64),
     }
-    if cv is None or not held_out:
+    cv: Any = fit.validation
+    if cv is None:
         return arrays
     arrays |= {
-        "held_out_values": cv.values,
-        "held_out_times": cv.times_held_out,
-        "fold_scores": cv.scores,
+        "held_out_rows": cv.rows,
+        "held_out_start": cv.row_start,
+        "held_out_said": cv.said,
+        "y": cv.y,
         "rule_precision": np.array(cv.rule_precision, np.float64),
-        "confusion": cv.confusion,
-        "fold_rows": cv.rows_by_fold,
     }
-    if model._held_out_scores is not None:  # noqa: SLF001
-        arrays["scores"] = model._held_out_scores  # noqa: SLF001
+    if cv.chosen_scores is not None:
+        arrays["scores"] = cv.chosen_scores
     return arrays
 
 
-def read_rules(
-    model: FittedRules, header: dict[str, Any], arrays: dict[str, NDArray[Any]], conditions: list[Any]
-) -> None:
-    """Give a model, whose classes are known, the rules and out-of-fold results in these arrays.
+def read_fit(
+    model: Any,
+    header: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    conditions: list[Any],
+    *,
+    schema: Any,
+    classes: NDArray[Any],
+    target: str,
+) -> Fit:
+    """Return the fit that these arrays describe.
 
     Raises
     ------
     ModelFileError
         If they do not fit together.
     """
-    n_classes = len(model.classes_)
-    sets = _rule_sets(arrays, conditions, n_classes, ordered=bool(header["ordered"]))
-    model.rules_ = sets[0]
-    model._cv = _held_out(arrays, sets, n_classes)  # noqa: SLF001, one package
-    scores = arrays.get("scores")
-    need(scores is None or scores.shape == (len(sets) - 1,), "there is not one score per fold")
-    model._held_out_scores = scores  # noqa: SLF001
+    sets = _rule_sets(arrays, conditions, len(classes), ordered=bool(header["ordered"]))
+    return Fit(
+        learner=header["model"],
+        settings=model.get_params(deep=False),
+        schema=schema,
+        classes=classes,
+        target=target,
+        forest=sets,
+        grown=sets,
+        validation=_validation(arrays, sets, classes),
+    )
 
 
 def _rule_sets(
@@ -132,21 +136,25 @@ def _rule_sets(
     )
 
 
-def _held_out(arrays: dict[str, NDArray[Any]], sets: tuple[RuleSet, ...], n_classes: int) -> OutOfFold | None:
+def _validation(
+    arrays: dict[str, NDArray[Any]], sets: tuple[RuleSet, ...], classes: NDArray[Any]
+) -> RuleValidation | None:
     """Return the out-of-fold results in these arrays, if there are any."""
-    if "held_out_values" not in arrays:
+    if "held_out_said" not in arrays:
         return None
     check_types(arrays, _HELD_OUT)
-    values, times, scores, precision, confusion, rows = (arrays[name] for name in _HELD_OUT)
-    n_folds = len(sets) - 1
-    need(n_folds >= 1 and values.ndim == 2 and values.shape == (len(times), n_classes), "shapes differ")
-    need(scores.shape == rows.shape == (n_folds,), "there is not one score per fold")
+    rows, start, said, y, precision = (arrays[name] for name in _HELD_OUT)
+    scores = arrays.get("scores")
+    need(rows.ndim == start.ndim == y.ndim == 1 and len(sets) >= 2, "an array has a wrong shape")
+    need(len(start) == len(sets) + 1 and _spans(start, len(rows)), "'held_out_start' does not span the rows")
+    need(said.shape == (len(rows), len(classes)) and np.all(np.isfinite(said)), "'held_out_said' is wrong")
+    need(np.all((rows >= 0) & (rows < len(y))), "a held-out row is not there")
+    need(np.all((y >= 0) & (y < len(classes))), "a class is unknown")
     need(precision.shape == (len(sets[0]) + 1, 2), "there is not one precision per rule")
-    need(confusion.shape == (n_classes, n_classes) and np.all(confusion >= 0), "'confusion' is wrong")
-    need(times.ndim == 1 and np.all(times >= 0) and np.all(rows >= 0), "a number of rows is negative")
-    need(np.array_equal(np.isnan(values).any(axis=1), times == 0), "held-out values are no numbers")
-    pairs = [(float(weight), float(share)) for weight, share in precision]
-    return OutOfFold(sets, values, times, scores, pairs, confusion, rows)
+    need(scores is None or scores.shape == (len(sets) - 1,), "there is not one score per fold")
+    validation = RuleValidation(y, classes, rows, start, said, chosen_scores=scores)
+    validation.rule_precision = [(float(weight), float(share)) for weight, share in precision]
+    return validation
 
 
 def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Condition]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
@@ -12,17 +15,18 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import validate_params
 
-from crosscut.model_selection.delegation import NotShared, refuse_callbacks
+from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import Grown
-from crosscut.model_selection.examples import Examples, Splits
+from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.routing import route
-from crosscut.model_selection.settings import read_candidates
+from crosscut.model_selection.settings import check_estimator, read_candidates
+from crosscut.model_selection.splits import Splits
 from crosscut.tasks.masks import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from crosscut.model_selection.settings import Cut, Lane
+    from crosscut.model_selection.settings import Candidate
 
 # training rows of the splits of one growth: leave-one-out on 20,000 rows is grown 1,000 trees at a time
 ROWS_AT_ONCE = 20_000_000
@@ -30,13 +34,42 @@ ROWS_AT_ONCE = 20_000_000
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def checked_like(function: Any) -> Callable[[F], F]:
-    """Check a drop-in's arguments as scikit-learn checks those of its own ``function``."""
-    decorate: Callable[[F], F] = validate_params(
-        function._skl_parameter_constraints,
-        prefer_skip_nested_validation=False,  # the estimator is not checked yet
-    )
+def drop_in(function: Any) -> Callable[[F], F]:
+    """Make a function that is shared where it can be, and else left to ``function`` with a warning.
+
+    Both take the same arguments. They are checked as scikit-learn checks those of its own ``function``.
+    """
+
+    def decorate(shared: F) -> F:
+        signature = inspect.signature(shared)
+
+        @wraps(shared)
+        def called(*arguments: Any, **options: Any) -> Any:
+            given = signature.bind(*arguments, **options).arguments
+            given["cv"] = as_list(given.get("cv"))
+            try:
+                return shared(**given)
+            except NotShared as found:
+                reason = found
+            # outside of the handler: errors of the user's own are not raised "during handling" of it
+            warn_delegated(shared.__name__, reason)
+            if reason.splits is not None:
+                given["cv"] = reason.splits
+            return function(**given)
+
+        constraints = getattr(function, "_skl_parameter_constraints", None)
+        if constraints is None:
+            return cast("F", called)
+        # the estimator is not checked yet, so nested validation is not skipped
+        checked = validate_params(constraints, prefer_skip_nested_validation=False)
+        return cast("F", checked(called))
+
     return decorate
+
+
+def as_list(cv: Any) -> Any:
+    """Return ``cv``, as a list if it is an iterator: it may be needed twice."""
+    return list(cv) if isinstance(cv, Iterator) and not hasattr(cv, "split") else cv
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,57 +101,50 @@ class Call:
         n_jobs: int | None = None,
     ) -> Call:
         """Check the arguments; raises :class:`NotShared` if the trees cannot be grown together."""
+        check_estimator(estimator)
         refuse_callbacks(estimator)
         X, y = indexable(X, y)
-        listed = (
-            cv if hasattr(cv, "split") or not hasattr(cv, "__iter__") or isinstance(cv, str) else list(cv)
-        )
-        try:
-            splitter = check_cv(listed, y, classifier=is_classifier(estimator))
-            scorer = check_scoring(estimator, scoring=scoring, raise_exc=raise_exc) if scored else None
-            routed = route(owner, params, groups, splitter=splitter, estimator=estimator, scorer=scorer)
-            examples = Examples.of(estimator, X, y, routed.estimator.fit, n_jobs)
-        except NotShared as reason:
-            if listed is not cv:
-                reason.splits = listed
-            raise
+        splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+        scorer = check_scoring(estimator, scoring=scoring, raise_exc=raise_exc) if scored else None
+        routed = route(owner, params, groups, splitter=splitter, estimator=estimator, scorer=scorer)
+        examples = Examples.of(estimator, X, y, routed.estimator.fit, n_jobs)
         return cls(estimator, X, y, splitter, scorer, routed, examples)
 
-    def grow(self, candidates: Sequence[Mapping[str, Any]], *, final: bool = False) -> Grown:
-        """Grow the trees of all candidates on all splits, and with ``final`` on all rows."""
+    def grow(
+        self, candidates: Sequence[Mapping[str, Any]], read_splits: Callable[[list[tuple[Any, Any]]], Splits]
+    ) -> Grown:
+        """Grow the trees of all candidates on what ``read_splits`` makes of the splitter's pairs."""
         # before the splitter is asked: what forbids sharing is then known without having used its random
         # numbers
-        settings = read_candidates(self.estimator, candidates, self.examples.n_features)
-        given = list(self.cv.split(self.X, self.y, **self.routed.splitter.split))
+        read = self._read(candidates)
+        given = list(self._pairs())
         try:
-            return self._grow(candidates, settings, given, final=final)
+            return self._grow(candidates, read, read_splits(given))
         except NotShared as reason:
             reason.splits = given
             raise
 
     def grow_parts(self) -> Iterator[Grown]:
         """Grow the estimator's trees on all splits, so many splits at a time as fit in memory."""
-        settings = read_candidates(self.estimator, [{}], self.examples.n_features)
-        pairs = self.cv.split(self.X, self.y, **self.routed.splitter.split)
+        read = self._read([{}])
+        pairs = self._pairs()
         size = max(BLOCK, ROWS_AT_ONCE // self.examples.n_rows)
         first = True
         while given := list(islice(pairs, size)):
             try:
-                grown = self._grow([{}], settings, given)
+                grown = self._grow([{}], read, Splits.of(given, self.examples.n_rows))
             except NotShared as reason:
                 reason.splits = [*given, *pairs] if first else self.cv
                 raise
             first = False
             yield grown
 
-    def _grow(
-        self,
-        candidates: Sequence[Mapping[str, Any]],
-        settings: list[tuple[Lane, Cut]],
-        given: list[tuple[Any, Any]],
-        *,
-        final: bool = False,
-    ) -> Grown:
-        splits = Splits.of(given, self.examples.n_rows)
+    def _read(self, candidates: Sequence[Mapping[str, Any]]) -> list[Candidate]:
+        return read_candidates(self.estimator, candidates, self.examples.n_features)
+
+    def _pairs(self) -> Iterator[tuple[Any, Any]]:
+        return iter(self.cv.split(self.X, self.y, **self.routed.splitter.split))
+
+    def _grow(self, candidates: Sequence[Mapping[str, Any]], read: list[Candidate], splits: Splits) -> Grown:
         fit_params = self.routed.estimator.fit
-        return Grown.of(self.estimator, candidates, settings, self.examples, splits, fit_params, final=final)
+        return Grown.of(self.estimator, candidates, read, self.examples, splits, fit_params)

@@ -13,7 +13,7 @@ from sklearn.model_selection._validation import _score
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from crosscut.model_selection.plan import Plan
+from crosscut.model_selection.plan import grow_settings
 from crosscut.model_selection.scores import Segments, needs_estimator, quick_metric
 from crosscut.model_selection.settings import is_scikit
 from crosscut.model_selection.stand_in import ClassifierStandIn, RegressorStandIn
@@ -23,22 +23,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.model_selection.examples import Examples, Splits
+    from crosscut.model_selection.examples import Examples
     from crosscut.model_selection.grove import Grove
-    from crosscut.model_selection.settings import Cut, Lane
+    from crosscut.model_selection.settings import Candidate, Setting
+    from crosscut.model_selection.splits import Splits
 
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """Every tree a call needs: tree ``s`` of a lane trains on split ``s``, a final one on all rows."""
+    """Every tree a call needs: of each setting one per training set."""
 
     estimator: Any
-    candidates: list[tuple[Lane, Cut]]
+    candidates: list[Candidate]
     parameters: Sequence[Mapping[str, Any]]
     examples: Examples
     splits: Splits
     fit_params: Mapping[str, Any]
-    groves: dict[Lane, Grove]
+    groves: dict[Setting, Grove]
     seconds: float
 
     @classmethod
@@ -46,25 +47,21 @@ class Grown:
         cls,
         estimator: Any,
         parameters: Sequence[Mapping[str, Any]],
-        candidates: list[tuple[Lane, Cut]],
+        candidates: list[Candidate],
         examples: Examples,
         splits: Splits,
         fit_params: Mapping[str, Any],
-        *,
-        final: bool,
     ) -> Grown:
         """Grow the trees of all candidates on all training sets."""
         start = time.perf_counter()
-        train = [*splits.train, np.arange(examples.n_rows)] if final else splits.train
-        left_out = np.array([rows[0] for rows in splits.test] + [0] * final)
-        groves = Plan.of(examples, candidates, train, left_out).grow()
+        groves = grow_settings(examples, candidates, splits.sets)
         seconds = time.perf_counter() - start
         return cls(estimator, candidates, parameters, examples, splits, fit_params, groves, seconds)
 
-    def places(self, lane: Lane, rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return the leaves that the rows of each split reach in the lane's trees, split after split."""
-        grove = self.groves[lane]
-        return grove.leaves(self.examples.rows, rows, self.examples.n_jobs)
+    def places(self, setting: Setting, rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return the leaves that the rows of each split reach in the setting's trees, split after split."""
+        trees = self.splits.trees[: len(rows)]
+        return self.groves[setting].leaves(self.examples.rows, trees, rows, self.examples.n_jobs)
 
     def fitted(self, c: int, s: int) -> Any:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1."""
@@ -79,10 +76,9 @@ class Grown:
             return estimator.fit(X, y, **params)
         from crosscut.model_selection.fitted import fit_scikit
 
-        lane, cut = self.candidates[c]
+        setting, limits, ccp_alpha = self.candidates[c]
         rows = np.arange(self.examples.n_rows) if s < 0 else self.splits.train[s]
-        grove = self.groves[lane]
-        tree = grove.cut_tree(s, cut)
+        tree = self.groves[setting].tree(int(self.splits.trees[s]), limits, ccp_alpha)
         return fit_scikit(estimator, tree, self.examples, rows)
 
 
@@ -116,9 +112,9 @@ class Scoring:
     ) -> list[Any]:
         """Return the scores of candidate ``c`` on each split: numbers, or dicts of several metrics."""
         examples = self.grown.examples
-        lane, cut = self.grown.candidates[c]
-        grove = self.grown.groves[lane]
-        stopped = grove.stopped(places, cut)
+        candidate = self.grown.candidates[c]
+        grove = self.grown.groves[candidate.setting]
+        stopped = grove.stopped(places, candidate)
         predicted = (grove.mean if examples.classes is None else grove.label)[stopped]
         known = {
             name: (sign * metric(segments, predicted)).tolist() for name, (sign, metric) in self.quick.items()
@@ -149,9 +145,9 @@ class Scoring:
         if examples.classes is None:
             stand_in = RegressorStandIn(predicted)
         else:
-            lane = self.grown.candidates[c][0]
+            setting = self.grown.candidates[c].setting
             present = np.unique(examples.codes[splits.train[s]])
-            probability = self.grown.groves[lane].probability[places][:, present]
+            probability = self.grown.groves[setting].probability[places][:, present]
             stand_in = ClassifierStandIn(examples.classes[present], examples.classes[predicted], probability)
         return _score(stand_in, np.arange(len(rows)), examples.y[rows], self.rest, params, self.error_score)
 
@@ -182,11 +178,11 @@ def evaluate(
     for key, rows in sets.items():
         start = time.perf_counter()
         segments = Segments.of(rows, examples.codes)
-        places = {lane: grown.places(lane, rows) for lane in grown.groves}
+        places = {setting: grown.places(setting, rows) for setting in grown.groves}
         scores[key] = [
             score
-            for c, (lane, _) in enumerate(grown.candidates)
-            for score in scoring.split_scores(c, rows, segments, places[lane])
+            for c, candidate in enumerate(grown.candidates)
+            for score in scoring.split_scores(c, rows, segments, places[candidate.setting])
         ]
         seconds[key] = time.perf_counter() - start
     results = []

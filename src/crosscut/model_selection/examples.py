@@ -1,4 +1,4 @@
-"""The rows of a call as every growth of it needs them: matrix, target, weights, (train, test) pairs."""
+"""The rows of a call as every growth of it needs them: matrix, target, weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crosscut.model_selection.settings import is_scikit
 from crosscut.training.checks import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -109,71 +109,6 @@ class Examples:
         by_class[self.codes[train]] = train_weights
         weights: NDArray[np.float64] = by_class[self.codes]
         return weights if self.weights is None else weights * self.weights
-
-
-@dataclass(frozen=True, eq=False)
-class Splits:
-    """The (train, test) pairs of a cross-validation, as given and as row numbers."""
-
-    given: list[tuple[Any, Any]]
-    train: list[NDArray[np.int64]]
-    test: list[NDArray[np.int64]]
-
-    @classmethod
-    def of(cls, given: Iterable[tuple[Any, Any]], n_rows: int) -> Splits:
-        """Read pairs of row numbers or masks; raise :class:`NotShared` for what no task can express."""
-        given = list(given)
-        train = [_rows(rows, n_rows) for rows, _ in given]
-        test = [_rows(rows, n_rows) for _, rows in given]
-        if not all(map(len, train)):
-            raise NotShared("a training set is empty")
-        if not all(map(len, test)):
-            raise NotShared("a test set is empty")
-        return cls(given, train, test)
-
-    def __len__(self) -> int:
-        return len(self.given)
-
-    @cached_property
-    def folds(self) -> NDArray[np.int64]:
-        """Each row's fold, if the test sets are folds and every training set is all the other rows."""
-        if len(self) < 3:
-            raise ValueError(
-                f"inner_cv=None needs at least 3 outer folds, but cv has {len(self)}; give inner_cv"
-            )
-        n_rows = len(self.train[0]) + len(self.test[0])
-        folds = np.full(n_rows, -1)
-        for i, rows in enumerate(self.test):
-            if len(rows) + len(self.train[i]) != n_rows or (folds[rows] >= 0).any():
-                break
-            folds[rows] = i
-        if (folds < 0).any() or any((folds[rows] == i).any() for i, rows in enumerate(self.train)):
-            raise ValueError(
-                "inner_cv=None takes the outer folds for the inner ones too, but the test sets of cv are not "
-                "folds of the rows; give inner_cv"
-            )
-        return folds
-
-    def without(self, i: int, j: int) -> NDArray[np.int64]:
-        """Return the rows outside folds ``i`` and ``j``: the same array for (j, i)."""
-        i, j = min(i, j), max(i, j)
-        if (i, j) not in self._pairs:
-            self._pairs[i, j] = np.flatnonzero((self.folds != i) & (self.folds != j))
-        return self._pairs[i, j]
-
-    @cached_property
-    def _pairs(self) -> dict[tuple[int, int], NDArray[np.int64]]:
-        return {}
-
-
-def _rows(given: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return row numbers from 0 of row numbers, which may count from the end, or of a mask."""
-    rows = np.asarray(given)
-    # unsigned, a negative number is a large one
-    if rows.dtype == np.int64 and rows.ndim == 1 and len(rows) and rows.view(np.uint64).max() < n_rows:
-        return rows
-    numbers: NDArray[np.int64] = np.arange(n_rows)[rows]
-    return numbers
 
 
 def _matrix(X: Any) -> NDArray[np.float32]:

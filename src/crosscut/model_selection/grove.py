@@ -1,4 +1,4 @@
-"""The trees of one lane, one per training set, and every smaller tree that is inside them."""
+"""The trees of one setting, one per training set, and every smaller tree that is inside them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ if TYPE_CHECKING:
 
     from crosscut.forest.forest import Packed
     from crosscut.forest.tree import Tree
-    from crosscut.model_selection.settings import Cut
+    from crosscut.model_selection.settings import Candidate
+    from crosscut.tasks.growth import Limits
 
 
 class Grove:
     """Trees end to end. A *place* is a node counted over all of them; a row *stops* at a place."""
 
-    def __init__(
-        self, packed: Packed, trees: NDArray[np.int64], *, exact_ties: bool, min_impurity: float
-    ) -> None:
+    def __init__(self, packed: Packed, *, exact_ties: bool, min_impurity: float) -> None:
         self.packed = packed
-        self.trees = trees  # which of the packed trees is that of each training set; there may be others
         self.exact_ties = exact_ties  # impurities can be had to scikit-learn's last bit: Gini of row counts
         self.min_impurity = min_impurity
 
@@ -65,11 +63,14 @@ class Grove:
         return bool(((self.packed.impurity <= self.min_impurity) & (self.packed.feature >= 0)).any())
 
     def leaves(
-        self, x: NDArray[np.float32], rows: Sequence[NDArray[np.int64]], n_jobs: int
+        self,
+        x: NDArray[np.float32],
+        trees: NDArray[np.int64],
+        rows: Sequence[NDArray[np.int64]],
+        n_jobs: int,
     ) -> NDArray[np.int64]:
-        """Return the places where the rows given for each training set end, one set after the other."""
+        """Return the places where the rows given for each of the ``trees`` end."""
         packed = self.packed
-        trees = self.trees[: len(rows)]
         order = np.argsort(trees, kind="stable")
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         row_start = np.zeros(packed.n_trees + 1, np.int64)
@@ -80,38 +81,40 @@ class Grove:
         found[ranges(np.concatenate([[0], np.cumsum(sizes)]), order)] = places
         return found
 
-    def stopped(self, places: NDArray[np.int64], cut: Cut) -> NDArray[np.integer[Any]]:
-        """Return where rows that ended at ``places`` stop in the trees as ``cut`` leaves them."""
-        stops = self.stops(cut)
+    def stopped(self, places: NDArray[np.int64], candidate: Candidate) -> NDArray[np.integer[Any]]:
+        """Return where rows that ended at ``places`` stop in a candidate's trees."""
+        stops = self.stops(candidate.limits, candidate.ccp_alpha)
         return places if stops is None else stops[places]
 
-    def stops(self, cut: Cut) -> NDArray[np.int32] | None:
-        """Return where rows that reach each place stop in the cut trees; None: at the leaves."""
+    def stops(self, limits: Limits, ccp_alpha: float) -> NDArray[np.int32] | None:
+        """Return where rows that reach each place stop in the smaller trees; None: at the leaves."""
         packed = self.packed
-        deep = cut.max_depth is None or cut.max_depth >= packed.depth.max()
-        small = cut.min_samples_split <= 2 and not self._has_pure
-        if deep and small and cut.min_decrease <= 0 and cut.alpha <= 0:
+        depth, split = limits.max_depth, limits.min_samples_split
+        if isinstance(split, float):  # the trees were grown under a share
+            split = 2
+        deep = depth is None or depth >= packed.depth.max()
+        small = split <= 2 and not self._has_pure
+        if deep and small and limits.min_impurity_decrease <= 0 and ccp_alpha <= 0:
             return None
         return packed.core.stop_nodes(
             self._impurity,
-            -1 if cut.max_depth is None else cut.max_depth,
-            cut.min_samples_split,
-            cut.min_decrease,
+            -1 if depth is None else depth,
+            split,
+            limits.min_impurity_decrease,
             self.min_impurity,
-            cut.alpha,
+            ccp_alpha,
             self.exact_ties,
         )
 
-    def cut_tree(self, t: int, cut: Cut) -> Tree:
-        """Return the tree of training set ``t`` as ``cut`` leaves it."""
-        packed = self.packed.only(int(self.trees[t]))
-        one = Grove(packed, np.arange(1), exact_ties=self.exact_ties, min_impurity=self.min_impurity)
-        stops = one.stops(cut)
+    def tree(self, t: int, limits: Limits, ccp_alpha: float) -> Tree:
+        """Return tree ``t``, made as small as the limits ask for."""
+        packed = self.packed.only(t)
+        one = Grove(packed, exact_ties=self.exact_ties, min_impurity=self.min_impurity)
+        stops = one.stops(limits, ccp_alpha)
         if stops is None:
-            return one.packed.tree(0)
-        at = np.arange(len(stops))
-        # a place is an inner node of the cut tree if rows go through it to its children
+            return packed.tree(0)
+        # a node keeps its children if rows go through it to them
         inner = np.zeros(len(stops), bool)
-        kept = (stops == at) & (one.packed.parent >= 0)
-        inner[one.packed.parent[kept]] = True
-        return one.packed.cut(inner)[0].tree(0)
+        kept = (stops == np.arange(len(stops))) & (packed.parent >= 0)
+        inner[packed.parent[kept]] = True
+        return packed.cut(inner)[0].tree(0)

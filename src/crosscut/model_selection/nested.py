@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn import model_selection as scikit
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params, _num_samples
 
-from crosscut.model_selection.call import Call
-from crosscut.model_selection.delegation import NotShared, warn_delegated
-from crosscut.model_selection.evaluation import Grown, evaluate
-from crosscut.model_selection.examples import Splits
-from crosscut.model_selection.settings import check_estimator, read_candidates
+from crosscut.model_selection.call import Call, drop_in
+from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.evaluation import evaluate
+from crosscut.model_selection.splits import Splits, read_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
+    from crosscut.model_selection.evaluation import Grown
+    from crosscut.model_selection.splits import Pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,66 @@ class NestedResult:
         return "\n".join([*lines, f"final tree: {dict(self.params)}"])
 
 
+def _one_by_one(
+    estimator: Any,
+    param_grid: Any,
+    X: Any,
+    y: Any,
+    *,
+    inner_cv: Any = None,
+    refit: str | None = None,
+    params: dict[str, Any] | None = None,
+    cv: Any = None,
+    groups: Any = None,
+    **options: Any,
+) -> NestedResult:
+    """Do the same with scikit-learn's search, one fit after the other."""
+    start = time.perf_counter()
+    n_rows, fit_params = _num_samples(X), params or {}
+    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+    given = list(splitter.split(X, y, groups))
+    try:
+        train, test = read_pairs(given, n_rows)
+    except NotShared as reason:
+        raise ValueError(f"cv cannot be nested: {reason}") from None
+    folds = None if inner_cv is not None else Splits.nested(given, n_rows, None)
+
+    def search(cv: Any, rows: NDArray[np.int64]) -> Any:
+        found = scikit.GridSearchCV(
+            estimator, param_grid, cv=cv, refit=True if refit is None else refit, **options
+        )
+        own = _check_method_params(X, params=fit_params, indices=rows)
+        return found.fit(*_safe_split(estimator, X, y, rows), **own)
+
+    scores: list[Any] = []
+    searches = []
+    for i, rows in enumerate(train):
+        if folds is None:
+            inner = _inner_splits(estimator, X, y, groups, inner_cv, rows)
+        else:
+            place = np.empty(n_rows, np.int64)
+            place[rows] = np.arange(len(rows))
+            own = np.flatnonzero(folds.outer == i)
+            inner = [(place[folds.train[k]], place[folds.test[k]]) for k in own]
+        searches.append(search(inner, rows))
+        scorer = searches[-1].scorer_
+        scorers = scorer if isinstance(scorer, dict) else {"score": scorer}
+        held_out = _safe_split(estimator, X, y, test[i], rows)
+        scores.append({name: one(searches[-1].best_estimator_, *held_out) for name, one in scorers.items()})
+    final = search(given, np.arange(n_rows))
+    test_scores = {name: np.array([score[name] for score in scores]) for name in scores[0]}
+    return NestedResult(
+        test_scores,
+        [found.best_params_ for found in searches],
+        np.array([found.best_score_ for found in searches]),
+        final.best_estimator_,
+        final.best_params_,
+        _metric(test_scores, refit),
+        time.perf_counter() - start,
+    )
+
+
+@drop_in(_one_by_one)
 def nested_cross_validate(
     estimator: Any,
     param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
@@ -98,7 +161,7 @@ def nested_cross_validate(
     """Estimate how well a *tuned* tree predicts: parameters are chosen anew inside every outer training set.
 
     Without ``inner_cv`` the outer folds serve inside too: outer fold i, inner fold j trains on all rows but
-    those two folds, so n outer folds need only n(n+1)/2 + 1 trees per lane of the grid, the final one
+    those two folds, so n outer folds need only n(n+1)/2 + 1 trees per setting of the grid, the final one
     included, and groups that the outer splitter keeps together stay together inside. All trees come from one
     growth where the parameters allow.
 
@@ -135,64 +198,30 @@ def nested_cross_validate(
     """
     start = time.perf_counter()
     candidates = list(ParameterGrid(param_grid))
-    try:
-        check_estimator(estimator)
-        call = Call.of("nested_cross_validate", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
-        return _shared(call, candidates, groups, inner_cv, refit, start)
-    except NotShared as reason:
-        warn_delegated("nested_cross_validate", reason)
-        cv = cv if reason.splits is None else reason.splits
-        return _one_by_one(
-            estimator, candidates, X, y, groups, scoring, cv, inner_cv, refit, n_jobs, params, start
-        )
+    call = Call.of("nested_cross_validate", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
 
+    def inner_pairs(rows: NDArray[np.int64]) -> list[Pair]:
+        pairs = _inner_splits(estimator, call.X, call.y, groups, inner_cv, rows)
+        return [(rows[train], rows[test]) for train, test in pairs]
 
-def _shared(
-    call: Call,
-    candidates: list[Mapping[str, Any]],
-    groups: Any,
-    inner_cv: Any,
-    refit: str | None,
-    start: float,
-) -> NestedResult:
-    """Grow the trees of all inner and outer training sets, and the final ones, at once."""
-    estimator, examples = call.estimator, call.examples
-    read = read_candidates(estimator, candidates, examples.n_features)
-    given = list(call.cv.split(call.X, call.y, **call.routed.splitter.split))
-    try:
-        outer = Splits.of(given, examples.n_rows)
-        pairs = [
-            pair
-            for i in range(len(outer))
-            for pair in _inner_pairs(estimator, call.X, call.y, groups, outer, inner_cv, i)
-        ]
-        every = [*(pair for _, pair in pairs), *zip(outer.train, outer.test, strict=True)]
-        splits = Splits(list(every), [train for train, _ in every], [test for _, test in every])
-        fit_params = call.routed.estimator.fit
-        grown = Grown.of(estimator, candidates, read, examples, splits, fit_params, final=True)
-    except NotShared as reason:
-        reason.splits = given
-        raise
-    results = evaluate(
-        grown,
-        call.scorer,
-        score_params=call.routed.scorer.score,
-        error_score="raise",
-        return_train_score=False,
-    )
-    scores = _by_metric([result["test_scores"] for result in results], len(candidates))
-    metric = _metric(scores, refit)
-    n_outer, owner = len(outer), np.array([i for i, _ in pairs])
-    inner = np.stack(
-        [scores[metric][:, :-n_outer][:, owner == i].mean(axis=1) for i in range(n_outer)], axis=1
-    )
-    best = inner.argmax(axis=0)
-    final = int(scores[metric][:, -n_outer:].mean(axis=1).argmax())
-    at = best, np.arange(n_outer)
+    inner = None if inner_cv is None else inner_pairs
+    grown = call.grow(candidates, partial(Splits.nested, n_rows=call.examples.n_rows, inner=inner))
+    shown_params = call.routed.scorer.score
+    chosen_params = _search_params(estimator, param_grid, scoring, params) or shown_params
+    chosen = _scores(grown, call.scorer, chosen_params)
+    shown = _scores(grown, call.scorer, shown_params) if chosen_params and not shown_params else chosen
+    metric = _metric(chosen, refit)
+    outer = grown.splits.outer
+    assert outer is not None
+    n_inner, n_outer = len(outer), len(grown.splits) - len(outer)
+    inner_mean = np.stack([_means(chosen[metric][:, :n_inner][:, outer == i]) for i in range(n_outer)])
+    best = [_best(means) for means in inner_mean]
+    final = _best(_means(chosen[metric][:, n_inner:]))
+    at = np.arange(n_outer)
     return NestedResult(
-        {name: values[:, -n_outer:][at] for name, values in scores.items()},
+        {name: values[best, n_inner + at] for name, values in shown.items()},
         [candidates[c] for c in best],
-        inner[at],
+        inner_mean[at, best],
         grown.fitted(final, -1),
         candidates[final],
         metric,
@@ -200,28 +229,46 @@ def _shared(
     )
 
 
-def _inner_pairs(
-    estimator: Any, X: Any, y: Any, groups: Any, outer: Splits, inner_cv: Any, i: int
-) -> list[tuple[int, Pair]]:
-    """Return the inner (train, test) rows of outer split ``i``, each with ``i``."""
-    if inner_cv is not None:
-        rows = outer.train[i]
-        inner_y = _safe_indexing(y, rows)
-        splitter = check_cv(inner_cv, inner_y, classifier=is_classifier(estimator))
-        inner_groups = None if groups is None else _safe_indexing(groups, rows)
-        pairs = splitter.split(_safe_indexing(X, rows), inner_y, inner_groups)
-        return [(i, (rows[train], rows[test])) for train, test in pairs]
-    return [(i, (outer.without(i, j), outer.test[j])) for j in range(len(outer)) if j != i]
+def _search_params(estimator: Any, grid: Any, scoring: Any, params: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what scikit-learn's search would give its scorer: without routing, the weights."""
+    if get_config()["enable_metadata_routing"]:
+        return {}
+    search = scikit.GridSearchCV(estimator, grid, scoring=scoring, refit=False)
+    routed: dict[str, Any] = search._get_routed_params_for_fit(params or {}).scorer.score
+    return routed
 
 
-def _by_metric(scores: list[Any], n_candidates: int) -> dict[str, NDArray[np.float64]]:
-    names = list(scores[0]) if isinstance(scores[0], dict) else ["score"]
-    return {
-        name: np.array([score[name] if isinstance(score, dict) else score for score in scores]).reshape(
-            n_candidates, -1
-        )
-        for name in names
-    }
+def _scores(grown: Grown, scorer: Any, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+    """Return the scores of each metric, an array of candidates and splits."""
+    results = evaluate(
+        grown, scorer, score_params=score_params, error_score="raise", return_train_score=False
+    )
+    scores = [result["test_scores"] for result in results]
+    if not isinstance(scores[0], dict):
+        scores = [{"score": score} for score in scores]
+    shape = len(grown.candidates), -1
+    return {name: np.array([score[name] for score in scores]).reshape(shape) for name in scores[0]}
+
+
+def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each candidate, in the arithmetic that decides ties in scikit-learn's search."""
+    means: NDArray[np.float64] = np.average(np.ascontiguousarray(scores), axis=1)
+    return means
+
+
+def _best(means: NDArray[np.float64]) -> int:
+    """Return the candidate of rank 1; as in scikit-learn's search NaN is worse than any score."""
+    return int(np.where(np.isnan(means), -np.inf, means).argmax())
+
+
+def _inner_splits(
+    estimator: Any, X: Any, y: Any, groups: Any, inner_cv: Any, rows: NDArray[np.int64]
+) -> list[Pair]:
+    """Split the rows of an outer training set; positions among them are returned."""
+    inner_y = None if y is None else _safe_indexing(y, rows)
+    splitter = check_cv(inner_cv, inner_y, classifier=is_classifier(estimator))
+    inner_groups = None if groups is None else _safe_indexing(groups, rows)
+    return list(splitter.split(_safe_indexing(X, rows), inner_y, inner_groups))
 
 
 def _metric(scores: Mapping[str, Any], refit: str | None) -> str:
@@ -232,60 +279,3 @@ def _metric(scores: Mapping[str, Any], refit: str | None) -> str:
             f"refit must name the metric that chooses, one of {list(scores)}, but {refit!r} was given"
         )
     return refit
-
-
-def _one_by_one(
-    estimator: Any,
-    candidates: list[Any],
-    X: Any,
-    y: Any,
-    groups: Any,
-    scoring: Any,
-    cv: Any,
-    inner_cv: Any,
-    refit: str | None,
-    n_jobs: int | None,
-    params: dict[str, Any] | None,
-    start: float,
-) -> NestedResult:
-    """Do the same with scikit-learn's search, one fit after the other."""
-    grid = [{name: [value] for name, value in candidate.items()} for candidate in candidates]
-    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-    outer = Splits.of(splitter.split(X, y, groups), len(y))
-    keep: Any = True if refit is None else refit
-    fit_params = {} if params is None else params
-    test_scores: list[Any] = []
-    best_params, inner_score = [], []
-    for i, rows in enumerate(outer.train):
-        place = np.empty(len(y), np.int64)
-        place[rows] = np.arange(len(rows))
-        inner = [
-            (place[train], place[test])
-            for _, (train, test) in _inner_pairs(estimator, X, y, groups, outer, inner_cv, i)
-        ]
-        search = scikit.GridSearchCV(estimator, grid, scoring=scoring, refit=keep, cv=inner, n_jobs=n_jobs)
-        search.fit(
-            _safe_indexing(X, rows),
-            _safe_indexing(y, rows),
-            **_check_method_params(X, params=fit_params, indices=rows),
-        )
-        scorers = search.scorer_ if isinstance(search.scorer_, dict) else {"score": search.scorer_}
-        X_test, y_test = _safe_indexing(X, outer.test[i]), _safe_indexing(y, outer.test[i])
-        test_scores.append(
-            {name: one(search.best_estimator_, X_test, y_test) for name, one in scorers.items()}
-        )
-        best_params.append(search.best_params_)
-        inner_score.append(search.best_score_)
-    final = scikit.GridSearchCV(
-        estimator, grid, scoring=scoring, refit=keep, cv=list(outer.given), n_jobs=n_jobs
-    ).fit(X, y, **fit_params)
-    scores = {name: np.array([score[name] for score in test_scores]) for name in test_scores[0]}
-    return NestedResult(
-        scores,
-        best_params,
-        np.array(inner_score),
-        final.best_estimator_,
-        final.best_params_,
-        _metric(scores, refit),
-        time.perf_counter() - start,
-    )

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn import model_selection as scikit
 
-from crosscut.model_selection.call import Call, checked_like
-from crosscut.model_selection.delegation import NotShared, warn_delegated
-from crosscut.model_selection.settings import check_estimator, check_method
+from crosscut.model_selection.call import Call, drop_in
+from crosscut.model_selection.delegation import NotShared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from crosscut.model_selection.evaluation import Grown
 
 
-@checked_like(scikit.cross_val_predict)
+@drop_in(scikit.cross_val_predict)
 def cross_val_predict(
     estimator: Any,
     X: Any,
@@ -46,29 +45,14 @@ def cross_val_predict(
     >>> cross_val_predict(DecisionTreeClassifier(), X, y, cv=10, method="predict_proba").shape
     (150, 3)
     """
-    try:
-        check_estimator(estimator)
-        check_method(estimator, method)
-        call = Call.of("cross_val_predict", estimator, X, y, groups, cv, params, scored=False, n_jobs=n_jobs)
-        test, parts = [], []
-        for grown in call.grow_parts():
-            test += grown.splits.test
-            parts.append(_predictions(grown, method))
-    except NotShared as reason:
-        warn_delegated("cross_val_predict", reason)
-        delegated: NDArray[Any] = scikit.cross_val_predict(
-            estimator,
-            X,
-            y,
-            groups=groups,
-            cv=cv if reason.splits is None else reason.splits,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            params=params,
-            pre_dispatch=pre_dispatch,
-            method=method,
-        )
-        return delegated
+    del verbose, pre_dispatch
+    if not hasattr(estimator, method):
+        raise NotShared(f"a {type(estimator).__name__} has no {method}")
+    call = Call.of("cross_val_predict", estimator, X, y, groups, cv, params, scored=False, n_jobs=n_jobs)
+    test, parts = [], []
+    for grown in call.grow_parts():
+        test += grown.splits.test
+        parts.append(_predictions(grown, method))
     rows, n_rows = np.concatenate(test), call.examples.n_rows
     if len(rows) != n_rows or len(np.unique(rows)) != n_rows:
         raise ValueError("cross_val_predict only works for partitions")
@@ -80,9 +64,9 @@ def cross_val_predict(
 def _predictions(grown: Grown, method: str) -> NDArray[Any]:
     """Return what ``method`` gives for the test rows, split after split."""
     examples, splits = grown.examples, grown.splits
-    lane, cut = grown.candidates[0]
-    grove = grown.groves[lane]
-    places = grove.stopped(grown.places(lane, splits.test), cut)
+    candidate = grown.candidates[0]
+    grove = grown.groves[candidate.setting]
+    places = grove.stopped(grown.places(candidate.setting, splits.test), candidate)
     found: NDArray[Any]
     if examples.classes is None:
         found = grove.mean[places]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sklearn import model_selection as scikit
@@ -13,12 +14,13 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.validation import _check_method_params
 
-from crosscut.model_selection.call import Call
+from crosscut.model_selection.call import Call, as_list
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.progress import print_fits
 from crosscut.model_selection.settings import check_estimator, read_candidates
+from crosscut.model_selection.splits import Splits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,19 +45,26 @@ class SharedSearch:
         """
         self._validate_params()
         given_cv = self.cv
+        self.cv = as_list(given_cv)
         try:
-            self._fit_shared(X, y, params)
-        except NotShared as reason:
-            warn_delegated(type(self).__name__, reason)
-            if reason.splits is not None:
-                self.cv = reason.splits
-            try:
+            reason = self._fit_shared(X, y, params)
+            if reason is not None:
+                warn_delegated(type(self).__name__, reason)
+                self.cv = self.cv if reason.splits is None else reason.splits
                 super().fit(X, y, **params)  # type: ignore[misc]
-            finally:
-                self.cv = given_cv
+        finally:
+            self.cv = given_cv
         return self
 
-    def _fit_shared(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
+    def _fit_shared(self: Any, X: Any, y: Any, params: dict[str, Any]) -> NotShared | None:
+        """Fit, or return the reason why the trees cannot be grown together."""
+        try:
+            self._fit_together(X, y, params)
+        except NotShared as reason:
+            return reason
+        return None
+
+    def _fit_together(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
         check_estimator(self.estimator)
         refuse_callbacks(self, self.estimator)
         scorers, refit_metric = self._get_scorers()
@@ -76,7 +85,7 @@ class SharedSearch:
                 f" totalling {len(candidates) * self.n_splits_} fits"
             )
         call = Call(self.estimator, X, y, cv, scorers, routed, examples)
-        grown = call.grow(candidates, final=bool(self.refit))
+        grown = call.grow(candidates, partial(Splits.of, n_rows=examples.n_rows, final=bool(self.refit)))
         if len(grown.splits) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "
@@ -117,8 +126,8 @@ class GridSearchCV(SharedSearch, scikit.GridSearchCV):  # type: ignore[misc]
 
     Arguments, attributes and results are those of :class:`sklearn.model_selection.GridSearchCV`.
     ``max_depth``, ``min_impurity_decrease`` and ``ccp_alpha`` cost nothing extra, for every smaller tree is
-    inside the larger one; a value of ``min_samples_leaf`` or ``min_samples_split`` costs a lane, a criterion
-    or class weight a growth. What cannot be shared is delegated to scikit-learn with one
+    inside the larger one; a value of ``min_samples_leaf`` costs more trees of the same growth, a criterion or
+    class weight a growth. What cannot be shared is delegated to scikit-learn with one
     :class:`DelegationWarning` that names the parameter.
 
     Examples

@@ -1,19 +1,17 @@
-"""A candidate's parameters, parted into what needs a growth, what needs a lane and what needs neither."""
+"""A candidate's parameters: what needs trees of its own, and what only makes larger trees smaller."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.model_selection.delegation import NotShared
 from crosscut.tasks.growth import Growth, Limits
-from crosscut.training.training_set import check_parameters
+from crosscut.training.parameters import check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Criterion
 
 # scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
-# this is one more cut (it matters only where targets are told apart by less than 1.5e-8).
+# this is one more limit (it matters only where targets are told apart by less than 1.5e-8).
 PURE = 2.220446049250313e-16
 # scikit-learn's names of the criteria that are grown here
 CRITERIA: dict[str, Criterion] = {
@@ -42,47 +40,23 @@ FIXED = {
 }
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Where a grown tree is cut short: parameters without a lane, as smaller trees are inside larger ones."""
-
-    max_depth: int | None = None
-    min_samples_split: int = 2
-    min_decrease: float = 0.0
-    alpha: float = 0.0
-
-
-@dataclass(frozen=True)
-class Lane:
-    """What decides how a candidate's trees grow, its :class:`Cut` aside."""
+class Setting(NamedTuple):
+    """What needs trees of its own; all candidates of a setting are inside one tree per training set."""
 
     growth: Growth
     max_bins: int | None
     class_weight: Any  # hashable form: None, "balanced" or sorted items
-    min_samples_leaf: (
-        float  # as in scikit-learn a number of rows, or if no integer a fraction of the training rows
-    )
-    min_samples_split: float | None  # only a fraction: its number of rows is not the same for all trees
+    min_samples_leaf: int | float
+    min_samples_split: float | None  # only a share: its number of rows is not the same for all trees
     min_impurity: float  # what is no more impure than this is not split
 
-    def limits(self, n_rows: int, cuts: Sequence[Cut]) -> Limits:
-        """Return the limits of a task with ``n_rows`` training rows, as large as its largest candidate."""
-        depths = [cut.max_depth for cut in cuts]
-        leaf = _count_rows(self.min_samples_leaf, n_rows)
-        split = min(cut.min_samples_split for cut in cuts)
-        if self.min_samples_split is not None:
-            split = max(split, _count_rows(self.min_samples_split, n_rows))
-        return Limits(
-            None if None in depths else max(depth for depth in depths if depth is not None),
-            max(split, 2 * leaf),
-            leaf,
-            min(cut.min_decrease for cut in cuts),
-        )
 
+class Candidate(NamedTuple):
+    """One choice of parameters: its setting, and where it stops in the setting's trees."""
 
-def _count_rows(limit: float, n_rows: int) -> int:
-    """Return a limit as a number of rows: a fraction is of the training rows, rounded up."""
-    return math.ceil(limit * n_rows) if isinstance(limit, float) else int(limit)
+    setting: Setting
+    limits: Limits
+    ccp_alpha: float
 
 
 def is_scikit(estimator: Any) -> bool:
@@ -102,16 +76,10 @@ def check_estimator(estimator: Any) -> None:
         raise NotShared(f"the estimator is a {type(estimator).__name__}, not a tree")
 
 
-def check_method(estimator: Any, method: str) -> None:
-    """Refuse a method that the estimator does not have."""
-    if not hasattr(estimator, method):
-        raise NotShared(f"a {type(estimator).__name__} has no {method}")
-
-
 def read_candidates(
     estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int
-) -> list[tuple[Lane, Cut]]:
-    """Return each candidate's lane and cut, or raise :class:`NotShared` naming the parameter that forbids it.
+) -> list[Candidate]:
+    """Read each candidate, or raise :class:`NotShared` naming the parameter that forbids sharing.
 
     Values that the estimator itself refuses are left to scikit-learn, which knows how a failing fit is
     reported.
@@ -133,7 +101,7 @@ def read_candidates(
     return read
 
 
-def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> tuple[Lane, Cut]:
+def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> Candidate:
     for name, (value, consequence) in FIXED.items():
         given = params.get(name, value)
         if given is not value and given != value:
@@ -151,22 +119,23 @@ def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> tuple[
         weight = tuple(sorted(weight.items(), key=repr))
     elif not (weight is None or weight == "balanced"):
         raise NotShared(f"class_weight={weight!r} is for several outputs")
-    split = params["min_samples_split"]
-    whole = isinstance(split, Integral)
-    leaf = params["min_samples_leaf"]
-    lane = Lane(
+    depth = params["max_depth"]
+    limits = Limits(
+        None if depth is None else int(depth),
+        _rows_or_share(params["min_samples_split"]),
+        _rows_or_share(params["min_samples_leaf"]),
+        float(params["min_impurity_decrease"]),
+    )
+    setting = Setting(
         Growth(CRITERIA[criterion], params.get("splits", "binary")),
         params.get("max_bins"),
         weight,
-        int(leaf) if isinstance(leaf, Integral) else float(leaf),
-        None if whole else float(split),
+        limits.min_samples_leaf,
+        limits.min_samples_split if isinstance(limits.min_samples_split, float) else None,
         PURE if scikit else -1.0,
     )
-    depth = params["max_depth"]
-    cut = Cut(
-        None if depth is None else int(depth),
-        int(split) if whole else 2,
-        float(params["min_impurity_decrease"]),
-        float(params["ccp_alpha"]),
-    )
-    return lane, cut
+    return Candidate(setting, limits, float(params["ccp_alpha"]))
+
+
+def _rows_or_share(limit: Any) -> int | float:
+    return int(limit) if isinstance(limit, Integral) else float(limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,17 +11,16 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection._validation import _aggregate_score_dicts, _normalize_score_results
 from sklearn.utils import indexable
 
-from crosscut.model_selection.call import Call, checked_like
-from crosscut.model_selection.delegation import NotShared, warn_delegated
+from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.progress import print_fits
-from crosscut.model_selection.settings import check_estimator
+from crosscut.model_selection.splits import Splits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@checked_like(scikit.cross_validate)
+@drop_in(scikit.cross_validate)
 def cross_validate(
     estimator: Any,
     X: Any,
@@ -75,42 +75,23 @@ def cross_validate(
     >>> sorted(result), result["test_score"].shape
     (['fit_time', 'score_time', 'test_score'], (10,))
     """
+    del pre_dispatch
     raise_exc = error_score == "raise"
-    try:
-        check_estimator(estimator)
-        call = Call.of(
-            "cross_validate", estimator, X, y, groups, cv, params, scoring, raise_exc=raise_exc, n_jobs=n_jobs
-        )
-        results, given = [], []
-        for grown in call.grow_parts():
-            results += evaluate(
-                grown,
-                call.scorer,
-                score_params=call.routed.scorer.score,
-                error_score=error_score,
-                return_train_score=return_train_score,
-                return_estimator=return_estimator,
-            )
-            given += grown.splits.given if return_indices else []
-    except NotShared as reason:
-        warn_delegated("cross_validate", reason)
-        delegated: dict[str, Any] = scikit.cross_validate(
-            estimator,
-            X,
-            y,
-            groups=groups,
-            scoring=scoring,
-            cv=cv if reason.splits is None else reason.splits,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            params=params,
-            pre_dispatch=pre_dispatch,
+    call = Call.of(
+        "cross_validate", estimator, X, y, groups, cv, params, scoring, raise_exc=raise_exc, n_jobs=n_jobs
+    )
+    results: list[Any] = []
+    given: list[Any] = []
+    for grown in call.grow_parts():
+        results += evaluate(
+            grown,
+            call.scorer,
+            score_params=call.routed.scorer.score,
+            error_score=error_score,
             return_train_score=return_train_score,
             return_estimator=return_estimator,
-            return_indices=return_indices,
-            error_score=error_score,
         )
-        return delegated
+        given += grown.splits.given if return_indices else []
     print_fits(verbose, results, [None], len(results))
     columns = _aggregate_score_dicts(results)
     found = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
@@ -128,7 +109,7 @@ def cross_validate(
     return found
 
 
-@checked_like(scikit.cross_val_score)
+@drop_in(scikit.cross_val_score)
 def cross_val_score(
     estimator: Any,
     X: Any,
@@ -175,7 +156,7 @@ def cross_val_score(
     return scores
 
 
-@checked_like(scikit.validation_curve)
+@drop_in(scikit.validation_curve)
 def validation_curve(
     estimator: Any,
     X: Any,
@@ -208,30 +189,11 @@ def validation_curve(
     >>> test.shape
     (4, 5)
     """
-    try:
-        check_estimator(estimator)
-        X, y, groups = indexable(X, y, groups)
-        call = Call.of("validation_curve", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
-        candidates = [{param_name: value} for value in param_range]
-        grown = call.grow(candidates)
-    except NotShared as reason:
-        warn_delegated("validation_curve", reason)
-        train_scores, test_scores = scikit.validation_curve(
-            estimator,
-            X,
-            y,
-            param_name=param_name,
-            param_range=param_range,
-            groups=groups,
-            cv=cv if reason.splits is None else reason.splits,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            pre_dispatch=pre_dispatch,
-            verbose=verbose,
-            error_score=error_score,
-            params=params,
-        )
-        return train_scores, test_scores
+    del pre_dispatch
+    X, y, groups = indexable(X, y, groups)
+    call = Call.of("validation_curve", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
+    candidates = [{param_name: value} for value in param_range]
+    grown = call.grow(candidates, partial(Splits.of, n_rows=call.examples.n_rows))
     results = evaluate(
         grown,
         call.scorer,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import BLUE, GREY, axes, plain
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) ->
 
     Parameters
     ----------
-    model : TreeClassifier
+    model : TreeClassifier or its Fit
         Fitted with cross-validation. Of two classes the second one's probability is drawn; of more, that of
         the predicted class.
     ax : Axes, optional
@@ -25,10 +26,11 @@ def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) ->
     n_bins : int
         Intervals of probability; the area of a dot is the number of its rows.
     """
-    cv = model._cross_validation("plot_calibration()")  # noqa: SLF001, one package
+    fit = fit_of(model)
+    cv, classes = fit.validated("plot_calibration()"), fit.known_classes
     known = ~np.isnan(cv.values[:, 0])
     actual, values = cv.y[known], cv.values[known]
-    two = len(cv.classes) == 2
+    two = len(classes) == 2
     given = values[:, 1] if two else values.max(axis=1)
     right = actual == 1 if two else actual == values.argmax(axis=1)
     ax = axes(ax, 4.6, 4.2)
@@ -40,8 +42,8 @@ def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) ->
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
     ax.plot(middle, share, color=BLUE, linewidth=1)
     ax.scatter(middle, share, s=15 + 250 * count[some] / count.max(), color=BLUE, alpha=0.6, linewidth=0)
-    ax.set_xlabel(f"probability of {cv.classes[1]}" if two else "probability of the predicted class")
-    ax.set_ylabel(f"share that is {cv.classes[1]}" if two else "share that is right")
+    ax.set_xlabel(f"probability of {classes[1]}" if two else "probability of the predicted class")
+    ax.set_ylabel(f"share that is {classes[1]}" if two else "share that is right")
     ax.set_xlim(-0.05, 1.05)
     ax.set_ylim(-0.05, 1.05)
     plain(ax)

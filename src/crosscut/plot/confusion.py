@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import axes
-from crosscut.report.summary import confusion
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,13 +18,14 @@ def plot_confusion(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : TreeClassifier
+    model : TreeClassifier or its Fit
         Fitted with cross-validation.
     ax : Axes, optional
         Where to draw.
     """
-    counts = confusion(model)
-    names = [str(c) for c in model.classes_]
+    fit = fit_of(model)
+    cv, classes = fit.validated("plot_confusion()"), fit.known_classes
+    counts, names = cv.confusion, [str(c) for c in classes]
     size = 1.6 + 0.55 * min(len(names), 20)
     ax = axes(ax, size + 0.6, size)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

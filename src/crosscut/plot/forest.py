@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crosscut.forest.labels import branch_label, fold_label, outcome_label
 from crosscut.plot.boxes import draw
 from crosscut.plot.layout import Box
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from crosscut.forest.sharing import SharedNode
+    from crosscut.training.fit import Fit
 
 MOST_BOXES = 60  # more make a picture too wide to read
 
 
 def plot_forest(
-    model: Any, *, ax: Axes | None = None, max_depth: int | None = None, fold_shared: bool = True
+    model: Any, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
 ) -> Axes:
     """Draw the final tree and the trees of the folds in one picture.
 
@@ -28,14 +30,14 @@ def plot_forest(
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or their Fit
         Fitted with cross-validation.
     ax : Axes, optional
         Where to draw; by default new axes as large as the forest needs.
     max_depth : int, optional
         Levels to draw; by default as many as are readable.
-    fold_shared : bool
-        Fold away parts on which all trees that reach them agree to the last leaf: one dashed box each.
+    collapse : bool
+        Collapse parts on which all trees that reach them agree to the last leaf: one dashed box each.
 
     Returns
     -------
@@ -50,15 +52,16 @@ def plot_forest(
     >>> len(ax.patches) > 3
     True
     """
-    model._cross_validation("plot_forest()")  # noqa: SLF001, says what is missing
-    root = model.forest_.sharing.root
+    fit = fit_of(model)
+    fit.validated("plot_forest()")
+    root = fit.forest.sharing.root
     agreed = _agreed(root)
     depth = max_depth
     if depth is None:
-        depth = max(tree.max_depth for tree in model.forest_.trees)
-        while depth > 1 and _count(root, depth, agreed if fold_shared else {}) > MOST_BOXES:
+        depth = max(tree.max_depth for tree in fit.forest)
+        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MOST_BOXES:
             depth -= 1
-    return draw(_box(model, root, depth, agreed if fold_shared else {}), ax)
+    return draw(_box(fit, root, depth, agreed if collapse else {}), ax)
 
 
 def _agreed(root: SharedNode) -> dict[int, int]:
@@ -84,7 +87,7 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
     return count
 
 
-def _box(model: Any, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
+def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
     """Return the boxes of the forest; a loop, since forests may be deeper than Python's stack."""
     made = Box("")
     todo = [(root, made)]
@@ -94,36 +97,36 @@ def _box(model: Any, root: SharedNode, depth: int, agreed: dict[int, int]) -> Bo
         going = sum(len(group) for group in node.groups)
         size = agreed.get(id(node), 0)
         if not node.groups:
-            box.text, box.kind = _leaf(model, node.tasks, at), "leaf"
+            box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
             box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "folded"
         elif size > 3:
             who = "one tree" if len(node.tasks) == 1 else "all agree"
             box.text, box.kind = f"{who}:\n{size} nodes", "folded"
         elif len(node.groups) == 1 and going == len(node.tasks):
-            todo += _test(model, box, node, 0, at)
+            todo += _test(fit, box, node, 0, at)
         else:
             box.text, box.kind = " ", "fork"
             for k, group in enumerate(node.groups):
                 branch = Box("", above=_trees(group))
                 box.children.append(branch)
-                todo += _test(model, branch, node, k, at)
+                todo += _test(fit, branch, node, k, at)
             staying = [task for task in node.tasks if not any(task in group for group in node.groups)]
             if staying:
-                box.children.append(Box(_leaf(model, staying, at), kind="leaf", above=_trees(staying)))
+                box.children.append(Box(_leaf(fit, staying, at), kind="leaf", above=_trees(staying)))
     return made
 
 
-def _test(model: Any, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
+def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
     """Make a box the test of one group, and list the boxes of its branches to be filled."""
-    schema = model._schema  # noqa: SLF001
+    schema = fit.schema
     group, below = node.groups[k], node.children[k]
-    first = model.forest_.trees[group[0]]
+    first = fit.forest.trees[group[0]]
     box.text = schema.names[int(first.feature[at[group[0]]])]
     todo = []
     for child in below:
         task = child.tasks[0]
-        tree, parent = model.forest_.trees[task], at[task]
+        tree, parent = fit.forest.trees[task], at[task]
         children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
         asked = branch_label(tree, parent, children.index(child.nodes[0]), schema, most=3)
         made = Box("", above=asked)
@@ -139,17 +142,17 @@ def _trees(tasks: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def _leaf(model: Any, tasks: Any, at: dict[int, int]) -> str:
+def _leaf(fit: Fit, tasks: Any, at: dict[int, int]) -> str:
     """Return what the trees say here, each outcome with how many say it if they differ."""
-    classes = model._classes()  # noqa: SLF001
+    classes = fit.classes
     said: dict[str, int] = {}
     for task in tasks:
-        outcome = outcome_label(model.forest_.trees[task].value[at[task]], classes)
+        outcome = outcome_label(fit.forest.trees[task].value[at[task]], classes)
         said[outcome] = said.get(outcome, 0) + 1
     if len(said) == 1:
         return next(iter(said))
     if classes is None:
-        means = [float(model.forest_.trees[task].value[at[task], 0]) for task in tasks]
+        means = [float(fit.forest.trees[task].value[at[task], 0]) for task in tasks]
         return f"{min(means):.4g}\nto {max(means):.4g}"
     return "\n".join(
         f"{outcome} ({count} trees)" for outcome, count in sorted(said.items(), key=lambda s: -s[1])[:3]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import BLUE, GREY, axes, plain, whole_numbers
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,12 +18,12 @@ def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or their Fit
         Fitted with cross-validation.
     ax : Axes, optional
         Where to draw.
     """
-    sharing = model.forest_.sharing
+    sharing = fit_of(model).forest.sharing
     ax = axes(ax, 6.4, 3.4)
     level = np.arange(1, len(sharing.f) + 1)
     ax.bar(level, sharing.f, color=BLUE, width=0.7)
@@ -50,12 +51,12 @@ def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or their Fit
         Fitted by an engine that measured it.
     ax : Axes, optional
         Where to draw.
     """
-    levels = model.forest_.levels
+    levels = fit_of(model).forest.levels
     if levels is None or "seconds" not in levels:
         raise ValueError("the engine that grew these trees did not measure the time of levels")
     seconds = np.asarray(levels["seconds"], dtype=float)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import BLUE, GREY, axes, plain
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,11 +25,10 @@ def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw.
     """
-    cv = model._cross_validation("plot_predictions()")  # noqa: SLF001, one package
+    cv = fit_of(model).validated("plot_predictions()")
     if cv.classes is not None:
         raise ValueError("plot_predictions() is for numbers; plot_confusion() is for classes")
-    given = cv.forest.packed.value[cv.node, 0]
-    actual = cv.y[cv.held_out.rows]
+    given, actual = cv.decided, cv.y[cv.rows]
     step = -(-len(actual) // MOST_POINTS)
     given, actual = given[::step], actual[::step]
     ax = axes(ax, 4.6, 4.4)

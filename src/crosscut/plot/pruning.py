@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, plain
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,12 +18,13 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or their Fit
         Fitted with cross-validation.
     ax : Axes, optional
         Where to draw.
     """
-    table = model.pruning_table_
+    fit = fit_of(model)
+    table = fit.pruning_table
     ax = axes(ax, 6.4, 4.0)
     leaves, error, spread = table.n_leaves, table.cv_error, table.standard_error
     ax.fill_between(leaves, error - spread, error + spread, color=BLUE, alpha=0.15, linewidth=0)
@@ -31,7 +33,7 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     best = table.choose("best")
     limit = float(error[best] + spread[best])
     ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label="least error + 1 standard error")
-    rule = model.prune if model.prune in {"best", "1se"} else None
+    rule = fit.settings["prune"] if fit.settings["prune"] in {"best", "1se"} else None
     chosen = table.choose(rule or "best")
     ax.plot([leaves[chosen]], [error[chosen]], "o", markersize=11, markerfacecolor="none", color=ORANGE)
     ax.annotate(
@@ -47,7 +49,7 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.xaxis.set_major_formatter("{x:g}")
     ax.set_ylim(bottom=0)
     ax.set_xlabel("leaves of the final tree")
-    ax.set_ylabel("error rate" if model._classes() is not None else "mean squared error")  # noqa: SLF001, one package
+    ax.set_ylabel("mean squared error" if fit.classes is None else "error rate")
     ax.legend(frameon=False, fontsize=8)
     plain(ax)
     return ax

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import GREY, axes, class_colour, plain
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : TreeClassifier
+    model : TreeClassifier or its Fit
         Fitted with cross-validation. Of two classes the second is drawn; of more, each against the others,
         the ten most frequent ones.
     ax : Axes, optional
@@ -27,16 +28,17 @@ def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
     """
     from sklearn.metrics import roc_auc_score, roc_curve
 
-    cv = model._cross_validation("plot_roc()")  # noqa: SLF001, one package
+    fit = fit_of(model)
+    cv, classes = fit.validated("plot_roc()"), fit.known_classes
     known = ~np.isnan(cv.values[:, 0])
     actual, given = cv.y[known], cv.values[known]
     ax = axes(ax, 4.6, 4.2)
-    frequent = np.argsort(-np.bincount(actual, minlength=len(cv.classes)), kind="stable")[:MOST_CLASSES]
-    drawn = [1] if len(cv.classes) == 2 else sorted(frequent.tolist())
+    frequent = np.argsort(-np.bincount(actual, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
+    drawn = [1] if len(classes) == 2 else sorted(frequent.tolist())
     for k in drawn:
         false, true, _ = roc_curve(actual == k, given[:, k])
         area = roc_auc_score(actual == k, given[:, k])
-        ax.plot(false, true, color=class_colour(k), label=f"{cv.classes[k]}: area {area:.3f}")
+        ax.plot(false, true, color=class_colour(k), label=f"{classes[k]}: area {area:.3f}")
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
     ax.set_xlabel("false alarms: share of the other rows")
     ax.set_ylabel("found: share of the class's rows")

@@ -9,6 +9,7 @@ from crosscut.forest.predict import probabilities
 from crosscut.plot.boxes import draw
 from crosscut.plot.canvas import class_colour
 from crosscut.plot.layout import Box
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or their Fit
         Fitted.
     ax : Axes, optional
         Where to draw; by default new axes as large as the tree needs.
@@ -41,7 +42,8 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
     >>> len(ax.texts) >= 5
     True
     """
-    tree, schema, classes = model.tree_, model._schema, model._classes()  # noqa: SLF001, one package
+    fit = fit_of(model)
+    tree, schema, classes = fit.final, fit.schema, fit.classes
     if max_depth is None:
         max_depth = tree.max_depth
         while max_depth > 1 and int((tree.depth <= max_depth).sum()) > MOST_NODES:

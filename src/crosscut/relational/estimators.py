@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut.relational.bias import Bias
 from crosscut.relational.folds import folds_of
-from crosscut.relational.growth import Grower, RelationalForest
-from crosscut.relational.prediction import leaf_numbers
-from crosscut.relational.printing import legend
-from crosscut.relational.queries import STEP_LIMIT, Facts
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.growth import Grower, RelationalForest
+from crosscut.relational.queries.prediction import leaf_numbers
+from crosscut.relational.queries.printing import legend
+from crosscut.relational.queries.queries import STEP_LIMIT, Facts
+from crosscut.relational.queries.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.relational.database import Database
-    from crosscut.relational.growth import Sharing
-    from crosscut.relational.rule import Goal
-    from crosscut.relational.settings import Settings
-    from crosscut.relational.tree import RelationalTree
+    from crosscut.relational.database.database import Database
+    from crosscut.relational.language.rule import Goal
+    from crosscut.relational.language.settings import Settings
+    from crosscut.relational.queries.growth import Sharing
+    from crosscut.relational.queries.tree import RelationalTree
 
 
 class StepLimitWarning(RuntimeWarning):
@@ -85,7 +86,7 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         bias = Bias.from_schema(database) if self.bias is None else self.bias
         if bias.settings.regression != self.regression:
             bias = bias.with_settings(regression=self.regression)
-        language = bias.resolve(database)
+        language = resolve(bias, database)
         self.folds_ = folds_of(self.cv, database)
         facts = Facts(database, language.root)
         grower = Grower(facts, language, self.folds_, step_limit=self.step_limit)
@@ -137,12 +138,13 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _score(self, target: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Score of predictions; both are class codes, or numbers."""
 
-    def _goals(self) -> tuple[Goal, ...]:
+    def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final tree."""
         return tuple(goal for node in self.tree_.root.walk() for goal in node.test)
 
-    def _legend(self) -> list[str]:
-        return legend(self._goals(), self.tree_.signature)
+    def legend(self) -> list[str]:
+        """Return what the columns of the tables that the tree is about mean."""
+        return legend(self.goals(), self.tree_.signature)
 
     def _leaves(self, database: Database) -> list[Any]:
         check_is_fitted(self, "forest_")
@@ -175,7 +177,7 @@ class _RelationalTree(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the pruned trees and the cross-validation to a model file, to be read by `load_model`."""
-        from crosscut.relational.model_file import save
+        from crosscut.relational.model_file.trees import save
 
         check_is_fitted(self, "forest_")
         save(self, path)
@@ -224,7 +226,7 @@ class RelationalTreeClassifier(_RelationalTree):
 
     Examples
     --------
-    >>> from crosscut.relational.database import Database
+    >>> from crosscut.relational.database.database import Database
     >>> db = Database.from_prolog('''
     ...     machine(1, sendback). worn(1, gear). worn(1, engine). machine(2, ok).
     ...     machine(3, fix). worn(3, gear). machine(4, sendback). worn(4, engine).
@@ -290,7 +292,7 @@ class RelationalTreeRegressor(_RelationalTree):
 
     Examples
     --------
-    >>> from crosscut.relational.database import Database
+    >>> from crosscut.relational.database.database import Database
     >>> facts = "".join(f"weight({i},{1.0 + i % 2}). " + ("big(%d). " % i if i % 2 else "") for i in range(8))
     >>> db = Database.from_prolog(facts, predict="weight(+thing,-number)", regression=True)
     >>> model = RelationalTreeRegressor(Bias.of(["big(+T)"]), cv=4).fit(db)

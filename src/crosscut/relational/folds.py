@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.relational.database import Database
+    from crosscut.relational.database.database import Database
 
 
 def folds_of(cv: int | str | ArrayLike | None, database: Database) -> NDArray[np.int32]:
@@ -17,7 +17,7 @@ def folds_of(cv: int | str | ArrayLike | None, database: Database) -> NDArray[np
 
     Examples
     --------
-    >>> from crosscut.relational.database import Database
+    >>> from crosscut.relational.database.database import Database
     >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
     >>> folds_of(2, db).tolist()
     [0, 1, 0, 1, 0]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import crosscut
-from crosscut.relational.terms import term_text
+from crosscut.relational.language.terms import term_text
 from crosscut.report.charts import fold_chart, level_chart
 from crosscut.report.html import page_template
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from crosscut.relational.model_file import RelationalModel
+    from crosscut.relational.model_file.trees import RelationalModel
 
 MOST_LINES = 400  # of the tree; beyond that the page says how many are left out
 
@@ -45,7 +45,7 @@ def summarize(model: RelationalModel) -> dict[str, Any]:
             "literals": tree.n_literals,
             "depth": tree.depth,
         },
-        "tables": model._legend(),  # noqa: SLF001, one package
+        "tables": model.legend(),
         "text": str(tree),
         "prolog": tree.to_prolog(),
         "cv": None,
@@ -112,7 +112,7 @@ def report_html(summary: dict[str, Any]) -> str:
     }
     if cv is not None:
         charts["folds"] = fold_chart(cv["score_by_fold"], cv["measure"], cv["score"])
-    return page_template("relational.html").render(
+    return page_template("report.html", "crosscut.relational").render(
         **summary,
         tree_text="\n".join(lines[:MOST_LINES]) + (f"\n… {left} more lines" if left > 0 else ""),
         charts=charts,

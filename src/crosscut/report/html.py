@@ -8,43 +8,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosscut.forest.labels import counted, fold_label, number
+from crosscut.forest.text import export_text
 from crosscut.report.charts import fold_chart, level_chart, pruning_chart
 from crosscut.report.shared_nodes import shared_nodes
 from crosscut.report.summary import summarize
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from jinja2 import Template
 
-    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
 
-
-_NAMES = {"classification": "TreeClassifier", "regression": "TreeRegressor"}
-
-
-def write_report(model: CrossValidatedTree, path: str | PathLike[str], *, target: str = "target") -> None:
+def write_report(
+    model: Any,
+    path: str | PathLike[str],
+    *,
+    target: str | None = None,
+    summary: dict[str, Any] | None = None,
+) -> None:
     """Write the report on a model fitted with cross-validation to an HTML file.
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
+    model : TreeClassifier, TreeRegressor or their Fit
         Fitted with cross-validation.
     path : path
         The file to write; it needs no other file and no network.
-    target : str
-        Name of what is predicted.
+    target : str, optional
+        Name of what is predicted, if not the one that the fit has.
+    summary : dict, optional
+        What `summarize` said of the same fit, if that is known already.
     """
-    model._cross_validation("report()")  # noqa: SLF001, says what is missing
-    page = report_html(summarize(model, target=target), shared_nodes(model), model.to_text(decimals=4))
-    Path(path).write_text(page, encoding="utf-8")
+    fit = fit_of(model)
+    fit.validated("report()")
+    if summary is None:
+        summary = summarize(fit, target=target)
+    text = export_text(fit.final, fit.schema, fit.classes, decimals=4)
+    Path(path).write_text(report_html(fit.learner, summary, shared_nodes(fit), text), encoding="utf-8")
 
 
-def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> str:
+def report_html(learner: str, summary: dict[str, Any], forest: dict[str, Any], text: str) -> str:
     """Fill the page's template from plain data."""
     template = page_template("page.html")
     lines = text.splitlines()
-    classify = summary["task"] == "classification"
+    classify = summary["kind"] == "classification"
     cv, stability = summary["cv"], summary["stability"]
     return template.render(
         **summary,
@@ -54,7 +62,7 @@ def report_html(summary: dict[str, Any], forest: dict[str, Any], text: str) -> s
         n_forest=len(forest["nodes"]),
         left_out=forest["left_out"],
         tree_text="\n".join(lines[:80]) + (f"\n… {len(lines) - 80} more lines" if len(lines) > 80 else ""),
-        code=fitting_code(_NAMES[summary["task"]], summary["settings"]),
+        code=fitting_code(learner, summary["settings"]),
         counted=any(column["missing"] is not None for column in summary["data"]["columns"]),
         most_important=max(column["importance"] for column in summary["data"]["columns"]) or 1.0,
         charts={
@@ -72,13 +80,13 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def page_part(name: str) -> str:
+def page_part(name: str, package: str = "crosscut.report") -> str:
     """Return a file that pages are made of."""
-    return files("crosscut.report").joinpath(name).read_text(encoding="utf-8")
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def page_template(name: str) -> Template:
-    """Return the template of a page; what is filled in is escaped."""
+def page_template(name: str, package: str = "crosscut.report") -> Template:
+    """Return the template of a page that lies in a package; what is filled in is escaped."""
     from jinja2 import Environment, FunctionLoader
 
     environment = Environment(
@@ -91,7 +99,7 @@ def page_template(name: str) -> Template:
         "folds": fold_label,
     }
     environment.globals["style"] = page_part("page.css")
-    return environment.get_template(name)
+    return environment.from_string(page_part(name, package))
 
 
 def fitting_code(name: str, settings: dict[str, Any], *, first: str = "", data: str = "X, y") -> str:

@@ -17,26 +17,31 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
     from os import PathLike
 
-    from crosscut.rules.fitted_rules import FittedRules
     from crosscut.rules.rule_set import RuleSet
+    from crosscut.rules.wording import Wording
+    from crosscut.training.fit import Fit
 
 MOST_RULES = 500  # of the page
 MOST_SETS = 50
 
 
-def write_rule_report(model: FittedRules, path: str | PathLike[str], *, target: str = "target") -> None:
+def write_rule_report(
+    fit: Fit, wording: Wording, path: str | PathLike[str], *, target: str | None = None
+) -> None:
     """Write the report on rules fitted with cross-validation to an HTML file.
 
     Parameters
     ----------
-    model : RuleClassifier or RelationalRuleClassifier
-        Fitted with cross-validation.
+    fit : Fit
+        Of rules, with cross-validation.
+    wording : Wording
+        Puts them into words.
     path : path
         The file to write; it needs no other file and no network.
-    target : str
-        Name of what is predicted.
+    target : str, optional
+        Name of what is predicted, if not the one that the fit has.
     """
-    summary = summarize_rules(model, target=target)
+    summary = summarize_rules(fit, wording, target=target)
     page = page_template("rules.html").render(
         **summary,
         most_rules=MOST_RULES,
@@ -46,49 +51,51 @@ def write_rule_report(model: FittedRules, path: str | PathLike[str], *, target: 
     Path(path).write_text(page, encoding="utf-8")
 
 
-def summarize_rules(model: FittedRules, *, target: str = "target") -> dict[str, Any]:
+def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) -> dict[str, Any]:
     """Summarize fitted rules and their cross-validation as a plain dict.
 
     Parameters
     ----------
-    model : RuleClassifier or RelationalRuleClassifier
-        Fitted with cross-validation.
-    target : str
-        Name of what is predicted.
+    fit : Fit
+        Of rules, with cross-validation.
+    wording : Wording
+        Puts them into words.
+    target : str, optional
+        Name of what is predicted, if not the one that the fit has.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from crosscut import RuleClassifier
     >>> model = RuleClassifier(strategy="ripper").fit(*load_iris(return_X_y=True))
-    >>> [rule["text"] for rule in summarize_rules(model)["rules"]]
+    >>> [rule["text"] for rule in summarize_rules(model.fit_, model.wording_)["rules"]]
     ['x2 <= 2.5', 'x2 <= 4.95 and x3 <= 1.65', 'otherwise']
     """
-    cv = model._cross_validation("report()")  # noqa: SLF001, one package
-    classes = [plain(c) for c in model.classes_]
-    errors = 1 - cv.scores
-    rules = _rules(model)
+    cv, final = fit.validated("report()"), fit.final
+    classes = [plain(c) for c in wording.classes]
+    errors = 1 - cv.all_scores[1:]
+    rules = _rules(fit, wording)
     return {
         "crosscut": crosscut.__version__,
-        "target": target,
+        "target": target or fit.target,
         "classes": classes,
-        "code": _code(model),
-        "prolog": model.to_prolog() if hasattr(model, "to_prolog") else None,
-        "tables": model._legend() if hasattr(model, "_legend") else [],  # noqa: SLF001
-        "ordered": model.rules_.ordered,
-        "n_conditions": model.rules_.n_conditions,
-        "rows": len(cv.values),
-        "row": "row" if hasattr(model, "_schema") else "example",
+        "code": _code(fit),
+        "prolog": wording.prolog(final),
+        "tables": wording.legend(final),
+        "ordered": final.ordered,
+        "n_conditions": final.n_conditions,
+        "rows": len(cv.y),
+        "row": wording.row,
         "cv": {
             "folds": len(errors),
             "error": float(np.nanmean(errors)),
             "standard_error": float(np.nanstd(errors, ddof=1) / math.sqrt(len(errors))),
             "error_by_fold": errors.tolist(),
             "rows_by_fold": cv.rows_by_fold.tolist(),
-            "rules_by_fold": [len(each) for each in cv.sets[1:]],
-            "conditions_by_fold": [each.n_conditions for each in cv.sets[1:]],
+            "rules_by_fold": [len(each) for each in fit.folds],
+            "conditions_by_fold": [each.n_conditions for each in fit.folds],
         },
-        "sets": _different_sets(model),
+        "sets": _different_sets(fit, wording),
         "rules": rules,
         "words": _words(rules, len(errors)),
         "confusion": cv.confusion.tolist() if len(classes) <= MOST_CLASSES else None,
@@ -97,56 +104,54 @@ def summarize_rules(model: FittedRules, *, target: str = "target") -> dict[str, 
     }
 
 
-def _code(model: FittedRules) -> str:
+def _code(fit: Fit) -> str:
     """Return the lines of Python that learn the same rules."""
-    given = settings(model)
+    given = settings(fit)
     if "bias" not in given:
-        return fitting_code(type(model).__name__, given)
+        return fitting_code(fit.learner, given)
     del given["bias"]  # an object, as the database is
-    if not isinstance(model.cv, int | str | None):
+    if not isinstance(fit.settings["cv"], int | str | None):
         given["cv"] = "list(folds)"
-    return fitting_code(type(model).__name__, given, first="bias", data="database")
+    return fitting_code(fit.learner, given, first="bias", data="database")
 
 
-def _rules(model: FittedRules) -> list[dict[str, Any]]:
+def _rules(fit: Fit, wording: Wording) -> list[dict[str, Any]]:
     """Describe each final rule, the default last, and in how many folds it was found as well."""
     exact, roughly = (
-        [
-            {model._meaning(rule, thresholds=thresholds) for rule in each.with_default}  # noqa: SLF001
-            for each in model.cv_rules_
-        ]
+        [{wording.meaning(rule, thresholds=thresholds) for rule in each.with_default} for each in fit.folds]
         for thresholds in (True, False)
     )
+    precision = fit.validation.rule_precision  # type: ignore[union-attr]  # rules with folds
     result = []
-    for rule, (weight, share) in zip(model.rules_.with_default, model.rule_precision_, strict=True):
+    for rule, (weight, share) in zip(fit.final.with_default, precision, strict=True):
         result.append(
             {
-                "text": model._asked(rule) or "otherwise",  # noqa: SLF001
-                "class": model._label(rule),  # noqa: SLF001
+                "text": wording.asked(rule) or "otherwise",
+                "class": wording.label(rule),
                 "covers": rule.coverage,
                 "precision": rule.precision,
                 "held_out": weight,
                 "out_of_fold_precision": share if weight else None,
-                "same": sum(model._meaning(rule, thresholds=True) in found for found in exact),  # noqa: SLF001
-                "alike": sum(model._meaning(rule, thresholds=False) in found for found in roughly),  # noqa: SLF001
+                "same": sum(wording.meaning(rule, thresholds=True) in found for found in exact),
+                "alike": sum(wording.meaning(rule, thresholds=False) in found for found in roughly),
             }
         )
     return result
 
 
-def _different_sets(model: FittedRules) -> list[dict[str, Any]]:
+def _different_sets(fit: Fit, wording: Wording) -> list[dict[str, Any]]:
     """Describe the rule sets of the folds, those that ask the same once, the most frequent first."""
 
     def meaning(rules: RuleSet) -> Hashable:
-        return tuple(model._meaning(rule, thresholds=True) for rule in rules.with_default)  # noqa: SLF001
+        return tuple(wording.meaning(rule, thresholds=True) for rule in rules.with_default)
 
     folds: dict[Hashable, list[int]] = {}
-    for fold, rules in enumerate(model.cv_rules_, 1):
+    for fold, rules in enumerate(fit.folds, 1):
         folds.setdefault(meaning(rules), []).append(fold)
-    final = meaning(model.rules_)
+    final = meaning(fit.final)
     result = []
     for asked, found in sorted(folds.items(), key=lambda item: -len(item[1])):
-        sentences = [model._sentence(rule) for rule in model.cv_rules_[found[0] - 1].with_default]  # noqa: SLF001
+        sentences = [wording.sentence(rule) for rule in fit.folds[found[0] - 1].with_default]
         result.append({"rules": sentences, "folds": found, "final": asked == final})
     return result
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.labels import branch_label
-from crosscut.forest.predict import probabilities
+from crosscut.forest.predict import decisions, probabilities
 
 if TYPE_CHECKING:
-    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
     from crosscut.forest.sharing import SharedNode
+    from crosscut.training.fit import Fit
 
 MOST_NODES = 12_000  # more would make the page slow, and nobody reads them
 
 
-def shared_nodes(model: CrossValidatedTree, most: int = MOST_NODES) -> dict[str, Any]:
-    """Return the forest of a model as dicts and lists.
+def shared_nodes(fit: Fit, most: int = MOST_NODES) -> dict[str, Any]:
+    """Return the forest of a fit as dicts and lists.
 
     Every node is ``[tasks, rows, predictions, shares, groups]``: the trees that reach it; for each of them
     its training rows there, its prediction (a class number, or a mean) and the predicted class's share in
@@ -26,12 +26,11 @@ def shared_nodes(model: CrossValidatedTree, most: int = MOST_NODES) -> dict[str,
     numbers into ``sets``. Below the first ``most`` nodes, level by level, nodes are left out and groups have
     no children.
     """
-    trees, schema = model.forest_.trees, model._schema  # noqa: SLF001, one package
-    classes = model._classes()  # noqa: SLF001
-    predicted = [tree.value.argmax(axis=1) if classes is not None else tree.value[:, 0] for tree in trees]
+    trees, schema, classes = fit.forest.trees, fit.schema, fit.classes
+    predicted = [decisions(tree.value) if classes is not None else tree.value[:, 0] for tree in trees]
     shares = [np.rint(100 * probabilities(tree.value).max(axis=1)) for tree in trees]
     sets: dict[tuple[int, ...], int] = {}
-    root = model.forest_.sharing.root
+    root = fit.forest.sharing.root
     kept = _kept(root, most)
     order = [node for node in root if id(node) in kept]
     number = {id(node): k for k, node in enumerate(order)}
@@ -40,7 +39,7 @@ def shared_nodes(model: CrossValidatedTree, most: int = MOST_NODES) -> dict[str,
         at = dict(zip(node.tasks, node.nodes, strict=True))
         groups = []
         for group, below in zip(node.groups, node.children, strict=True):
-            told = [_condition(model, child, at) for child in below]
+            told = [_condition(fit, child, at) for child in below]
             children = [
                 [condition, number[id(child)]]
                 for condition, child in zip(told, below, strict=True)
@@ -81,9 +80,9 @@ def _kept(root: SharedNode, most: int) -> set[int]:
     return kept
 
 
-def _condition(model: CrossValidatedTree, child: SharedNode, at: dict[int, int]) -> str:
+def _condition(fit: Fit, child: SharedNode, at: dict[int, int]) -> str:
     """Return what the first of its trees asks on the way to a node; others may use another constant."""
     task = child.tasks[0]
-    tree, parent = model.forest_.trees[task], at[task]
+    tree, parent = fit.forest.trees[task], at[task]
     children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
-    return branch_label(tree, parent, children.index(child.nodes[0]), model._schema)  # noqa: SLF001
+    return branch_label(tree, parent, children.index(child.nodes[0]), fit.schema)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
     from crosscut.forest.sharing import SharedNode
+    from crosscut.training.fit import Fit
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def stability(model: CrossValidatedTree) -> dict[str, Any]:
+def stability(fit: Fit) -> dict[str, Any]:
     """Return f(i), forks and nodes per level, on how many levels all trees agree, and sentences about it."""
-    sharing = model.forest_.sharing
+    sharing = fit.forest.sharing
     disagree = np.flatnonzero(sharing.f > 1)
     agreed = int(disagree[0]) if len(disagree) else len(sharing.f)
     return {
@@ -25,12 +25,12 @@ def stability(model: CrossValidatedTree) -> dict[str, Any]:
         "forks": [int(n) for n in sharing.n_forks],
         "forest_nodes": [int(n) for n in sharing.n_nodes],
         "tree_nodes": [int(n) for n in sharing.n_tree_nodes],
-        "words": _words(model, agreed),
+        "words": _words(fit, agreed),
     }
 
 
-def _words(model: CrossValidatedTree, agreed: int) -> list[str]:
-    sharing = model.forest_.sharing
+def _words(fit: Fit, agreed: int) -> list[str]:
+    sharing = fit.forest.sharing
     n_folds, n_levels = sharing.n_trees - 1, len(sharing.f)
     everyone = f"All {n_folds} folds and the final tree"
     if n_levels == 0:
@@ -40,7 +40,7 @@ def _words(model: CrossValidatedTree, agreed: int) -> list[str]:
     sentences = [f"{everyone} agree on the first {_levels(agreed)}."] if agreed else []
     where = _first_disagreement(sharing.root, agreed, sharing.n_trees)
     if where is not None:
-        sentences.append(_describe(model, where, sharing.n_trees))
+        sentences.append(_describe(fit, where, sharing.n_trees))
     forks = int(sharing.n_forks.sum())
     sentences.append(
         f"On level {n_levels}, the deepest, a test of one tree is shared by "
@@ -65,12 +65,12 @@ def _first_disagreement(root: SharedNode, depth: int, n_trees: int) -> SharedNod
     return max(found, key=lambda node: (node.is_fork, len(node.tasks)), default=None)
 
 
-def _describe(model: CrossValidatedTree, node: SharedNode, n_trees: int) -> str:
-    names = model._schema.names  # noqa: SLF001, one package
+def _describe(fit: Fit, node: SharedNode, n_trees: int) -> str:
+    names = fit.schema.names
     at = dict(zip(node.tasks, node.nodes, strict=True))
     parts: dict[str, int] = {}
     for group in node.groups:
-        tree = model.forest_.trees[group[0]]
+        tree = fit.forest.trees[group[0]]
         column = names[int(tree.feature[at[group[0]]])]
         parts[column] = parts.get(column, 0) + len(group)
     if len(node.groups) > len(parts):

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import crosscut
+from crosscut.forest.cost import cost_report
+from crosscut.forest.pruning import importances
 from crosscut.report.stability import stability
+from crosscut.training.fit import fit_of
+from crosscut.training.parameters import criterion_of
+from crosscut.training.scores import standard_error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from crosscut.estimators.cross_validated_tree import CrossValidatedTree
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.training.fit import Fit
 
 MOST_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
-def summarize(model: CrossValidatedTree, *, target: str = "target") -> dict[str, Any]:
+def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
     """Summarize a fitted tree and its cross-validation.
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
-        Fitted; without cross-validation (``cv=None``) only the tree itself is described.
-    target : str
-        Name of what is predicted.
+    model : TreeClassifier, TreeRegressor or their Fit
+        Without cross-validation (``cv=None``) only the tree itself is described.
+    target : str, optional
+        Name of what is predicted, if not the one that the fit has.
 
     Returns
     -------
@@ -43,27 +47,27 @@ def summarize(model: CrossValidatedTree, *, target: str = "target") -> dict[str,
     >>> summary["tree"]["leaves"], summary["cv"]["folds"], round(summary["cv"]["error"], 2)
     (3, 10, 0.05)
     """
-    tree = model.tree_
-    classes = model._classes()  # noqa: SLF001, one package
+    fit = fit_of(model)
+    tree = fit.final
     summary: dict[str, Any] = {
         "crosscut": crosscut.__version__,
-        "task": "regression" if classes is None else "classification",
-        "target": target,
-        "classes": None if classes is None else [plain(c) for c in classes],
-        "data": _data(model),
-        "settings": settings(model),
+        "kind": fit.kind,
+        "target": target or fit.target,
+        "classes": None if fit.classes is None else [plain(c) for c in fit.classes],
+        "data": _data(fit),
+        "settings": settings(fit),
         "tree": {"leaves": tree.n_leaves, "depth": tree.max_depth, "nodes": len(tree)},
     }
-    if model._cv is None:  # noqa: SLF001
+    if fit.validation is None:
         return summary
-    summary["cv"] = errors(model)
-    summary["pruning"] = _pruning(model.pruning_table_, model.prune)
-    if classes is None:
-        summary["residuals"] = _residuals(model)
+    summary["cv"] = errors(fit)
+    summary["pruning"] = _pruning(fit.pruning_table, fit.settings["prune"])
+    if fit.classes is None:
+        summary["residuals"] = _residuals(fit)
     else:
-        summary["confusion"] = _confusion(model)
-    summary["stability"] = stability(model)
-    summary["cost"] = _cost(model)
+        summary["confusion"] = _confusion(fit)
+    summary["stability"] = stability(fit)
+    summary["cost"] = _cost(fit)
     return summary
 
 
@@ -74,20 +78,19 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def settings(model: Any) -> dict[str, Any]:
+def settings(fit: Fit) -> dict[str, Any]:
     """Return the parameters of a model, with splitters and functions as text."""
-    return {name: plain(value) for name, value in sorted(model.get_params(deep=False).items())}
+    return {name: plain(value) for name, value in sorted(fit.settings.items())}
 
 
-def _data(model: CrossValidatedTree) -> dict[str, Any]:
-    schema, importance = model._schema, model.feature_importances_  # noqa: SLF001
-    missing = model._n_missing  # noqa: SLF001
-    classes = model._classes()  # noqa: SLF001
-    used = np.unique(np.concatenate([tree.feature for tree in model.forest_.trees]))
+def _data(fit: Fit) -> dict[str, Any]:
+    schema, missing, tree = fit.schema, fit.n_missing, fit.final
+    importance = importances(fit.forest.packed.only(0), criterion_of(fit.settings["criterion"]), len(schema))
+    used = np.unique(np.concatenate([tree.feature for tree in fit.forest]))
     return {
-        "rows": int(model.tree_.n_rows[0]),
-        "class_weights": None if classes is None else model.tree_.value[0].tolist(),
-        "mean": float(model.tree_.value[0, 0]) if classes is None else None,
+        "rows": int(tree.n_rows[0]),
+        "class_weights": None if fit.classes is None else tree.value[0].tolist(),
+        "mean": float(tree.value[0, 0]) if fit.classes is None else None,
         "columns": [
             {
                 "name": name,
@@ -104,39 +107,36 @@ def _data(model: CrossValidatedTree) -> dict[str, Any]:
     }
 
 
-def errors(model: CrossValidatedTree) -> dict[str, Any]:
-    """Return the error of each fold and of all: a rate of wrong classes, or a root of mean squares."""
-    cv = model._cross_validation("summarize()")  # noqa: SLF001
-    held_out, packed = cv.held_out, cv.forest.packed
-    y = cv.y[held_out.rows]
-    if cv.classes is None:
-        loss = (y - packed.value[cv.node, 0]) ** 2
-    else:
-        loss = (packed.value.argmax(axis=1)[cv.node] != y).astype(float)
-    parts = [loss[held_out.of(task)] for task in range(1, len(cv.forest))]
+def errors(fit: Fit) -> dict[str, Any]:
+    """Return the error of each fold and of all: a rate of wrong classes, or a root mean square."""
+    cv = fit.validated("summarize()")
+    y = cv.y[cv.rows]
+    loss = (y - cv.decided) ** 2 if cv.classes is None else (cv.decided != y).astype(float)
+    parts = [loss[begin:end] for begin, end in pairwise(cv.row_start[1:])]
     by_fold = np.array([part.mean() if len(part) else np.nan for part in parts])
     if cv.classes is None:
         by_fold = np.sqrt(by_fold)
-    n_folds = len(by_fold)
+    known = by_fold[~np.isnan(by_fold)]
     return {
-        "folds": n_folds,
+        "folds": len(by_fold),
         "measure": "root mean squared error" if cv.classes is None else "error rate",
-        "error": float(np.nanmean(by_fold)),
-        "standard_error": float(np.nanstd(by_fold, ddof=1) / math.sqrt(n_folds)),
+        "error": float(known.mean()),
+        "standard_error": standard_error(known),
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
-        "leaves_by_fold": [tree.n_leaves for tree in cv.forest.trees[1:]],
-        "scoring": _measure(model),
-        "score": model.cv_score_ if math.isfinite(model.cv_score_) else None,
-        "score_standard_error": model.cv_standard_error_ if math.isfinite(model.cv_standard_error_) else None,
+        "leaves_by_fold": [tree.n_leaves for tree in fit.folds],
+        "scoring": _measure(fit),
+        "score": cv.score if math.isfinite(cv.score) else None,
+        "score_standard_error": cv.standard_error if math.isfinite(cv.standard_error) else None,
     }
 
 
-def _measure(model: CrossValidatedTree) -> str:
+def _measure(fit: Fit) -> str:
     """Name what ``cv_scores_`` measure."""
-    if model.scoring is None:
-        return "R²" if model._classes() is None else "accuracy"  # noqa: SLF001
-    return model.scoring if isinstance(model.scoring, str) else "score"
+    scoring = fit.settings["scoring"]
+    if scoring is None:
+        return "R²" if fit.classes is None else "accuracy"
+    return scoring if isinstance(scoring, str) else "score"
 
 
 def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
@@ -151,19 +151,8 @@ def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
     }
 
 
-def confusion(model: CrossValidatedTree) -> NDArray[np.int64]:
-    """Return how many held-out rows of each class (lines) its tree gave which class (columns)."""
-    cv = model._cross_validation("summarize()")  # noqa: SLF001
-    assert cv.classes is not None
-    n_classes = len(cv.classes)
-    actual = cv.y[cv.held_out.rows]
-    given = cv.forest.packed.value.argmax(axis=1)[cv.node]
-    counts = np.bincount(actual * n_classes + given, minlength=n_classes**2)
-    return np.asarray(counts, dtype=np.int64).reshape(n_classes, n_classes)
-
-
-def _confusion(model: CrossValidatedTree) -> dict[str, Any]:
-    matrix = confusion(model)
+def _confusion(fit: Fit) -> dict[str, Any]:
+    matrix = fit.validated("summarize()").confusion
     found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
         "matrix": matrix.tolist() if len(matrix) <= MOST_CLASSES else None,
@@ -173,9 +162,9 @@ def _confusion(model: CrossValidatedTree) -> dict[str, Any]:
     }
 
 
-def _residuals(model: CrossValidatedTree) -> dict[str, Any]:
-    cv = model._cross_validation("summarize()")  # noqa: SLF001
-    residual = cv.y[cv.held_out.rows] - cv.forest.packed.value[cv.node, 0]
+def _residuals(fit: Fit) -> dict[str, Any]:
+    cv = fit.validated("summarize()")
+    residual = cv.y[cv.rows] - cv.decided
     low, quarter, middle, three_quarters, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
     return {
         "least": float(low),
@@ -188,11 +177,11 @@ def _residuals(model: CrossValidatedTree) -> dict[str, Any]:
     }
 
 
-def _cost(model: CrossValidatedTree) -> dict[str, Any]:
-    cost = model.explain_cost()
+def _cost(fit: Fit) -> dict[str, Any]:
+    cost = cost_report(fit.grown, len(fit.schema))
     speedup = cost.actual_speedup if math.isfinite(cost.actual_speedup) else None
     seconds = cost.seconds if math.isfinite(cost.seconds) else None
-    levels = model.forest_.levels or {}
+    levels = fit.forest.levels or {}
     return {
         "trees": cost.n + 1,
         "grow_seconds": seconds,

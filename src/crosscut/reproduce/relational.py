@@ -20,11 +20,12 @@ import numpy as np
 
 from crosscut import datasets
 from crosscut.reference.cost import forest_speedup
-from crosscut.relational.bias import Bias
-from crosscut.relational.database import Database
+from crosscut.relational.database.database import Database
 from crosscut.relational.folds import folds_of
-from crosscut.relational.growth import Grower
-from crosscut.relational.queries import Facts
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.growth import Grower
+from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
 from crosscut.reproduce.clock import take_turns
 from crosscut.reproduce.timing import Timing
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from crosscut.relational.growth import RelationalForest, Sharing
+    from crosscut.relational.queries.growth import RelationalForest, Sharing
 
 SHARING: dict[str, Sharing] = {
     "serial": "uncached",
@@ -54,14 +55,14 @@ class Problem:
     def loaded(self) -> tuple[Database, Bias, Facts]:
         """The database, the bias and the indexed facts."""
         database, bias = self.make()
-        return database, bias, Facts(database, bias.resolve(database).root)
+        return database, bias, Facts(database, resolve(bias, database).root)
 
     def grower(self, n_folds: int | None, max_depth: int | None = None) -> Grower:
         """Prepare growing; None folds for the final tree alone."""
         database, bias, facts = self.loaded
         if max_depth is not None:
             bias = bias.with_settings(max_depth=max_depth)
-        return Grower(facts, bias.resolve(database), folds_of(n_folds, database))
+        return Grower(facts, resolve(bias, database), folds_of(n_folds, database))
 
 
 def problems() -> list[Problem]:

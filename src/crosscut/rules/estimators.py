@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from crosscut.data.table import Table
-from crosscut.data.target import Target
-from crosscut.estimators.table_estimator import TableEstimator
 from crosscut.rules.examples import Examples, bits_of
 from crosscut.rules.export import sql_case
-from crosscut.rules.fitted_rules import FittedRules
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.out_of_fold import OutOfFold
-from crosscut.rules.parameters import RuleParameters
-from crosscut.tasks import Tasks
-from crosscut.tasks.growth import Limits
-from crosscut.training.checks import read_classes, read_table, read_weights, whole
-from crosscut.training.fold_scores import final_task
-from crosscut.training.training_set import is_integer
+from crosscut.rules.rule_estimator import RuleEstimator
+from crosscut.rules.validation import RuleValidation
+from crosscut.rules.wording import TableWording
+from crosscut.training.checks import read_table, table_tags
+from crosscut.training.fit import Fit, fit_of
+from crosscut.training.scoring import held_out_rows, with_scores
+from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
     from os import PathLike
 
     from numpy.typing import NDArray
 
-    from crosscut.rules.rule_set import Rule, RuleSet
+    from crosscut.rules.rule_set import RuleSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
     """Rules that are cross-validated while they are learnt.
 
     ``fit`` learns the final rule set together with those of the folds: what several of them look at is
@@ -121,43 +116,30 @@ class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixi
             Given to the splitter ``cv``.
         """
         check_parameters(self)
-        X = whole(X)
-        data = read_table(self, X, reset=True)
-        table = Table.from_data(data)
-        self.classes_, codes = read_classes(y, table.n_rows)
-        labels = self.classes_[codes]
-        weights = read_weights(sample_weight, self.class_weight, labels)
-        target = Target(codes, len(self.classes_), weights)
-        tasks = self._tasks(X, codes, labels, groups)
-        tasks.check(target)
-        self._schema = table.schema
-        examples = Examples(table, target)
+        data = TrainingSet.read(self, X, y, sample_weight)
+        tasks = data.tasks(self.cv, groups, self.random_state)
+        examples = Examples(data.table, data.target)
         trained = [bits_of(tasks.trains(task)) & examples.weighted for task in range(tasks.n_tasks)]
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-        learning = Learning.of(self, len(self.classes_), seed=seed)
-        sets = learning.rule_sets(examples, trained, table.n_rows)
-        self.rules_ = sets[0]
-        self._cv = None
-        self._held_out_scores = None
+        learning = Learning.of(self, data.target.n_classes, seed=seed)
+        sets = learning.rule_sets(examples, trained, data.n_rows)
+        fit = Fit(
+            learner=type(self).__name__,
+            settings=self.get_params(deep=False),
+            schema=data.table.schema,
+            classes=data.classes,
+            target=data.name,
+            forest=sets,
+            grown=sets,
+            n_missing=data.n_missing,
+        )
+        if tasks.n_tasks > 1:
+            held_out = (tasks.tests, tasks.first_test)
+            validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
+            fit = with_scores(self, replace(fit, validation=validation), partial(held_out_rows, data, tasks))
         self.work_ = examples.work
-        if tasks.n_tasks == 1:
-            return self
-        self._cv = OutOfFold.of(examples, sets, [tasks.test_rows(t) for t in range(tasks.n_tasks)], codes)
-        if self.scoring is not None:
-            self._held_out_scores = self._score_folds(X, labels, tasks, self._fold_estimator)
+        self.fit_ = fit
         return self
-
-    def _tasks(self, X: Any, codes: NDArray[np.int32], labels: NDArray[Any], groups: Any) -> Tasks:
-        if self.cv is None:
-            return final_task(len(codes), Limits())
-        if is_integer(self.cv, 2):
-            return self._tasks_of_folds(codes, groups, Limits())
-        return Tasks.from_cv(self.cv, labels, groups, X=X)
-
-    def _fold_estimator(self, task: int) -> Self:
-        model = self._without_folds()
-        model.rules_ = self.cv_rules_[task - 1]
-        return model
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: class shares of the rules that hold.
@@ -167,10 +149,10 @@ class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixi
         X : array or frame (rows, columns)
             Rows to classify.
         """
-        check_is_fitted(self)
-        x = self._schema.matrix(read_table(self, X, reset=False))
-        step = max(1, 2**22 // (len(self.rules_) + 1))  # rows at a time, for the memory of what they meet
-        parts = [self.rules_.values(_held(x[i : i + step], self.rules_)) for i in range(0, len(x), step)]
+        fit = fit_of(self)
+        x, rules = fit.schema.matrix(read_table(self, X, reset=False)), fit.final
+        step = max(1, 2**22 // (len(rules) + 1))  # rows at a time, for the memory of what they meet
+        parts = [rules.values(_held(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -184,34 +166,32 @@ class RuleClassifier(RuleParameters, FittedRules, TableEstimator, ClassifierMixi
         values = self.predict_proba(X)
         return np.asarray(self.classes_[values.argmax(axis=1)])
 
-    def _asked(self, rule: Rule) -> str:
-        return " and ".join(condition.text(self._schema) for condition in rule.conditions)
+    @property
+    def wording_(self) -> TableWording:
+        """How the rules are put into words."""
+        return TableWording(fit_of(self).schema, self.classes_)
 
-    def _meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        asked = (
-            (c.feature, c.operator, c.value if thresholds or c.operator in {"=", "!="} else None)
-            for c in rule.conditions
-        )
-        return rule.code, frozenset(asked)
-
-    def report(self, path: str | PathLike[str], *, target: str = "target") -> None:
+    def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
         """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
 
         Parameters
         ----------
         path : path
             The file to write; it needs no other file and no network.
-        target : str
-            Name of what is predicted.
+        target : str, optional
+            Name of what is predicted; by default the name that ``y`` had.
         """
         from crosscut.report.rules import write_rule_report
 
-        write_rule_report(self, path, target=target)
+        write_rule_report(fit_of(self), self.wording_, path, target=target)
 
     def to_sql(self) -> str:
         """Return the final rules as an SQL ``CASE`` expression over the columns."""
-        check_is_fitted(self)
-        return sql_case(self.rules_, self._schema, self.classes_.tolist())
+        fit = fit_of(self)
+        return sql_case(fit.final, fit.schema, self.classes_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        return table_tags(super().__sklearn_tags__())
 
 
 def _held(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:
@@ -221,6 +201,3 @@ def _held(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:
         for condition in rule.conditions:
             held[number] &= condition.holds(x)
     return held
-
-
-__all__ = ["RuleClassifier"]

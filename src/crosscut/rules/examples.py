@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.grid import on_grid
 from crosscut.rules.condition import Condition
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ class Examples(Rows):
     """
 
     def __init__(self, table: Table, target: Target) -> None:
-        weights = None if target.weights is None else on_grid(target.weights)
+        weights = None
+        if target.weights is not None:
+            integers, exponent = on_grid(target.weights)
+            weights = np.ldexp(integers, -exponent)
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
         self.table = table
         self._truth: dict[tuple[Condition, ...], int] = {}
@@ -139,13 +143,3 @@ class Examples(Rows):
     def work(self) -> dict[str, int]:
         """What searching has cost: states refined, passes for them, rows visited together and if alone."""
         return dict(zip(("states", "passes", "visits", "visits_alone"), self._core.work, strict=True))
-
-
-def on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round weights to multiples of a power of two, so that sums of any of them are exact."""
-    total = float(np.sum(weights))
-    if np.all(weights == np.rint(weights)) and total <= 2**52:
-        return weights
-    _, exponent = np.frexp(total * (1 + 1e-9))  # np.sum may be a little low
-    unit = 2.0 ** (int(exponent) - 52)
-    return np.asarray(np.rint(weights / unit) * unit)

@@ -11,7 +11,7 @@ from crosscut.rules.cn2 import Measure, Quality, ordered, unordered
 from crosscut.rules.ripper import Ripper, grow_part
 from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
 from crosscut.rules.search import Kind, Request, Searcher, Settings, learn_together
-from crosscut.training.training_set import is_integer
+from crosscut.training.parameters import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

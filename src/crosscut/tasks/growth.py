@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Criterion = Literal["gini", "entropy", "gain_ratio", "variance"]
 Splits = Literal["binary", "multiway"]
@@ -19,9 +23,40 @@ class Growth:
 
 @dataclass(frozen=True)
 class Limits:
-    """When a task stops growing."""
+    """When a task stops growing. As in scikit-learn a float counts rows as a share of the training rows.
+
+    Examples
+    --------
+    >>> Limits(min_samples_leaf=0.05).of_rows(90)
+    Limits(max_depth=None, min_samples_split=2, min_samples_leaf=5, min_impurity_decrease=0.0)
+    """
 
     max_depth: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
     min_impurity_decrease: float = 0.0
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether rows are counted as a share."""
+        return isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float)
+
+    def of_rows(self, n_rows: int) -> Limits:
+        """Return the limits of a task with so many training rows: shares become numbers, rounded up."""
+        leaf, split = self.min_samples_leaf, self.min_samples_split
+        return replace(
+            self,
+            min_samples_split=max(2, math.ceil(split * n_rows)) if isinstance(split, float) else split,
+            min_samples_leaf=math.ceil(leaf * n_rows) if isinstance(leaf, float) else leaf,
+        )
+
+    @classmethod
+    def loosest(cls, limits: Sequence[Limits]) -> Limits:
+        """Return limits whose tree contains the trees of all of these, which have the same minimum leaf."""
+        depths = [one.max_depth for one in limits]
+        return cls(
+            None if None in depths else max(depth for depth in depths if depth is not None),
+            min(one.min_samples_split for one in limits),
+            limits[0].min_samples_leaf,
+            min(one.min_impurity_decrease for one in limits),
+        )

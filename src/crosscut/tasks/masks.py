@@ -39,19 +39,11 @@ def masks_without(
 
 
 def repacked(masks: NDArray[np.uint16], tasks: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Return the masks of a list of tasks chosen from another list, which may repeat.
-
-    New masks are looked up by the old ones (32,768 entries), once per old block that tasks come from.
-    """
+    """Return the masks of a list of tasks chosen from another list, which may repeat."""
     result = empty_masks(len(tasks), masks.shape[1])
-    old = np.arange(1 << BLOCK, dtype=np.uint16)
-    for block in range(len(result)):
-        own = tasks[block * BLOCK : (block + 1) * BLOCK]
-        for source in np.unique(own // BLOCK):
-            table = np.zeros_like(old)
-            for bit in np.flatnonzero(own // BLOCK == source):
-                table |= (old >> np.uint16(own[bit] % BLOCK) & np.uint16(1)) << np.uint16(bit)
-            result[block] |= table[masks[source]]
+    for task, old in enumerate(tasks.tolist()):
+        trained = masks[old // BLOCK] >> np.uint16(old % BLOCK) & np.uint16(1)
+        result[task // BLOCK] |= trained << np.uint16(task % BLOCK)
     return result
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from crosscut.tasks.folds import check_target, warn_absent_classes
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK, repacked
-from crosscut.tasks.splits import check_target, warn_absent_classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,8 +71,8 @@ class TaskList:
         tests: NDArray[np.int64],
         first_test: NDArray[np.int64],
         *,
-        limits: Limits | Sequence[Limits] | None,
-        features: ArrayLike | None,
+        limits: Limits | Sequence[Limits] | None = None,
+        features: ArrayLike | None = None,
         final: bool = True,
     ) -> Self:
         n_tasks = len(first_test) - 1
@@ -83,6 +83,8 @@ class TaskList:
     def take(self, tasks: ArrayLike) -> Self:
         """Return a list of some of these tasks, in the given order; a task may be taken several times."""
         chosen = np.asarray(tasks, dtype=np.int64)
+        if np.array_equal(chosen, np.arange(self.n_tasks)):
+            return replace(self, base=chosen, setting=None, pairs=None)
         rows = [self.test_rows(task) for task in chosen.tolist()]
         return replace(
             self,
@@ -100,11 +102,17 @@ class TaskList:
         )
 
     def with_limits(self, settings: Sequence[Limits]) -> Self:
-        """Return every task once with each of the limits: task t with setting s is t * len(settings) + s."""
+        """Return every task once with each of the limits: task t with setting s is t * len(settings) + s.
+
+        Shares of the rows become numbers of the task's training rows.
+        """
         if not settings:
             raise ValueError("settings is empty; give at least one Limits")
-        repeated = self._crossed(len(settings))
-        return replace(repeated, limits=tuple(settings) * self.n_tasks)
+        limits = tuple(settings) * self.n_tasks
+        if any(one.has_shares for one in settings):
+            sizes = [self.n_train_rows(task) for task in range(self.n_tasks)]
+            limits = tuple(one.of_rows(size) for size in sizes for one in settings)
+        return replace(self._crossed(len(settings)), limits=limits)
 
     def with_features(self, settings: ArrayLike) -> Self:
         """Return every task once with each choice of columns, rows of a boolean array (settings, columns)."""
@@ -131,6 +139,12 @@ class TaskList:
     def train_rows(self, task: int) -> NDArray[np.int64]:
         """Return the rows that train a task, each once."""
         return np.flatnonzero(self.trains(task))
+
+    def n_train_rows(self, task: int) -> int:
+        """Return how many rows train a task; a row that counts twice is two."""
+        if self.multiplicity is not None:
+            return int(self.multiplicity[task].sum(dtype=np.int64))
+        return int(np.count_nonzero(self.trains(task)))
 
     def test_rows(self, task: int) -> NDArray[np.int64]:
         """Return the rows a task holds out; none for the final task."""

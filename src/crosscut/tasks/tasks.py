@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.tasks.folds import checked_folds, count_rows, folds_of, splits_of, warn_groups
 from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers, rows_of_folds
-from crosscut.tasks.splits import checked_folds, count_rows, folds_of, folds_of_splits, splits_of, warn_groups
 from crosscut.tasks.task_list import TaskList, offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.tasks.growth import Limits
+
+
+class Options(TypedDict, total=False):
+    """What every way to make tasks can be given."""
+
+    limits: Limits | Sequence[Limits] | None  # for all tasks, or one per task
+    features: ArrayLike | None  # boolean (columns,) or (tasks, columns): the columns that tasks may use
 
 
 class Tasks(TaskList):
@@ -44,9 +51,8 @@ class Tasks(TaskList):
         n_rows: int | None = None,
         X: Any = None,
         classifier: bool = False,
-        limits: Limits | Sequence[Limits] | None = None,
-        features: ArrayLike | None = None,
         final: bool = True,
+        **options: Unpack[Options],
     ) -> Self:
         """Make one task per split of a cross-validation, after the one that trains on everything.
 
@@ -57,28 +63,32 @@ class Tasks(TaskList):
             contiguous; None means 5.
         y, groups, X
             Given to the splitter. ``n_rows`` is needed only if none of them is given.
-        limits : Limits or sequence of Limits
-            For all tasks, or one per task.
-        features : bool array (columns,) or (n_tasks, columns)
-            Columns the tasks may use.
         final : bool
             Whether task 0 trains on everything.
+        **options
+            See :class:`Options`.
         """
         n_rows = count_rows(n_rows, X=X, y=y, groups=groups)
         folds = _folds_of_number(cv, n_rows, y if classifier else None, groups)
         if folds is not None:
-            return cls.from_folds(folds, limits=limits, features=features, final=final)
+            return cls.from_folds(folds, final=final, **options)
         splits = splits_of(cv, n_rows, X, y, groups)
-        return cls.from_splits(splits, n_rows, limits=limits, features=features, final=final)
+        return cls.from_splits(splits, n_rows, final=final, **options)
+
+    @classmethod
+    def final(cls, n_rows: int, limits: Limits | None = None) -> Self:
+        """Make the task that trains on everything, and no other."""
+        nobody = np.empty(0, np.int64)
+        masks = np.ones((1, n_rows), np.uint16)
+        return cls._made(masks, nobody, np.zeros(2, np.int64), limits=limits, features=None)
 
     @classmethod
     def from_folds(
         cls,
         folds: ArrayLike,
         *,
-        limits: Limits | Sequence[Limits] | None = None,
-        features: ArrayLike | None = None,
         final: bool = True,
+        **options: Unpack[Options],
     ) -> Self:
         """Make one task per fold from each row's fold number; -1 marks rows that train every task.
 
@@ -93,22 +103,11 @@ class Tasks(TaskList):
         if final:
             first = np.concatenate([[0], first])
         masks = masks_without(numbers, n_folds, left_out)
-        return cls._made(masks, rows, first, limits=limits, features=features, final=final)
+        return cls._made(masks, rows, first, final=final, **options)
 
     @classmethod
-    def nested(
-        cls,
-        cv: Any = 10,
-        y: Any = None,
-        groups: Any = None,
-        *,
-        n_rows: int | None = None,
-        X: Any = None,
-        classifier: bool = False,
-        limits: Limits | Sequence[Limits] | None = None,
-        features: ArrayLike | None = None,
-    ) -> Self:
-        """Make the n(n+1)/2 + 1 tasks of an n by n nested cross-validation.
+    def nested(cls, folds: ArrayLike, **options: Unpack[Options]) -> Self:
+        """Make the n(n+1)/2 + 1 tasks of an n by n nested cross-validation from each row's fold number.
 
         Outer fold ``i`` with inner fold ``j`` trains on everything but folds ``i`` and ``j``, which is also
         outer ``j`` with inner ``i``. ``pairs[i, j]`` is that task and ``pairs[i, i]`` the one that leaves out
@@ -116,27 +115,23 @@ class Tasks(TaskList):
 
         Examples
         --------
-        >>> tasks = Tasks.nested(3, n_rows=6)
+        >>> tasks = Tasks.nested([0, 0, 1, 1, 2, 2])
         >>> tasks.n_tasks, tasks.train_rows(tasks.pairs[0, 2]), tasks.test_rows(tasks.pairs[1, 1])
         (7, array([2, 3]), array([2, 3]))
         """
-        n_rows = count_rows(n_rows, X=X, y=y, groups=groups)
-        given = _folds_of_number(cv, n_rows, y if classifier else None, groups)
-        if given is None:
-            given = folds_of_splits(splits_of(cv, n_rows, X, y, groups), n_rows)
-        folds, n_folds = checked_folds(given)
+        numbers, n_folds = checked_folds(folds)
         if n_folds < 3:
-            raise ValueError(f"nested cross-validation needs at least 3 folds, but cv gives {n_folds}")
+            raise ValueError(f"nested cross-validation needs at least 3 folds, but there are {n_folds}")
         chosen = [(i, i) for i in range(n_folds)] + [
             (i, j) for i in range(n_folds) for j in range(i + 1, n_folds)
         ]
         left_out = [(), *(sorted(set(pair)) for pair in chosen)]
-        rows, first = rows_of_folds(folds, n_folds)
+        rows, first = rows_of_folds(numbers, n_folds)
         parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
         tests = [np.concatenate([parts[k] for k in out]) if out else rows[:0] for out in left_out]
         pairs = {pair: task for task, (i, j) in enumerate(chosen, 1) for pair in ((i, j), (j, i))}
-        masks = masks_without(folds, n_folds, left_out)
-        made = cls._made(masks, np.concatenate(tests), offsets(tests), limits=limits, features=features)
+        masks = masks_without(numbers, n_folds, left_out)
+        made = cls._made(masks, np.concatenate(tests), offsets(tests), **options)
         return replace(made, pairs=pairs)
 
     @classmethod
@@ -145,9 +140,8 @@ class Tasks(TaskList):
         splits: Iterable[tuple[ArrayLike, ArrayLike]],
         n_rows: int,
         *,
-        limits: Limits | Sequence[Limits] | None = None,
-        features: ArrayLike | None = None,
         final: bool = True,
+        **options: Unpack[Options],
     ) -> Self:
         """Make one task per (train, test) pair of row numbers or masks; a train row given twice counts twice.
 
@@ -156,47 +150,64 @@ class Tasks(TaskList):
         >>> Tasks.from_splits([([0, 1], [2]), ([1, 2], [0])], 3).n_tasks
         3
         """
-        blocks: list[NDArray[np.uint16]] = []
-        tests: list[NDArray[np.int64]] = []
-        repeated: dict[int, NDArray[np.int64]] = {}
+        tests = [np.empty(0, np.int64)] * final
 
-        def add(train: NDArray[np.int64], test: NDArray[np.int64]) -> None:
-            task = len(tests)
-            if task % BLOCK == 0:
-                blocks.append(np.zeros(n_rows, np.uint16))
-            if _core.mark_rows(blocks[-1], task % BLOCK, train):
-                repeated[task] = train
-            both = _core.first_marked(blocks[-1], task % BLOCK, test)
+        def training_sets() -> Iterator[NDArray[np.int64]]:
+            if final:
+                yield np.arange(n_rows)
+            for number, pair in enumerate(splits):
+                try:
+                    train, test = pair
+                except (TypeError, ValueError):
+                    raise ValueError(f"split {number} of cv is not a pair (train, test)") from None
+                train_rows = row_numbers(train, n_rows, f"the training set of split {number}")
+                if not len(train_rows):
+                    raise ValueError(f"split {number} has an empty training set")
+                tests.append(row_numbers(test, n_rows, f"the test set of split {number}"))
+                yield train_rows
+            if len(tests) == final:
+                raise ValueError("cv gives no splits")
+
+        made = cls.from_rows(training_sets(), n_rows, final=final, **options)
+        for task, test in enumerate(tests):
+            both = _core.first_marked(made.masks[task // BLOCK], task % BLOCK, test)
             if both < len(test):
                 raise ValueError(
                     f"split {task - final} has row {test[both]} in its training set and in its test set"
                 )
-            tests.append(test)
+        return replace(made, tests=np.concatenate(tests), first_test=offsets(tests))
 
-        if final:
-            add(np.arange(n_rows), np.empty(0, np.int64))
-        for number, pair in enumerate(splits):
-            try:
-                train, test = pair
-            except (TypeError, ValueError):
-                raise ValueError(f"split {number} of cv is not a pair (train, test)") from None
-            train_rows = row_numbers(train, n_rows, f"the training set of split {number}")
-            if not len(train_rows):
-                raise ValueError(f"split {number} has an empty training set")
-            add(train_rows, row_numbers(test, n_rows, f"the test set of split {number}"))
-        if len(tests) == final:
-            raise ValueError("cv gives no splits")
-        made = cls._made(
-            np.array(blocks),
-            np.concatenate(tests),
-            offsets(tests),
-            limits=limits,
-            features=features,
-            final=final,
-        )
+    @classmethod
+    def from_rows(
+        cls,
+        train: Iterable[NDArray[np.int64]],
+        n_rows: int,
+        *,
+        final: bool = False,
+        **options: Unpack[Options],
+    ) -> Self:
+        """Make one task per training set, given as row numbers; no rows are held out.
+
+        Examples
+        --------
+        >>> Tasks.from_rows([np.array([0, 1]), np.array([1, 1, 2])], 3).multiplicity
+        array([[1, 1, 0],
+               [0, 2, 1]], dtype=uint8)
+        """
+        blocks: list[NDArray[np.uint16]] = []
+        repeated: dict[int, NDArray[np.int64]] = {}
+        n_tasks = 0
+        for task, rows in enumerate(train):
+            if task % BLOCK == 0:
+                blocks.append(np.zeros(n_rows, np.uint16))
+            if _core.mark_rows(blocks[-1], task % BLOCK, rows):
+                repeated[task] = rows
+            n_tasks = task + 1
+        no_tests = np.empty(0, np.int64), np.zeros(n_tasks + 1, np.int64)
+        made = cls._made(np.array(blocks), *no_tests, final=final, **options)
         if not repeated:
             return made
-        multiplicity = np.array([made.trains(task) for task in range(made.n_tasks)], np.uint8)
+        multiplicity = np.array([made.trains(task) for task in range(n_tasks)], np.uint8)
         for task, rows in repeated.items():
             multiplicity[task] = _counts(rows, n_rows, f"split {task - final}")
         return replace(made, multiplicity=multiplicity)
@@ -209,9 +220,8 @@ class Tasks(TaskList):
         *,
         size: int | None = None,
         random_state: int | np.random.Generator | None = 0,
-        limits: Limits | Sequence[Limits] | None = None,
-        features: ArrayLike | None = None,
         final: bool = False,
+        **options: Unpack[Options],
     ) -> Self:
         """Make tasks that train on rows drawn with replacement; a task's test rows are those not drawn.
 
@@ -233,9 +243,7 @@ class Tasks(TaskList):
         for task, times in enumerate(multiplicity):
             masks[task // BLOCK] |= (times > 0).astype(np.uint16) << np.uint16(task % BLOCK)
         tests = [np.flatnonzero(times == 0) for times in multiplicity]
-        made = cls._made(
-            masks, np.concatenate(tests), offsets(tests), limits=limits, features=features, final=final
-        )
+        made = cls._made(masks, np.concatenate(tests), offsets(tests), final=final, **options)
         return replace(made, multiplicity=multiplicity)
 
     @classmethod

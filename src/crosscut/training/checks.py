@@ -154,3 +154,11 @@ def _check_length(y: NDArray[Any], n_rows: int) -> None:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(y)}"
         )
+
+
+def table_tags(tags: Any) -> Any:
+    """Say that an estimator takes missing values, categories and text."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    return tags

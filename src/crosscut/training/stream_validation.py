@@ -11,7 +11,7 @@ import numpy as np
 from crosscut.engines.passes import held_out_nodes
 from crosscut.forest.predict import HeldOut
 from crosscut.forest.pruning_table import Prunings
-from crosscut.training.validation import CrossValidation
+from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class PruningPass:
         return PruningSums(sums.losses + others.losses)
 
 
-class StreamValidation(CrossValidation):
+class StreamValidation(TreeValidation):
     """Out-of-fold results; what needs every row takes one more pass when it is first asked for."""
 
     def __init__(
@@ -109,6 +109,7 @@ class StreamValidation(CrossValidation):
         self.all_scores = scores
         self._coded, self._coding, self._rows = coded, coding, rows
         self._n_folds, self._n_jobs = n_folds, n_jobs
+        self.chosen_scores = None
 
     @cached_property
     def _every_row(self) -> HeldOutRows:
@@ -132,6 +133,16 @@ class StreamValidation(CrossValidation):
     def held_out(self) -> HeldOut:  # type: ignore[override]
         """Leaves of the held-out rows; needs 13 bytes per row, 8 more with weights."""
         return by_fold(self._column(0), self._column(2), self._n_folds)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """The rows that the trees hold out, one tree's after the other's."""
+        return self.held_out.rows
+
+    @property
+    def row_start(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """Where each tree's begin."""
+        return self.held_out.row_start
 
     @cached_property
     def y(self) -> NDArray[Any]:  # type: ignore[override]

@@ -1,8 +1,7 @@
-"""A tree estimator's parameters, and data that is not held in memory: from here trees are grown."""
+"""Rows to learn from that are not held in memory; the tasks are those of folds that a rule gives."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,29 +9,29 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from crosscut.data.grid import Grids
 from crosscut.data.ranks import MAX_COARSE
 from crosscut.engines.checkpoint import Checkpoint
-from crosscut.engines.folds import FoldRule
-from crosscut.engines.grids import Grids
 from crosscut.engines.leaf_values import coded_trees, scores_of, with_values
 from crosscut.engines.level_wise import Plan, grow_level_wise
 from crosscut.engines.passes import LeafPass, LeafSums
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
-from crosscut.tasks.growth import Growth, Limits
+from crosscut.tasks.fold_rule import FoldRule
+from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
 from crosscut.training.stream_validation import StreamValidation
-from crosscut.training.training_set import check_parameters, criterion_of, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.coding import Batch, Coding
+    from crosscut.tasks.growth import Limits
 
 
 @dataclass(eq=False)
-class StreamedProblem:
-    """What to grow, from which stream; the counterpart of :class:`crosscut.training.training_set.Problem`."""
+class StreamedSet:
+    """Rows of a stream; the counterpart of :class:`crosscut.training.training_set.TrainingSet`."""
 
     model: Any
     stream: Stream
@@ -43,9 +42,8 @@ class StreamedProblem:
     gather: bool = True
 
     @classmethod
-    def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedProblem:
-        """Check parameters, survey and code the data."""
-        check_parameters(model)
+    def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedSet:
+        """Survey and code the data."""
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
         classifies = isinstance(model, ClassifierMixin)
         folds = _fold_rule(model, classifies, groups is not None)
@@ -62,26 +60,16 @@ class StreamedProblem:
 
     def limits(self) -> tuple[Limits, ...]:
         """Limits of every task; shares of its rows become numbers."""
-        model, n_tasks = self.model, self.folds.n_folds + 1
-        sizes = [self.coding.n_rows] * n_tasks
-        leaf, split = model.min_samples_leaf, model.min_samples_split
-        if isinstance(leaf, float) or isinstance(split, float):
+        sizes = [self.coding.n_rows] * (self.folds.n_folds + 1)
+        if has_shares(self.model):
             out: NDArray[np.int64] = self.rows.run(FoldSizePass(self.folds.n_folds))
             sizes[1:] = (self.coding.n_rows - out[: self.folds.n_folds]).tolist()
-        return tuple(
-            Limits(
-                None if model.max_depth is None else int(model.max_depth),
-                max(2, math.ceil(split * n)) if isinstance(split, float) else int(split),
-                math.ceil(leaf * n) if isinstance(leaf, float) else int(leaf),
-                float(model.min_impurity_decrease),
-            )
-            for n in sizes
-        )
+        return tuple(limits_of(self.model, size) for size in sizes)
 
     def grow(self) -> tuple[Forest, LeafSums | None]:
         """Grow all tasks; leaf values that are no counts come with the sums of one more pass."""
         model = self.model
-        growth = Growth(criterion_of(model), model.splits)
+        growth = growth_of(model)
         plan = Plan(
             self.coding,
             self.grids,

@@ -1,16 +1,15 @@
-"""What the held-out rows of a fit say about its trees; everything is computed when it is first asked for."""
+"""What the models of the folds say of the rows they hold out; computed when it is first asked for."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.forest.predict import probabilities
+from crosscut.forest.predict import decisions, probabilities
 from crosscut.forest.pruning_table import PruningTable, pruning_table
-from crosscut.training.fold_scores import check_all_held_out
+from crosscut.training.scores import scores_by_part, standard_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +18,118 @@ if TYPE_CHECKING:
     from crosscut.forest.predict import HeldOut
 
 
-class CrossValidation:
-    """Out-of-fold results of a forest.
+class Validation:
+    """Out-of-fold results. Rows are listed model by model, so a row that is held out twice is listed twice.
+
+    Parameters
+    ----------
+    y : array (rows,)
+        Class codes, or numbers, of all rows.
+    classes : array, optional
+        The classes; None for regression.
+    rows : int64 array
+        The rows that the models hold out, one model's after the other's.
+    row_start : int64 array (models + 1,)
+        Where each model's begin; the final model holds out none.
+    said : float64 array (len(rows), classes or 1)
+        Class probabilities, or the mean, that each of them is given.
+    chosen_scores : float64 array, optional
+        Score of each fold by the ``scoring`` of the estimator, in place of accuracy or R².
+    """
+
+    def __init__(
+        self,
+        y: NDArray[Any],
+        classes: NDArray[Any] | None,
+        rows: NDArray[np.int64],
+        row_start: NDArray[np.int64],
+        said: NDArray[np.float64],
+        *,
+        chosen_scores: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.y, self.classes = y, classes
+        self.rows, self.row_start, self.said = rows, row_start, said
+        self.chosen_scores = chosen_scores
+
+    def scored(self, scores: NDArray[np.float64]) -> Self:
+        """Return the same results with other scores of the folds."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, chosen_scores=scores)
+        return made
+
+    @cached_property
+    def decided(self) -> NDArray[Any]:
+        """Class code, or number, that each held-out row is given."""
+        return self.said[:, 0] if self.classes is None else self.said.argmax(axis=1)
+
+    @cached_property
+    def all_scores(self) -> NDArray[np.float64]:
+        """Accuracy, or R², of every model on the rows it holds out; NaN where there are none."""
+        y = self.y[self.rows]
+        return scores_by_part(y, self.decided, self.row_start, classifies=self.classes is not None)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Score of each fold's model on the rows it holds out."""
+        return self.all_scores[1:] if self.chosen_scores is None else self.chosen_scores
+
+    @property
+    def score(self) -> float:
+        """Mean of the scores."""
+        return float(np.mean(self.scores))
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean score over the folds."""
+        return standard_error(self.scores)
+
+    @property
+    def rows_by_fold(self) -> NDArray[np.int64]:
+        """Number of rows each fold holds out."""
+        return np.diff(self.row_start)[1:]
+
+    @cached_property
+    def times_held_out(self) -> NDArray[np.int64]:
+        """How often each row is held out."""
+        return np.bincount(self.rows, minlength=len(self.y))
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Out-of-fold class probabilities, or means, of every row; averages if it is held out repeatedly."""
+        total = np.zeros((len(self.y), self.said.shape[1]))
+        np.add.at(total, self.rows, self.said)
+        with np.errstate(invalid="ignore", divide="ignore"):  # rows that no model holds out become NaN
+            return np.asarray(total / self.times_held_out[:, None])
+
+    @cached_property
+    def predictions(self) -> NDArray[Any]:
+        """Out-of-fold prediction of every row; NaN, or an error for classes, if some are never held out."""
+        if self.classes is None:
+            return self.values[:, 0]
+        never = int(np.count_nonzero(self.times_held_out == 0))
+        if never:
+            raise AttributeError(
+                f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
+                f"{len(self.y)} rows; cv_probabilities_ has NaN for those"
+            )
+        return np.asarray(self.classes[self.values.argmax(axis=1)])
+
+    @cached_property
+    def confusion(self) -> NDArray[np.int64]:
+        """How many held-out rows of each class (lines) are given which class (columns)."""
+        assert self.classes is not None
+        n = len(self.classes)
+        pairs = self.y[self.rows] * np.int64(n) + self.decided
+        return np.bincount(pairs, minlength=n * n).astype(np.int64).reshape(n, n)
+
+    @property
+    def pruning_table(self) -> PruningTable:
+        """The cross-validated pruning table; only trees have one."""
+        raise AttributeError("these models are not pruned by cost complexity, so there is no pruning table")
+
+
+class TreeValidation(Validation):
+    """Out-of-fold results of a forest: held-out rows are known by the leaves they reach.
 
     Parameters
     ----------
@@ -28,11 +137,9 @@ class CrossValidation:
         Tree 0 is the final tree, the others hold rows out.
     held_out : HeldOut
         Leaves of the held-out rows.
-    y : array
-        Class codes or numbers of all rows.
-    classes : array, optional
-        The classes; None for regression.
-    weights : float64 array, optional
+    y, classes, chosen_scores
+        As for :class:`Validation`.
+    weights : float64 array (rows,), optional
         Row weights, for the pruning table.
     """
 
@@ -43,12 +150,13 @@ class CrossValidation:
         y: NDArray[Any],
         classes: NDArray[Any] | None,
         weights: NDArray[np.float64] | None,
+        *,
+        chosen_scores: NDArray[np.float64] | None = None,
     ) -> None:
-        self.forest = forest
-        self.held_out = held_out
-        self.y = y
-        self.classes = classes
-        self.weights = weights
+        self.forest, self.held_out = forest, held_out
+        self.rows, self.row_start = held_out.rows, held_out.row_start
+        self.y, self.classes, self.weights = y, classes, weights
+        self.chosen_scores = chosen_scores
 
     @cached_property
     def node(self) -> NDArray[np.int64]:
@@ -56,56 +164,16 @@ class CrossValidation:
         return self.held_out.node(self.forest.packed)
 
     @cached_property
-    def all_scores(self) -> NDArray[np.float64]:
-        """Accuracy, or R², of every tree on the rows it holds out; NaN where there are none."""
-        start = self.held_out.row_start
-        value, y = self.forest.packed.value, self.y[self.held_out.rows]
-        counts = np.diff(start)
-        if self.classes is not None:
-            right = value.argmax(axis=1)[self.node] == y
-            sums = np.diff(np.concatenate([[0], np.cumsum(right)])[start])
-            return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-        error = (y - value[self.node, 0]) ** 2
-        scores = np.full(len(counts), np.nan)
-        for t, (begin, end) in enumerate(pairwise(start)):
-            if end - begin >= 2:  # one value has no variance to explain
-                part = y[begin:end]
-                residual, total = error[begin:end].sum(), ((part - part.mean()) ** 2).sum()
-                scores[t] = 1 - residual / total if total else float(residual == 0)
-        return scores
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """Scores of the trees of the folds."""
-        return self.all_scores[1:]
-
-    @cached_property
-    def times_held_out(self) -> NDArray[np.int64]:
-        """How often each row is held out."""
-        return np.bincount(self.held_out.rows, minlength=len(self.y))
-
-    @cached_property
-    def values(self) -> NDArray[np.float64]:
-        """Out-of-fold class probabilities, or means, of every row; averages if it is held out repeatedly."""
+    def said(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """Class probabilities, or the mean, in the leaf of each held-out row."""
         value = self.forest.packed.value
-        if self.classes is not None:
-            value = probabilities(value)
-        total = np.zeros((len(self.y), value.shape[1]))
-        np.add.at(total, self.held_out.rows, value[self.node])
-        with np.errstate(invalid="ignore", divide="ignore"):  # rows that no task holds out become NaN
-            return np.asarray(total / self.times_held_out[:, None])
+        return (value if self.classes is None else probabilities(value))[self.node]
 
     @cached_property
-    def predictions(self) -> NDArray[Any]:
-        """Out-of-fold prediction of every row; NaN, or an error for classes, if some are never held out."""
-        if self.classes is None:
-            return self.values[:, 0]
-        check_all_held_out(self.times_held_out)
-        if np.all(self.times_held_out == 1):
-            codes = np.empty(len(self.y), np.int64)
-            codes[self.held_out.rows] = self.forest.packed.value.argmax(axis=1)[self.node]
-            return np.asarray(self.classes[codes])
-        return np.asarray(self.classes[self.values.argmax(axis=1)])
+    def decided(self) -> NDArray[Any]:
+        """Class code, or number, of the leaf of each held-out row."""
+        value = self.forest.packed.value
+        return (value[:, 0] if self.classes is None else decisions(value))[self.node]
 
     @cached_property
     def pruning_table(self) -> PruningTable:

@@ -1,0 +1,118 @@
+// The facts of a database as Python hands them over. Everything that comes from Python is checked here and in the other
+// bind_query files; the parts trust each other.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "components.hpp"
+#include "relations.hpp"
+
+namespace nb = nanobind;
+
+namespace crosscut::query {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Literal = std::tuple<std::int32_t, bool, std::vector<Term>>;
+using ArgumentTuple = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>;
+using PatternTuple = std::tuple<std::int32_t, bool, std::vector<ArgumentTuple>>;
+
+inline constexpr std::size_t max_arity = 64;
+
+// The message is only composed when it is needed.
+#define CROSSCUT_REQUIRE(CONDITION, MESSAGE) \
+  do {                                       \
+    if (!(CONDITION)) throw std::invalid_argument(MESSAGE); \
+  } while (false)
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::size_t rows, std::size_t columns) {
+  auto* held = new std::vector<T>(std::move(values));
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(held->data(), {rows, columns}, owner);
+}
+
+class FactStore {
+ public:
+  FactStore(Matrix<std::int32_t> fixed, Vector<double> numbers)
+      : facts(fixed.shape(0), fixed.shape(1), {fixed.data(), fixed.data() + fixed.size()},
+              {numbers.data(), numbers.data() + numbers.size()}) {
+    check_constants(fixed.data(), fixed.size(), "fixed");
+  }
+  FactStore(const FactStore&) = delete;
+
+  std::int32_t add_relation(Matrix<std::int32_t> columns) {
+    CROSSCUT_REQUIRE(columns.shape(0) <= max_arity, "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
+    check_constants(columns.data(), columns.size(), "columns");
+    return facts.add_relation(columns.data(), columns.shape(0), columns.shape(1));
+  }
+
+  std::int32_t add_rule(std::size_t arity, const std::vector<std::vector<Literal>>& bodies) {
+    CROSSCUT_REQUIRE(arity <= max_arity, "arity is " + std::to_string(arity) + "; 64 is the most");
+    Rule rule{arity, {}};
+    for (const auto& body : bodies) {
+      auto& goals = rule.bodies.emplace_back();
+      for (const auto& [predicate, negated, args] : body) {
+        check_literal(predicate, args, 1 << 16, false);
+        goals.push_back({predicate, negated, args});
+      }
+    }
+    return facts.add_rule(std::move(rule));
+  }
+
+  void check_constants(const std::int32_t* values, std::size_t n, const char* name) const {
+    const auto limit = static_cast<std::int64_t>(facts.n_constants());
+    for (std::size_t i = 0; i < n; i++)
+      CROSSCUT_REQUIRE(values[i] >= 0 && values[i] < limit, std::string(name) + " holds " + std::to_string(values[i]) +
+                                                       ", but constants are numbered 0.." + std::to_string(limit - 1));
+  }
+
+  void check_predicate(std::int32_t predicate, std::size_t arity) const {
+    CROSSCUT_REQUIRE(predicate >= 0 && static_cast<std::size_t>(predicate) < facts.predicates().size(),
+            "predicate " + std::to_string(predicate) + " was not added");
+    const std::size_t known = facts.predicates()[static_cast<std::size_t>(predicate)].arity;
+    CROSSCUT_REQUIRE(known == arity, "predicate " + std::to_string(predicate) + " has " + std::to_string(known) + " arguments, not " +
+                                std::to_string(arity));
+  }
+
+  void check_literal(std::int32_t predicate, const std::vector<Term>& args, std::size_t n_variables, bool fixed_allowed) const {
+    check_predicate(predicate, args.size());
+    for (Term t : args) check_term(t, n_variables, fixed_allowed);
+  }
+
+  void check_term(Term t, std::size_t n_variables, bool fixed_allowed) const {
+    CROSSCUT_REQUIRE(t >= 0, "terms are not negative");
+    const auto number = static_cast<std::size_t>(number_of(t));
+    switch (kind_of(t)) {
+      case constant: CROSSCUT_REQUIRE(number < facts.n_constants(), "a literal has an unknown constant"); break;
+      case fixed: CROSSCUT_REQUIRE(fixed_allowed && number < facts.n_fixed(), "a literal has an unknown fixed variable"); break;
+      case variable: CROSSCUT_REQUIRE(number < n_variables, "a literal has an unknown variable"); break;
+      default: CROSSCUT_REQUIRE(false, "a literal has a term of no kind");
+    }
+  }
+
+  Facts facts;
+};
+
+// Literals as Python sees them.
+inline std::vector<Literal> decode(const Components& components, std::span<const Term> code) {
+  std::vector<Literal> result;
+  for (std::size_t at = 0; at < code.size(); at += components.length(code[at]))
+    result.emplace_back(code[at] >> 1, code[at] & 1,
+                        std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                          code.begin() + static_cast<std::ptrdiff_t>(at + components.length(code[at]))));
+  return result;
+}
+
+}  // namespace crosscut::query

@@ -1,0 +1,287 @@
+// QueryStore: components, their truth, candidate tests and the growth of trees, behind one Python class.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bind_facts.hpp"
+#include "bind_forest.hpp"
+#include "growth.hpp"
+#include "refine.hpp"
+#include "statistics.hpp"
+#include "truth.hpp"
+
+namespace crosscut::query {
+
+class QueryStore {
+ public:
+  QueryStore(FactStore& store, std::int64_t step_limit, Vector<std::int64_t> order)
+      : store_(store),
+        facts_(store.facts),
+        components_(facts_),
+        truth_(facts_, components_, static_cast<std::uint64_t>(step_limit), {order.data(), order.data() + order.size()}) {
+    std::vector<char> seen(facts_.n_examples(), 0);
+    CROSSCUT_REQUIRE(order.size() == seen.size(), "order needs one entry per example");
+    for (std::size_t i = 0; i < order.size(); i++) {
+      const auto example = static_cast<std::size_t>(order.data()[i]);
+      CROSSCUT_REQUIRE(example < seen.size() && !seen[example], "order has to name every example once");
+      seen[example] = 1;
+    }
+    CROSSCUT_REQUIRE(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
+  }
+
+  void set_language(std::vector<std::int32_t> fixed_types, std::vector<std::int32_t> root_types,
+                    const std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>& modes,
+                    const std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>& lookaheads,
+                    const std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>& auto_lookaheads,
+                    std::int32_t max_lookahead, std::int32_t exhaustive_lookahead) {
+    CROSSCUT_REQUIRE(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
+    Language language;
+    language.fixed_types = std::move(fixed_types);
+    language.root_types = std::move(root_types);
+    for (const auto& [literals, source] : modes) {
+      CROSSCUT_REQUIRE(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
+      language.modes.push_back({patterns(literals), source});
+      n_sources_ = std::max(n_sources_, static_cast<std::size_t>(source) + 1);
+    }
+    for (const auto& [first, then] : lookaheads)
+      language.lookaheads.push_back({patterns({first})[0], patterns(then)});
+    for (const auto& [first, slots] : auto_lookaheads)
+      language.auto_lookaheads.push_back({patterns({first})[0], slots});
+    language.max_lookahead = max_lookahead;
+    language.exhaustive_lookahead = exhaustive_lookahead;
+    statistics_.reset();
+    refinement_ = std::make_unique<Refinement>(components_, std::move(language));
+  }
+
+  void set_classes(Vector<std::int32_t> codes, std::int32_t n_classes, Vector<std::int32_t> folds) {
+    CROSSCUT_REQUIRE(n_classes > 0, "n_classes has to be positive");
+    Target target;
+    target.n_classes = static_cast<std::size_t>(n_classes);
+    target.codes.assign(codes.data(), codes.data() + codes.size());
+    for (std::int32_t code : target.codes) CROSSCUT_REQUIRE(code >= 0 && code < n_classes, "codes has to be in 0..n_classes-1");
+    set_target(std::move(target), codes.size(), folds);
+  }
+
+  void set_values(Vector<double> values, Vector<double> squares, Vector<std::int32_t> folds) {
+    CROSSCUT_REQUIRE(values.size() == squares.size(), "values and squares have different lengths");
+    Target target;
+    target.values.assign(values.data(), values.data() + values.size());
+    target.squares.assign(squares.data(), squares.data() + squares.size());
+    set_target(std::move(target), values.size(), folds);
+  }
+
+  std::tuple<std::int32_t, std::vector<std::int32_t>, std::vector<std::pair<std::int32_t, std::int32_t>>> extend(
+      const std::vector<std::int32_t>& bases, const std::vector<Literal>& literals, const std::vector<std::int32_t>& new_types) {
+    std::size_t n = new_types.size();
+    for (std::int32_t base : bases) {
+      check_query(base);
+      CROSSCUT_REQUIRE(components_[base].parts.empty(), "bases has to name components, not conjunctions of them");
+      n += components_[base].types.size();
+    }
+    CROSSCUT_REQUIRE(!literals.empty(), "literals is empty; a query needs one literal at least");
+    const Code code = encode(literals, n);
+    return result_of(components_.extend(bases, code, new_types));
+  }
+
+  void evaluate(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
+    for (std::size_t i = 0; i < queries.size(); i++) check_query(queries.data()[i]);
+    check_mask(mask);
+    nb::gil_scoped_release release;
+    truth_.evaluate({queries.data(), queries.size()}, mask.data());
+  }
+
+  nb::ndarray<nb::numpy, std::uint64_t> truth(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
+    evaluate(queries, mask);
+    std::vector<std::uint64_t> rows;
+    rows.reserve(queries.size() * truth_.words());
+    for (std::size_t i = 0; i < queries.size(); i++) {
+      const std::uint64_t* row = truth_.row(queries.data()[i]);
+      for (std::size_t w = 0; w < truth_.words(); w++) rows.push_back(row[w] & mask.data()[w]);
+    }
+    return to_numpy(std::move(rows), queries.size(), truth_.words());
+  }
+
+  Candidates candidates(const std::vector<std::int32_t>& path) {
+    CROSSCUT_REQUIRE(refinement_ != nullptr, "set_language has to be called first");
+    for (std::int32_t component : path) {
+      check_query(component);
+      CROSSCUT_REQUIRE(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
+    }
+    nb::gil_scoped_release release;
+    return refinement_->candidates(path);
+  }
+
+  // Numbers of the candidates in the order in which they are generated, without those that add nothing to the path.
+  std::vector<std::int32_t> order(const Candidates& candidates, const std::vector<std::int32_t>& ages) const {
+    CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
+    std::size_t n_variables = 0;
+    for (std::int32_t component : candidates.path) n_variables += components_[component].types.size();
+    CROSSCUT_REQUIRE(ages.size() == n_variables, "ages needs one number per variable of the path");
+    std::vector<std::int32_t> numbers;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(candidates.size); i++)
+      if (!adds_nothing(components_, choose(candidates, i))) numbers.push_back(i);
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::int32_t a, std::int32_t b) {
+      return generated_before(components_, refinement_->language(), candidates, choose(candidates, a), choose(candidates, b), ages);
+    });
+    return numbers;
+  }
+
+  QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root, const std::vector<std::int32_t>& root_types,
+                   const std::string& criterion, std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,
+                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
+    check_tasks(tasks);
+    CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
+    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching};
+    CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
+                     "criterion " + criterion + " does not fit the target");
+    CROSSCUT_REQUIRE(!statistics_->is_regression() || settings.critical_f.size() > facts_.n_examples(),
+                     "critical_f needs one value per number of examples, from 0");
+    Extension start;
+    if (!root.empty()) start = components_.extend({}, encode(root, root_types.size()), root_types);
+    nb::gil_scoped_release release;
+    Growth growth(components_, truth_, *refinement_, *statistics_, std::move(settings));
+    return {growth.grow(tasks, start), *statistics_, this};
+  }
+
+  // Out-of-fold predictions of trees that each leave one fold out, and the leaf each example falls in.
+  std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, std::int32_t>> held_out(const QueryForest& forest,
+                                                                                           const std::vector<std::int32_t>& tasks) {
+    check_tasks(tasks);
+    CROSSCUT_REQUIRE(forest.store == this, "forest was grown by another store");
+    CROSSCUT_REQUIRE(tasks.size() == forest.forest->trees.size(), "tasks needs one fold per tree");
+    std::vector<double> predictions(facts_.n_examples(), std::numeric_limits<double>::quiet_NaN());
+    std::vector<std::int32_t> leaves(facts_.n_examples(), -1);
+    for (std::size_t i = 0; i < tasks.size(); i++)
+      if (tasks[i] >= 0)
+        route(forest.forest->trees[i], forest.forest->tests, truth_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
+    return {to_numpy(std::move(predictions), 1, facts_.n_examples()), to_numpy(std::move(leaves), 1, facts_.n_examples())};
+  }
+
+  // The chosen test: number of its mode, literals over local variables, the positions of the path's components these
+  // start with, types of new variables, and what extending those components gives.
+  nb::tuple test(const Candidates& candidates, std::int32_t number) {
+    CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
+    CROSSCUT_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < candidates.size, "number is not one of the candidates");
+    const Chosen chosen = choose(candidates, number);
+    const auto [query, parts, places] =
+        result_of(components_.extend(chosen.block->components, chosen.code(), chosen.new_types()));
+    const std::int32_t source = refinement_->language().modes[static_cast<std::size_t>(chosen.mode())].source;
+    return nb::make_tuple(source, decode(components_, chosen.code()),
+                          std::vector<std::int32_t>(chosen.positions.begin(), chosen.positions.end()),
+                          std::vector<std::int32_t>(chosen.new_types().begin(), chosen.new_types().end()), query, parts, places);
+  }
+
+  std::vector<std::int32_t> types(std::int32_t component) const {
+    check_query(component);
+    const auto own = components_[component].types;
+    return {own.begin(), own.end()};
+  }
+
+  std::vector<Literal> literals(std::int32_t component) const {
+    check_query(component);
+    return decode(components_, components_[component].code);
+  }
+
+  const Components& components() const { return components_; }
+
+  void forget() {
+    truth_.forget();
+    if (refinement_) refinement_->forget();
+  }
+
+  std::size_t words() const { return truth_.words(); }
+  std::size_t n_components() const { return components_.size(); }
+  std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
+  std::uint64_t n_steps() const { return truth_.n_steps(); }
+  std::vector<std::pair<std::int32_t, std::int64_t>> limit_hits() const {
+    std::vector<std::pair<std::int32_t, std::int64_t>> result;
+    for (const LimitHit& hit : truth_.limit_hits()) result.emplace_back(hit.query, hit.example);
+    return result;
+  }
+
+ private:
+  Code encode(const std::vector<Literal>& literals, std::size_t n_variables) const {
+    Code code;
+    for (const auto& [predicate, negated, args] : literals) {
+      store_.check_literal(predicate, args, n_variables, true);
+      code.push_back(predicate * 2 + negated);
+      code.insert(code.end(), args.begin(), args.end());
+    }
+    return code;
+  }
+
+  std::vector<Pattern> patterns(const std::vector<PatternTuple>& literals) const {
+    std::vector<Pattern> result;
+    for (const auto& [predicate, negated, args] : literals) {
+      store_.check_predicate(predicate, args.size());
+      Pattern pattern{predicate, negated, {}};
+      for (const auto& [mark, slot, type, value] : args) {
+        CROSSCUT_REQUIRE(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared), "an argument has an unknown mark");
+        const Argument argument{static_cast<Mark>(mark), slot, type, value};
+        CROSSCUT_REQUIRE(slot < 1 << 16, "a slot is too large");
+        CROSSCUT_REQUIRE(type > first_type_variable - (1 << 16), "a type variable is too large");
+        if (argument.mark == Mark::given) store_.check_term(value, 0, true);
+        pattern.args.push_back(argument);
+      }
+      result.push_back(std::move(pattern));
+    }
+    return result;
+  }
+
+  void set_target(Target target, std::size_t n, Vector<std::int32_t> folds) {
+    CROSSCUT_REQUIRE(refinement_ != nullptr, "set_language has to be called first");
+    CROSSCUT_REQUIRE(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
+    n_folds_ = 0;
+    for (std::size_t i = 0; i < n; i++) {
+      CROSSCUT_REQUIRE(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
+      n_folds_ = std::max(n_folds_, folds.data()[i] + 1);
+    }
+    statistics_ = std::make_unique<Statistics>(components_, refinement_->language(), std::move(target),
+                                               std::vector<std::int32_t>(folds.data(), folds.data() + n));
+  }
+
+  void check_query(std::int32_t query) const {
+    CROSSCUT_REQUIRE(query >= 0 && static_cast<std::size_t>(query) < components_.size(), "query " + std::to_string(query) + " is unknown");
+  }
+
+  void check_mask(const Vector<std::uint64_t>& mask) const {
+    CROSSCUT_REQUIRE(mask.size() == truth_.words(), "mask needs " + std::to_string(truth_.words()) + " words");
+    const std::size_t used = facts_.n_examples() % 64;
+    CROSSCUT_REQUIRE(used == 0 || mask.data()[mask.size() - 1] >> used == 0, "mask has bits beyond the last example");
+  }
+
+  void check_tasks(const std::vector<std::int32_t>& tasks) const {
+    CROSSCUT_REQUIRE(statistics_ != nullptr, "set_classes or set_values has to be called first");
+    for (std::int32_t fold : tasks) CROSSCUT_REQUIRE(fold >= -1 && fold < n_folds_, "tasks names an unknown fold");
+  }
+
+  static Criterion criterion_of(const std::string& name) {
+    if (name == "gain") return Criterion::gain;
+    if (name == "gainratio") return Criterion::gain_ratio;
+    if (name == "gini") return Criterion::gini;
+    if (name == "variance") return Criterion::variance;
+    throw std::invalid_argument("criterion is " + name + "; it has to be gain, gainratio, gini or variance");
+  }
+
+  static std::tuple<std::int32_t, std::vector<std::int32_t>, std::vector<std::pair<std::int32_t, std::int32_t>>> result_of(
+      const Extension& extension) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> places;
+    for (const Place& place : extension.places) places.emplace_back(place.part, place.variable);
+    return {extension.query, extension.parts, places};
+  }
+
+  FactStore& store_;
+  Facts& facts_;
+  Components components_;
+  Truth truth_;
+  std::unique_ptr<Refinement> refinement_;
+  std::unique_ptr<Statistics> statistics_;
+  std::size_t n_sources_ = 0;
+  std::int32_t n_folds_ = 0;
+};
+
+}  // namespace crosscut::query

@@ -1,0 +1,72 @@
+// Canonical forms of components, by which those that differ in names only are recognized.
+#include <algorithm>
+#include <numeric>
+
+#include "components.hpp"
+
+namespace crosscut::query {
+
+// Colours of variables are refined by the literals they occur in until they differ; what stays equal is told apart by
+// marking one variable at a time. Components that get the same form are the same up to names. The converse may fail for
+// very regular ones: that costs an evaluation, never a wrong answer.
+void Components::canonicalize(std::span<const Term> code, std::span<const std::int32_t> types, Form& form) {
+  const std::size_t n = types.size();
+  colour_.resize(n);
+  by_colour_.resize(n);
+  for (std::size_t v = 0; v < n; v++) colour_[v] = mix(1, static_cast<std::uint32_t>(types[v]));
+  std::iota(by_colour_.begin(), by_colour_.end(), std::size_t{0});
+  const auto distinct = [&] {
+    // few variables, nearly sorted after the first round
+    for (std::size_t i = 1; i < n; i++) {
+      const std::size_t v = by_colour_[i];
+      std::size_t j = i;
+      for (; j > 0 && colour_[by_colour_[j - 1]] > colour_[v]; j--) by_colour_[j] = by_colour_[j - 1];
+      by_colour_[j] = v;
+    }
+    std::size_t k = n > 0;
+    for (std::size_t i = 1; i < n; i++) k += colour_[by_colour_[i]] != colour_[by_colour_[i - 1]];
+    return k;
+  };
+  std::size_t classes = distinct();
+  while (classes < n) {
+    next_ = colour_;
+    each_literal(code, [&](const Term* literal, std::size_t length_) {
+      std::uint64_t h = mix(2, static_cast<std::uint32_t>(literal[0]));
+      for (std::size_t i = 1; i < length_; i++)
+        h = kind_of(literal[i]) == variable ? mix(h, colour_[static_cast<std::size_t>(number_of(literal[i]))])
+                                            : mix(h, static_cast<std::uint32_t>(literal[i]));
+      for (std::size_t i = 1; i < length_; i++)
+        if (kind_of(literal[i]) == variable) next_[static_cast<std::size_t>(number_of(literal[i]))] += mix(h, i);
+    });
+    for (std::size_t v = 0; v < n; v++) colour_[v] = mix(3, next_[v]);
+    const std::size_t refined = distinct();
+    if (refined == classes && refined < n) {
+      std::size_t i = 1;
+      while (colour_[by_colour_[i]] != colour_[by_colour_[i - 1]]) i++;
+      colour_[by_colour_[i - 1]] = mix(4, colour_[by_colour_[i - 1]]);
+      classes = distinct();
+    } else {
+      classes = refined;
+    }
+  }
+  form.numbers.resize(n);
+  for (std::size_t i = 0; i < n; i++) form.numbers[by_colour_[i]] = static_cast<std::int32_t>(i);
+
+  renamed_.assign(code.begin(), code.end());
+  sorted_.clear();
+  for (std::size_t i = 0; i < renamed_.size();) {
+    const std::size_t length_ = length(renamed_[i]);
+    for (std::size_t j = i + 1; j < i + length_; j++)
+      if (kind_of(renamed_[j]) == variable)
+        renamed_[j] = term(variable, form.numbers[static_cast<std::size_t>(number_of(renamed_[j]))]);
+    sorted_.emplace_back(renamed_.data() + i, length_);
+    i += length_;
+  }
+  std::sort(sorted_.begin(), sorted_.end(),
+            [](auto a, auto b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
+  form.key.clear();
+  for (const auto literal : sorted_) form.key.insert(form.key.end(), literal.begin(), literal.end());
+  for (std::size_t i = 0; i < n; i++) form.key.push_back(types[by_colour_[i]]);
+}
+
+}  // namespace crosscut::query

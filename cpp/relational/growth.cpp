@@ -1,0 +1,221 @@
+#include "growth.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace crosscut::query {
+
+void Growth::Path::set_ages(const Components& all) {
+  std::vector<std::size_t> first(components.size() + 1, 0);
+  for (std::size_t c = 0; c < components.size(); c++) first[c + 1] = first[c] + all[components[c]].types.size();
+  ages.assign(first.back(), 0);
+  for (std::size_t v = 0; v < variables.size(); v++)
+    ages[first[static_cast<std::size_t>(variables[v].part)] + static_cast<std::size_t>(variables[v].variable)] =
+        static_cast<std::int32_t>(variables.size() - 1 - v);
+}
+
+Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) {
+  forest_ = Forest{};
+  folds_.assign(tasks.begin(), tasks.end());
+  forest_.trees.resize(tasks.size());
+  Path path;
+  path.components = root.parts;
+  path.variables = root.places;
+  path.uses.assign(settings_.max_uses.size(), 0);
+  path.bound.assign(refinement_.language().n_type_variables, any_type);
+  path.set_ages(components_);
+  std::vector<std::int32_t> all(tasks.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::uint64_t> own = truth_.everything();
+  refine(path, own, all, statistics_.totals(tasks), 0);
+  return std::move(forest_);
+}
+
+void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
+                    std::int32_t level) {
+  const std::size_t width = statistics_.width();
+  if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
+  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] =
+      bundles_[static_cast<std::size_t>(level)];
+  growing.clear();
+  all.clear();
+  folds_here_.clear();
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    const auto own_totals = totals.subspan(i * width, width);
+    Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
+    tree.test.push_back(-1);
+    tree.no.push_back(-1);
+    tree.prediction.push_back(prediction(own_totals));
+    tree.statistics.insert(tree.statistics.end(), own_totals.begin(), own_totals.end());
+    if (level == settings_.max_depth || stops(own_totals)) continue;
+    growing.push_back(tasks[i]);
+    folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
+    all.insert(all.end(), own_totals.begin(), own_totals.end());
+  }
+  if (growing.empty()) return;
+
+  // one task alone does not need the examples it leaves out
+  if (growing.size() == 1 && folds_here_[0] >= 0) {
+    statistics_.leave_out(folds_here_[0], own);
+    folds_here_[0] = -1;
+  }
+  statistics_.segments(own.data(), folds_here_, segments_);
+  if (!settings_.caching) {
+    truth_.forget();
+    refinement_.forget();
+    path.blocks.reset();
+  }
+  if (!path.blocks) path.blocks = std::make_shared<const std::vector<Part>>(refinement_.blocks(path.components));
+  candidates_.start(refinement_, path.components, *path.blocks);
+  barred_.clear();
+  for (std::size_t s = 0; s < path.uses.size(); s++)
+    if (settings_.max_uses[s] >= 0 && path.uses[s] >= settings_.max_uses[s]) {
+      barred_.resize(path.uses.size(), 0);
+      barred_[s] = 1;
+    }
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages};
+  statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, all, demand, scratch_, best, passed);
+
+  // tasks that agree on a test go on together
+  splitting.clear();
+  for (std::size_t i = 0; i < growing.size(); i++)
+    if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
+      splitting.push_back(static_cast<std::int32_t>(i));
+  const auto chosen_by = [&best = best](std::int32_t i) { return best[static_cast<std::size_t>(i)]; };
+  std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) {
+    return std::pair(chosen_by(a), a) < std::pair(chosen_by(b), b);
+  });
+  agreeing.clear();
+  yes_totals.clear();
+  no_totals.clear();
+  forks.clear();
+  for (std::int32_t each : splitting) {
+    const auto i = static_cast<std::size_t>(each);
+    if (forks.empty() || forks.back().candidate != best[i]) {
+      forks.push_back({best[i], static_cast<std::int32_t>(forest_.tests.size()), agreeing.size(), agreeing.size(), {}});
+      forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
+    }
+    forks.back().end++;
+    agreeing.push_back(growing[i]);
+    for (std::size_t c = i * width; c < (i + 1) * width; c++) {
+      yes_totals.push_back(passed[c]);
+      no_totals.push_back(all[c] - passed[c]);
+    }
+  }
+  if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
+  Level& counters = forest_.levels[static_cast<std::size_t>(level)];
+  counters.bundles++;
+  counters.nodes += static_cast<std::int64_t>(growing.size());
+  counters.tests += static_cast<std::int64_t>(forks.size());
+  counters.candidates += static_cast<std::int64_t>(candidates_.size);
+
+  nodes.resize(agreeing.size());
+  yes.resize(own.size());
+  no.resize(own.size());
+  for (Fork& fork : forks) {
+    const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
+    truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
+    for (std::size_t w = 0; w < own.size(); w++) {
+      yes[w] = own[w] & truth_.row(query)[w];
+      no[w] = own[w] & ~truth_.row(query)[w];
+    }
+    const std::size_t n = fork.end - fork.begin;
+    const auto here = std::span(agreeing).subspan(fork.begin, n);
+    for (std::size_t i = fork.begin; i < fork.end; i++) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      nodes[i] = tree.size() - 1;
+      tree.test.back() = fork.test;
+    }
+    refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    for (std::size_t i = fork.begin; i < fork.end; i++) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
+    }
+    refine(path, no, here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+  }
+}
+
+// Adds a candidate to a path: joined components are replaced by what the test made of them, the others stay.
+Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
+  const Extension& extension = extension_;
+  components_.extend(chosen.block->components, chosen.code(), chosen.new_types(), extension_);
+  Path longer;
+  longer.components.reserve(path.components.size() + extension.parts.size());
+  longer.variables.reserve(path.variables.size() + extension.places.size());
+  auto& [moved, first, path_number] = scratch_of_extend_;
+  moved.assign(path.components.size(), -1);  // position of a component that stays
+  first.assign(path.components.size(), 0);   // local number of a joined component's first variable
+  std::int32_t n_local = 0;
+  for (std::size_t p = 0; p < chosen.positions.size(); p++) {
+    first[static_cast<std::size_t>(chosen.positions[p])] = n_local;
+    n_local += static_cast<std::int32_t>(components_[chosen.block->components[p]].types.size());
+  }
+  for (std::size_t c = 0; c < path.components.size(); c++)
+    if (std::find(chosen.positions.begin(), chosen.positions.end(), static_cast<std::int32_t>(c)) == chosen.positions.end()) {
+      moved[c] = static_cast<std::int32_t>(longer.components.size());
+      longer.components.push_back(path.components[c]);
+    }
+  const auto offset = static_cast<std::int32_t>(longer.components.size());
+  longer.components.insert(longer.components.end(), extension.parts.begin(), extension.parts.end());
+  path_number.assign(extension.places.size(), -1);  // of a local variable
+  for (std::size_t v = 0; v < path.variables.size(); v++) {
+    const auto at = static_cast<std::size_t>(path.variables[v].part);
+    if (moved[at] >= 0) {
+      longer.variables.push_back({moved[at], path.variables[v].variable});
+      continue;
+    }
+    const auto local = static_cast<std::size_t>(first[at] + path.variables[v].variable);
+    path_number[local] = static_cast<std::int32_t>(v);
+    longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
+  }
+  for (auto local = static_cast<std::size_t>(n_local); local < extension.places.size(); local++) {
+    path_number[local] = static_cast<std::int32_t>(longer.variables.size());
+    longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
+  }
+  longer.uses = path.uses;
+  longer.uses[static_cast<std::size_t>(refinement_.language().modes[static_cast<std::size_t>(chosen.mode())].source)]++;
+  longer.bound = path.bound;
+  const auto bindings = chosen.bindings();
+  for (std::size_t b = 0; b < bindings.size(); b += 2) longer.bound[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
+  longer.set_ages(components_);
+
+  test.literals.assign(chosen.code().begin(), chosen.code().end());
+  test.query = extension.query;
+  test.n_variables = static_cast<std::int32_t>(path.variables.size());
+  for (std::size_t i = 0; i < test.literals.size();) {
+    const std::size_t n = components_.length(test.literals[i]);
+    for (std::size_t j = i + 1; j < i + n; j++)
+      if (kind_of(test.literals[j]) == variable)
+        test.literals[j] = term(variable, path_number[static_cast<std::size_t>(number_of(test.literals[j]))]);
+    i += n;
+  }
+  return longer;
+}
+
+bool Growth::stops(std::span<const double> all) const {
+  if (statistics_.is_regression())
+    return all[0] < 2 * settings_.minimal_cases || all[2] - all[1] * all[1] / all[0] <= 1e-9 * all[2];
+  const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
+  return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
+}
+
+// Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
+bool Growth::accepts(std::span<const double> all, std::span<const double> yes) const {
+  if (!statistics_.is_regression()) return true;
+  const auto deviations = [](double n, double sum, double squares) { return squares - sum * sum / n; };
+  const double within = deviations(yes[0], yes[1], yes[2]) + deviations(all[0] - yes[0], all[1] - yes[1], all[2] - yes[2]);
+  const double between = deviations(all[0], all[1], all[2]) - within;
+  if (within <= 0 || all[0] <= 2) return between > 0;
+  return between * (all[0] - 2) >= settings_.critical_f[static_cast<std::size_t>(all[0])] * within;
+}
+
+// The majority class, the last of those that tie; for regression the mean, in units of the grid.
+double Growth::prediction(std::span<const double> all) const {
+  if (statistics_.is_regression()) return all[0] > 0 ? all[1] / all[0] : 0.0;
+  std::size_t most = 0;
+  for (std::size_t c = 1; c < all.size(); c++)
+    if (all[c] >= all[most]) most = c;
+  return static_cast<double>(most);
+}
+
+}  // namespace crosscut::query

@@ -1,0 +1,127 @@
+// Growing the final tree and the trees of all folds in one run (the paper's Figure 2). Nodes of different tasks with the
+// same path of tests are one bundle: candidates are generated, evaluated and counted once, each task picks its best test,
+// and tasks that pick the same go on together.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "refine.hpp"
+#include "statistics.hpp"
+#include "truth.hpp"
+
+namespace crosscut::query {
+
+struct Settings {
+  Criterion criterion = Criterion::gain_ratio;
+  std::int32_t minimal_cases = 2;
+  double accuracy = 1.0;
+  std::int32_t max_depth = -1;         // -1: none
+  std::vector<std::int32_t> max_uses;  // per source of modes, -1: any number
+  std::vector<double> critical_f;      // regression: least F of a split of n examples, by n
+  bool caching = true;                 // false: every node evaluates all its tests anew, as the paper's serial procedure
+};
+
+// A test as it was added to a path: its literals over the path's variables (numbered in order of introduction).
+struct Test {
+  Code literals;
+  std::int32_t query;
+  std::int32_t n_variables;  // of the path, before the test
+};
+
+// One task's tree in preorder; the yes branch of node i is node i + 1.
+struct Tree {
+  std::vector<std::int32_t> test;  // number in the forest's tests, -1 at leaves
+  std::vector<std::int32_t> no;    // node of the no branch, -1 at leaves
+  std::vector<double> prediction;
+  std::vector<double> statistics;  // `width` numbers per node
+  std::size_t size() const { return test.size(); }
+};
+
+struct Level {
+  std::int64_t bundles = 0, nodes = 0, tests = 0, candidates = 0;
+};
+
+struct Forest {
+  std::vector<Tree> trees;
+  std::vector<Test> tests;
+  std::vector<Level> levels;
+};
+
+class Growth {
+ public:
+  Growth(Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, Settings settings)
+      : components_(components), truth_(truth), refinement_(refinement), statistics_(statistics), settings_(std::move(settings)) {}
+
+  // `tasks`: the fold each tree leaves out, -1 for none. `root`: what every query starts with.
+  Forest grow(std::span<const std::int32_t> tasks, const Extension& root);
+
+ private:
+  // The query of a node: components, where each of its variables is, in order of introduction, and the modes used.
+  struct Path {
+    std::vector<std::int32_t> components;
+    std::vector<Place> variables;
+    std::vector<std::int32_t> uses, ages;
+    std::vector<std::int32_t> bound;  // per type variable: the type it is bound to, or any_type
+    std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
+    void set_ages(const Components& all);
+  };
+  // Tasks that chose the same test.
+  struct Fork {
+    std::int32_t candidate, test;
+    std::size_t begin, end;  // of its tasks in `agreeing`
+    Path path;
+  };
+  // A bundle at work: growing tasks, their totals, best tests and statistics where those hold; then the tasks that go on,
+  // fork by fork. There is one per level, so that bundles find their buffers made.
+  struct Bundle {
+    std::vector<std::int32_t> growing, best, splitting, agreeing;
+    std::vector<double> all, passed, yes_totals, no_totals;
+    std::vector<std::size_t> nodes;
+    std::vector<Fork> forks;
+    std::vector<std::uint64_t> yes, no;
+  };
+  // `own`: the examples that reach the bundle, of all its tasks; a lone task's fold is taken out. `totals`: each task's
+  // statistics of its own among them.
+  void refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
+              std::int32_t level);
+  bool stops(std::span<const double> all) const;
+  bool accepts(std::span<const double> all, std::span<const double> yes) const;
+  double prediction(std::span<const double> all) const;
+  Path extend(const Path& path, const Chosen& chosen, Test& test);
+
+  Components& components_;
+  Truth& truth_;
+  Refinement& refinement_;
+  const Statistics& statistics_;
+  Settings settings_;
+  std::vector<std::int32_t> folds_;  // of the tasks
+  // of the bundle at hand
+  std::vector<std::int32_t> folds_here_;
+  std::vector<std::uint8_t> barred_;
+  Candidates candidates_;
+  Segments segments_;
+  Scratch scratch_;
+  std::deque<Bundle> bundles_;  // by level
+  // of `extend`
+  Extension extension_;
+  struct {
+    std::vector<std::int32_t> moved, first, path_number;
+  } scratch_of_extend_;
+  Forest forest_;
+};
+
+// The tree after merging sibling leaves of one class and, if asked, replacing subtrees that C4.5 expects to make no fewer
+// errors than a leaf.
+Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence);
+double additional_errors(double n, double errors, double confidence);
+// A regression tree after replacing subtrees from which M5 expects no smaller squared deviations than from a leaf.
+Tree prune_means(const Tree& tree, std::size_t width);
+
+// Adds each example of `reached` to the leaf it falls in: predictions[e] is that leaf's prediction, leaves[e] its number.
+void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const std::vector<std::uint64_t>& reached,
+           double* predictions, std::int32_t* leaves);
+
+}  // namespace crosscut::query

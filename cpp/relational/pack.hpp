@@ -1,0 +1,113 @@
+// A pack of queries: conjunctions as a trie of literals, so that bindings are extended once for all that share a prefix.
+// A search on one example goes through the trie depth first and leaves each query at its first solution.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "components.hpp"
+#include "relations.hpp"
+
+namespace crosscut::query {
+
+class Tails;
+
+// The example under evaluation, and what has been spent on it.
+struct Effort {
+  std::size_t example = 0;
+  const std::int32_t* fixed = nullptr;
+  std::uint64_t limit = 0, taken = 0;  // steps
+  bool alone = false;                  // one query only is looked for
+  bool over = false;                   // the limit was passed, and the search given up
+};
+
+class Pack {
+ public:
+  Pack(Facts& facts, const Components& components, Tails* tails) : facts_(facts), components_(components), tails_(tails), steps_(1), table_(64, -1), left_(1, 0) {}
+  void reserve(std::size_t n_queries);  // makes room for queries without tails
+  // Adds a literal after step `before` (0: none), or finds it there. Sets `bound` for the variables that it binds.
+  std::int32_t add(std::int32_t before, const Term* literal, std::vector<char>& bound);
+  // Queries are numbered from 0. One ends after a step; or after the trunk, with a tail on one of its variables.
+  void end(std::int32_t query, std::int32_t step);
+  void end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail);
+  void reserve_variables(std::size_t n) { if (values_.size() < n) values_.resize(n, -1); }
+
+  // Which queries the next search looks for: none, one more, one less, or those of a saved choice.
+  void close_all();
+  void open(std::int32_t query);
+  void close(std::int32_t query);
+  bool is_open(std::int32_t query) const { return open_[static_cast<std::size_t>(query)]; }
+  void save();
+  void restore();
+
+  void set(std::int32_t variable, std::int32_t value) { values_[static_cast<std::size_t>(variable)] = value; }
+  // Closes the open queries that hold for the example and lists them.
+  const std::vector<std::int32_t>& search(Effort& effort);
+
+ private:
+  // One literal: where its facts are found, what it binds, and the literals that follow it in some query. A switch stands
+  // before literals that differ in their constants only: where the relation has few facts for what is bound, looking at
+  // those finds all of the literals that hold.
+  struct Step {
+    std::uint32_t code = 0;                      // in codes_
+    std::uint64_t hash = 0;
+    std::int32_t predicate = -1, test = -1;      // `test`: see Predicate
+    bool negated = false, is_switch = false;
+    Relation* relation = nullptr;
+    const Index* index = nullptr;
+    std::uint32_t key = 0, n_key = 0;            // in keys_: its bound terms
+    std::uint32_t output = 0, n_outputs = 0;     // in outputs_: (column, variable) that a fact binds
+    std::uint32_t repeated = 0, n_repeated = 0;  // in repeated_: columns that must agree with an earlier one
+    int column = -1, second_column = -1;         // of a switch: where its literals have constants
+    std::int32_t first = -1, last = -1, next = -1;  // followers; the next one of the same step
+    std::int32_t n_cases = 0;                    // number of followers
+    std::int32_t terminal = -1;                  // number of the query that ends here
+    std::int32_t before = -1;                    // the step this one follows
+  };
+  // Queries that end with a tail on the same variable, by tail.
+  struct Group {
+    std::int32_t trunk, variable, kind;
+    std::vector<std::int32_t> queries;
+    std::vector<std::uint64_t> open, saved;
+  };
+  struct End {
+    std::int32_t step, group = -1, tail = -1;
+  };
+
+  std::int32_t find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch,
+                           std::uint64_t hash);
+  std::int32_t case_of(std::int32_t of, std::uint32_t row) const;
+  void grow_table();
+  bool begin(const Step& step, std::int32_t* key);
+  std::int32_t visit(std::int32_t step);
+  std::int32_t visit_switch(std::int32_t step);
+  std::int32_t proceed(std::int32_t step);
+  std::int32_t look_up(Group& group);
+  bool matches(const Step& step, std::uint32_t row);
+  std::int32_t value(Term t) const {
+    switch (kind_of(t)) {
+      case constant: return number_of(t);
+      case fixed: return effort_->fixed[number_of(t)];
+      default: return values_[static_cast<std::size_t>(number_of(t))];
+    }
+  }
+
+  Facts& facts_;
+  const Components& components_;
+  Tails* tails_;
+  std::vector<Step> steps_;                     // the first is the empty query, before every first literal
+  Code codes_, pattern_;
+  std::vector<std::int32_t> table_;             // steps by the hash of their code and what they follow; -1: free
+  std::vector<Term> keys_;
+  std::vector<std::pair<int, std::int32_t>> outputs_;
+  std::vector<std::pair<int, int>> repeated_;
+  std::vector<End> ends_;                       // per query
+  std::vector<Group> groups_;
+  std::vector<std::int32_t> left_, saved_left_;  // per step: open queries at or below it
+  std::vector<char> open_, saved_open_;
+  std::vector<std::int32_t> decided_, values_;
+  Effort* effort_ = nullptr;
+};
+
+}  // namespace crosscut::query

@@ -1,0 +1,146 @@
+// What happens to a grown tree: pruning as TILDE does it, and routing examples that the task left out.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "growth.hpp"
+
+namespace crosscut::query {
+
+namespace {
+
+// C4.5 (release 8) interpolates the normal deviation that belongs to a confidence level in this table.
+constexpr double confidences[] = {0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00};
+constexpr double deviations[] = {4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00};
+
+double deviation(double confidence) {
+  std::size_t i = 1;
+  while (i < 8 && confidence > confidences[i]) i++;
+  return deviations[i - 1] +
+         (deviations[i] - deviations[i - 1]) * (confidence - confidences[i - 1]) / (confidences[i] - confidences[i - 1]);
+}
+
+class Pruner {
+ public:
+  Pruner(const Tree& tree, std::size_t width, double confidence)
+      : prediction(tree.prediction), leaf(tree.size()), tree_(tree), width_(width), confidence_(confidence) {
+    for (std::size_t i = 0; i < tree.size(); i++) leaf[i] = tree.test[i] < 0;
+  }
+
+  void merge(std::size_t node) {
+    if (leaf[node]) return;
+    const std::size_t yes = node + 1, no = static_cast<std::size_t>(tree_.no[node]);
+    merge(yes);
+    merge(no);
+    if (leaf[yes] && leaf[no] && prediction[yes] == prediction[no]) {
+      leaf[node] = true;
+      prediction[node] = prediction[yes];
+    }
+  }
+
+  double replace(std::size_t node) {
+    double n = 0;
+    for (std::size_t c = 0; c < width_; c++) n += tree_.statistics[node * width_ + c];
+    const double errors = n - tree_.statistics[node * width_ + static_cast<std::size_t>(prediction[node])];
+    const double as_leaf = n > 0 ? errors + additional_errors(n, errors, confidence_) : 0.0;
+    if (leaf[node]) return as_leaf;
+    const double below = replace(node + 1) + replace(static_cast<std::size_t>(tree_.no[node]));
+    if (as_leaf > below) return below;
+    leaf[node] = true;
+    return as_leaf;
+  }
+
+  // Squared deviations that M5 expects of as many new examples: those seen, times (n + 1) / (n - 1) in every leaf.
+  double replace_means(std::size_t node) {
+    const double* own = tree_.statistics.data() + node * width_;
+    const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
+    const double as_leaf = squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);
+    if (leaf[node]) return as_leaf;
+    const double below = replace_means(node + 1) + replace_means(static_cast<std::size_t>(tree_.no[node]));
+    if (as_leaf > below) return below;
+    leaf[node] = true;
+    return as_leaf;
+  }
+
+  void copy(std::size_t node, Tree& result) const {
+    const std::size_t at = result.size();
+    result.test.push_back(leaf[node] ? -1 : tree_.test[node]);
+    result.no.push_back(-1);
+    result.prediction.push_back(prediction[node]);
+    const auto begin = tree_.statistics.begin() + static_cast<std::ptrdiff_t>(node * width_);
+    result.statistics.insert(result.statistics.end(), begin, begin + static_cast<std::ptrdiff_t>(width_));
+    if (leaf[node]) return;
+    copy(node + 1, result);
+    result.no[at] = static_cast<std::int32_t>(result.size());
+    copy(static_cast<std::size_t>(tree_.no[node]), result);
+  }
+
+  std::vector<double> prediction;
+  std::vector<char> leaf;
+
+ private:
+  const Tree& tree_;
+  std::size_t width_;
+  double confidence_;
+};
+
+}  // namespace
+
+double additional_errors(double n, double errors, double confidence) {
+  if (errors < 1e-6) return n * (1 - std::exp(std::log(confidence) / n));
+  if (errors < 0.9999) {
+    const double none = n * (1 - std::exp(std::log(confidence) / n));
+    return none + errors * (additional_errors(n, 1.0, confidence) - none);
+  }
+  if (errors + 0.5 >= n) return 0.67 * (n - errors);
+  const double squared = deviation(confidence) * deviation(confidence), shifted = errors + 0.5;
+  const double share = (shifted + squared / 2 + std::sqrt(squared * (shifted * (1 - shifted / n) + squared / 4))) / (n + squared);
+  return n * share - errors;
+}
+
+Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence) {
+  Pruner pruner(tree, width, confidence);
+  pruner.merge(0);
+  if (pessimistic) pruner.replace(0);
+  Tree result;
+  pruner.copy(0, result);
+  return result;
+}
+
+Tree prune_means(const Tree& tree, std::size_t width) {
+  Pruner pruner(tree, width, 0.0);
+  pruner.replace_means(0);
+  Tree result;
+  pruner.copy(0, result);
+  return result;
+}
+
+void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const std::vector<std::uint64_t>& reached,
+           double* predictions, std::int32_t* leaves) {
+  const auto walk = [&](auto& self, std::size_t node, const std::vector<std::uint64_t>& here) -> void {
+    std::uint64_t any = 0;
+    for (std::uint64_t word : here) any |= word;
+    if (!any) return;
+    if (tree.test[node] < 0) {
+      for (std::size_t w = 0; w < here.size(); w++)
+        for (std::uint64_t set = here[w]; set; set &= set - 1) {
+          const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+          predictions[e] = tree.prediction[node];
+          leaves[e] = static_cast<std::int32_t>(node);
+        }
+      return;
+    }
+    const std::int32_t query = tests[static_cast<std::size_t>(tree.test[node])].query;
+    truth.evaluate({&query, 1}, here.data());
+    std::vector<std::uint64_t> yes(here.size()), no(here.size());
+    for (std::size_t w = 0; w < here.size(); w++) {
+      yes[w] = here[w] & truth.row(query)[w];
+      no[w] = here[w] & ~truth.row(query)[w];
+    }
+    self(self, node + 1, yes);
+    self(self, static_cast<std::size_t>(tree.no[node]), no);
+  };
+  walk(walk, 0, reached);
+}
+
+}  // namespace crosscut::query

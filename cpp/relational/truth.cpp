@@ -1,0 +1,260 @@
+#include "truth.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+namespace crosscut::query {
+
+void Sets::clear() {
+  size_ = 1;
+  all_.assign(words_, 0);
+  table_.assign(64, -1);
+  table_[0] = 0;
+}
+
+std::pair<std::int32_t, std::int32_t> Sets::add(std::int32_t number, const std::uint64_t* mask) {
+  const auto combine = [&](auto of) {
+    all_.resize((size_ + 1) * words_);
+    const std::uint64_t* known = (*this)[number];
+    for (std::size_t w = 0; w < words_; w++) all_[size_ * words_ + w] = of(known[w], mask[w]);
+    return intern();
+  };
+  const std::int32_t beyond = combine([](std::uint64_t known, std::uint64_t asked) { return asked & ~known; });
+  if (beyond == 0) return {0, number};
+  return {beyond, combine([](std::uint64_t known, std::uint64_t asked) { return asked | known; })};
+}
+
+std::int32_t Sets::intern() {
+  // the empty set has hash 0
+  const auto slot_of = [&](std::size_t set) {
+    const std::uint64_t* own = all_.data() + set * words_;
+    std::uint64_t hash = 0;
+    for (std::size_t w = 0; w < words_; w++) hash = (hash ^ own[w]) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
+    std::size_t slot = hash & (table_.size() - 1);
+    while (table_[slot] >= 0 && !std::equal(own, own + words_, (*this)[table_[slot]])) slot = (slot + 1) & (table_.size() - 1);
+    return slot;
+  };
+  if (2 * size_ + 2 > table_.size()) {
+    table_.assign(2 * table_.size(), -1);
+    for (std::size_t set = 0; set < size_; set++) table_[slot_of(set)] = static_cast<std::int32_t>(set);
+  }
+  std::int32_t& found = table_[slot_of(size_)];
+  if (found < 0) found = static_cast<std::int32_t>(size_++);
+  return found;
+}
+
+void Truth::forget() {
+  for (std::int32_t query : remembered_) {
+    const auto at = static_cast<std::size_t>(query);
+    std::fill_n(truth_.begin() + static_cast<std::ptrdiff_t>(at * words_), words_, 0);
+    known_[at] = 0;
+    if (at < numbers_.size()) numbers_[at] = -1;
+  }
+  remembered_.clear();
+  sets_.clear();
+  tails_.forget();
+  packs_.clear();
+}
+
+void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after) {
+  truth_.resize(components_.size() * words_, 0);
+  known_.resize(components_.size(), 0);
+  asked_.resize(components_.size(), 0);
+  // What is known before this call decides what has to be searched; only then is anything written.
+  // (the buffers are kept between calls; a call from within finds none and makes its own)
+  std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
+  needs.clear();
+  conjunctions.clear();
+  std::int32_t last = -1, open = 0, then = 0;  // most queries of a call are known on the same examples
+  for (std::int32_t q : queries) {
+    const auto at = static_cast<std::size_t>(q);
+    if (asked_[at]) continue;
+    if (known_[at] != last) {
+      last = known_[at];
+      std::tie(open, then) = sets_.add(last, mask);
+    }
+    if (open == 0) continue;
+    if (last == 0) remembered_.push_back(q);
+    asked_[at] = 1;
+    const Component component = components_[q];
+    (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, open, then});
+  }
+  // queries of one pack that are to be known on the same examples are searched for together
+  const auto before = [](const Need& a, const Need& b) { return std::tie(a.parent, a.open, a.query) < std::tie(b.parent, b.open, b.query); };
+  if (!std::is_sorted(needs.begin(), needs.end(), before)) std::sort(needs.begin(), needs.end(), before);
+  for (std::size_t begin = 0; begin < needs.size();) {
+    std::size_t end = begin + 1;
+    while (end < needs.size() && needs[end].parent == needs[begin].parent && needs[end].open == needs[begin].open) end++;
+    evaluate_pack(std::span(needs).subspan(begin, end - begin), after);
+    begin = end;
+  }
+  for (const Need& need : needs) {
+    asked_[static_cast<std::size_t>(need.query)] = 0;
+    known_[static_cast<std::size_t>(need.query)] = need.then;
+  }
+  for (const Need& need : conjunctions) {
+    const auto at = static_cast<std::size_t>(need.query);
+    asked_[at] = 0;
+    const auto parts = components_[need.query].parts;
+    evaluate(parts, mask);  // a part alone need not extend `after`
+    known_[at] = need.then;
+    for (std::size_t w = 0; w < words_; w++) {
+      std::uint64_t all = sets_[need.open][w];
+      for (std::int32_t part : parts) all &= row(part)[w];
+      truth_[at * words_ + w] |= all;
+    }
+  }
+  needs_ = std::move(needs);
+  conjunctions_ = std::move(conjunctions);
+}
+
+void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table) {
+  if (table.width == 0) {
+    table.width = (queries.size() + 63) / 64;
+    table.known.resize(words_, 0);
+    table.rows.resize(words_ * 64);
+  }
+  std::uint64_t any = 0;
+  for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~table.known[w];
+  if (!any) return;
+  std::vector<std::uint64_t> fresh(words_);
+  for (std::size_t w = 0; w < words_; w++) fresh[w] = mask[w] & ~table.known[w];
+  evaluate(queries, fresh.data(), after);
+  std::vector<std::size_t> some;  // words with new examples
+  auto n_rows = static_cast<std::int32_t>(table.bits.size() / table.width);
+  for (std::size_t w = 0; w < words_; w++) {
+    if (fresh[w]) some.push_back(w);
+    for (std::uint64_t set = fresh[w]; set; set &= set - 1)
+      table.rows[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = n_rows++;
+  }
+  table.bits.resize(static_cast<std::size_t>(n_rows) * table.width, 0);
+  for (std::size_t q = 0; q < queries.size(); q++) {
+    const std::uint64_t* own = row(queries[q]);
+    for (std::size_t w : some)
+      for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
+        const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+        table.bits[static_cast<std::size_t>(table.rows[e]) * table.width + q / 64] |= std::uint64_t{1} << q % 64;
+      }
+  }
+  for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];
+}
+
+// The pack of the components that extend `parent`, with these queries in it.
+Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> needs) {
+  auto& slot = packs_[parent];
+  if (!slot) {
+    slot = std::make_unique<Extensions>(facts_, components_, tails_);
+    slot->pack.reserve(static_cast<std::size_t>(
+        std::count_if(needs.begin(), needs.end(), [&](const Need& need) { return tails_.place(need.query).tail < 0; })));
+    if (parent >= 0) {
+      const Component component = components_[parent];
+      slot->bound.assign(component.types.size(), 0);
+      for (std::size_t i = 0; i < component.code.size(); i += components_.length(component.code[i]))
+        slot->trunk = slot->pack.add(slot->trunk, component.code.data() + i, slot->bound);
+    }
+  }
+  numbers_.resize(components_.size(), -1);
+  for (const Need& need : needs) {
+    std::int32_t& number = numbers_[static_cast<std::size_t>(need.query)];
+    if (number >= 0) continue;
+    number = static_cast<std::int32_t>(slot->queries.size());
+    slot->chosen.clear();
+    slot->queries.push_back(need.query);
+    const Component component = components_[need.query];
+    slot->pack.reserve_variables(component.types.size());
+    const Tails::Place place = tails_.place(need.query);
+    if (place.tail >= 0) {
+      slot->pack.end_with_tail(number, slot->trunk, place.variable, place.kind, place.tail);
+      continue;
+    }
+    bound_ = slot->bound;
+    bound_.resize(component.types.size(), 0);
+    std::int32_t step = slot->trunk;
+    for (std::size_t i = component.prefix; i < component.code.size(); i += components_.length(component.code[i]))
+      step = slot->pack.add(step, component.code.data() + i, bound_);
+    slot->pack.end(number, step);
+  }
+  return *slot;
+}
+
+// Saves a choice of queries in the pack; most often it is that of the last time.
+void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std::int32_t> numbers) {
+  const auto same = [](std::int32_t query, const Need& need) { return query == need.query; };
+  if (std::equal(chosen.begin(), chosen.end(), needs.begin(), needs.end(), same)) return;
+  chosen.clear();
+  for (const Need& need : needs) {
+    chosen.push_back(need.query);
+    pack.open(numbers[static_cast<std::size_t>(need.query)]);
+  }
+  pack.save();
+}
+
+// Queries that extend the same component, all on the same examples.
+void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
+  const std::int32_t parent = needs[0].parent;
+  Extensions* extensions = nullptr;
+  // between calls all queries of a pack are closed; few are opened one by one, for many the choice is copied
+  const bool few = needs.size() <= 8;
+  const auto each = [&](auto act) {
+    for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
+  };
+  for (std::size_t w = 0; w < words_; w++) {
+    std::uint64_t wanted = sets_[needs[0].open][w];
+    // a component is false wherever one that it extends is known to be
+    for (std::int32_t shorter : {parent, after})
+      if (shorter >= 0) wanted &= ~sets_[known_[static_cast<std::size_t>(shorter)]][w] | row(shorter)[w];
+    if (wanted && extensions == nullptr) {
+      extensions = &pack_of(parent, needs);
+      if (few)
+        each([&](std::int32_t number) { extensions->pack.open(number); });
+      else
+        extensions->choose(needs, numbers_);
+    }
+    for (; wanted; wanted &= wanted - 1) {
+      if (!few) extensions->pack.restore();
+      evaluations_ += needs.size();
+      search(*extensions, needs, w, wanted & -wanted);
+      if (few)
+        each([&](std::int32_t number) {
+          if (!extensions->pack.is_open(number)) extensions->pack.open(number);
+        });
+    }
+  }
+  if (extensions == nullptr) return;
+  if (few)
+    each([&](std::int32_t number) { extensions->pack.close(number); });
+  else
+    extensions->pack.close_all();
+}
+
+// Looks for the pack's open queries on one example.
+void Truth::search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit) {
+  Pack& pack = extensions.pack;
+  const auto set = [&](std::int32_t number) {
+    truth_[static_cast<std::size_t>(extensions.queries[static_cast<std::size_t>(number)]) * words_ + word] |= bit;
+  };
+  const auto example = static_cast<std::size_t>(order_[word * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
+  Effort effort{example, facts_.fixed_of(example), limit_};
+  for (std::int32_t number : pack.search(effort)) set(number);
+  steps_ += effort.taken;
+  if (!effort.over) return;
+  // A pack takes at least the steps of each of its queries. Where it passes the limit, the open ones are run alone, so
+  // that the limit is one of the query and the example.
+  std::vector<std::int32_t> undecided;
+  for (const Need& need : needs)
+    if (pack.is_open(numbers_[static_cast<std::size_t>(need.query)])) undecided.push_back(need.query);
+  for (std::int32_t query : undecided) {
+    const std::int32_t number = numbers_[static_cast<std::size_t>(query)];
+    pack.close_all();
+    pack.open(number);
+    Effort own{example, facts_.fixed_of(example), limit_};
+    own.alone = true;
+    for (std::int32_t found : pack.search(own)) set(found);
+    steps_ += own.taken;
+    if (own.over && pack.is_open(number)) hits_.push_back({query, static_cast<std::int64_t>(example)});
+  }
+  pack.close_all();
+}
+
+}  // namespace crosscut::query

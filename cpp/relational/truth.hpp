@@ -1,0 +1,108 @@
+// Truth of components as bit sets over the examples, computed when it is first needed and for those examples only.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "components.hpp"
+#include "pack.hpp"
+#include "relations.hpp"
+#include "tails.hpp"
+
+namespace crosscut::query {
+
+struct LimitHit {
+  std::int32_t query;
+  std::int64_t example;
+};
+
+// The truth of some queries, example by example: a row of `width` words, one bit per query, for the examples known.
+struct TruthTable {
+  std::size_t width = 0;
+  std::vector<std::uint64_t> known, bits;
+  std::vector<std::int32_t> rows;  // per example: the number of its row
+};
+
+// Sets of examples, each kept once, so that equal sets have equal numbers. Number 0 is the empty set.
+class Sets {
+ public:
+  explicit Sets(std::size_t words) : words_(words) { clear(); }
+  void clear();
+  // Valid until the next set is added.
+  const std::uint64_t* operator[](std::int32_t number) const { return all_.data() + static_cast<std::size_t>(number) * words_; }
+  // What `mask` holds beyond a set, and the union of both.
+  std::pair<std::int32_t, std::int32_t> add(std::int32_t number, const std::uint64_t* mask);
+
+ private:
+  std::int32_t intern();  // the set that has been put at the end
+  std::size_t words_, size_ = 0;
+  std::vector<std::uint64_t> all_;
+  std::vector<std::int32_t> table_;  // by hash; -1: free
+};
+
+class Truth {
+ public:
+  // Bit i of a set is the example order[i] of the facts: examples of one fold in neighbouring words are counted faster.
+  Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
+      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)), tails_(facts, components) {
+    everything_.assign(words_, ~std::uint64_t{0});
+    if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
+  }
+
+  std::size_t words() const { return words_; }
+  const std::vector<std::uint64_t>& everything() const { return everything_; }
+  // Makes the rows of these queries valid on the examples of `mask` (words() words). `after`: a query that they all extend
+  // and whose row is valid there, or -1.
+  void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
+  // Fills the rows of these examples; the queries have to be the same in every call for a table.
+  void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
+  const std::uint64_t* row(std::int32_t query) const { return truth_.data() + static_cast<std::size_t>(query) * words_; }
+  void forget();  // as if nothing had been evaluated
+
+  std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
+  std::uint64_t n_steps() const { return steps_; }
+  const std::vector<LimitHit>& limit_hits() const { return hits_; }
+
+ private:
+  struct Need {
+    std::int32_t parent, query;
+    std::int32_t open, then;  // sets: where it has to be searched for, and where it is known afterwards
+  };
+  // The components that extend one, or that extend none, as a pack.
+  struct Extensions {
+    Extensions(Facts& facts, const Components& components, Tails& tails) : pack(facts, components, &tails) {}
+    void choose(std::span<const Need> needs, std::span<const std::int32_t> numbers);
+    Pack pack;
+    std::vector<std::int32_t> chosen;   // queries of the choice that the pack has saved
+    std::int32_t trunk = 0;             // the step that ends what they extend
+    std::vector<char> bound;            // variables that are bound there
+    std::vector<std::int32_t> queries;  // by their number in the pack
+  };
+
+  void evaluate_pack(std::span<const Need> needs, std::int32_t after);
+  Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
+  void search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit);
+
+  Facts& facts_;
+  const Components& components_;
+  std::size_t words_;
+  std::uint64_t limit_, steps_ = 0, evaluations_ = 0;
+  std::vector<std::uint64_t> truth_;
+  std::vector<std::int32_t> known_;  // per query: the set of examples on which it is known; 0 for none
+  Sets sets_;
+  std::vector<LimitHit> hits_;
+  std::vector<std::int64_t> order_;
+  std::vector<char> asked_;               // queries of the call under way
+  std::vector<std::int32_t> remembered_;  // queries of which something is known
+  std::vector<std::uint64_t> everything_;
+  std::vector<Need> needs_, conjunctions_;
+  Tails tails_;
+  std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;  // by the component extended
+  std::vector<std::int32_t> numbers_;                                    // per component: its number in its pack, or -1
+  std::vector<char> bound_;
+};
+
+}  // namespace crosscut::query

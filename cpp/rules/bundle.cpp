@@ -1,0 +1,122 @@
+#include "bundle.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace crosscut::rules {
+
+namespace {
+
+// What a pass costs per row, where one group of lanes costs 1; further groups share the order of the rows.
+double cost(std::size_t lanes) {
+  constexpr double further_group = 0.7;
+  return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);
+}
+
+constexpr std::size_t most_line = 512;  // octets of a line: more would not stay in the nearest cache
+
+}  // namespace
+
+Refinement::Refinement(const Table& table, const Settings& settings, bool any, Memory& memory)
+    : table_(table), settings_(settings), memory_(memory), any_(any), n_columns_(any ? table.n_classes : 2), group_(table.n_classes),
+      ends_(table.n_features) {
+  constexpr std::int32_t most_reached = 16;  // wider beams take longer to keep track of than it spares
+  by_masks_ = table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && settings.kind != Kind::entropy;
+  most_lanes_ = by_masks_ ? max_lanes : std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) * group_lanes;
+}
+
+void Refinement::refine(const std::vector<State>& states, std::size_t width) {
+  if (memory_.found.size() < states.size()) memory_.found.resize(states.size());
+  std::vector<const State*> few, many;
+  for (std::size_t i = 0; i < states.size(); i++) {
+    memory_.work.alone += static_cast<std::int64_t>(states[i].n_rows);
+    const auto* known = is_recalled(states[i]) ? memory_.recall.find(states[i]) : nullptr;
+    if (known) {
+      memory_.found[i] = *known;
+      continue;
+    }
+    memory_.found[i].clear();
+    (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
+  }
+  memory_.work.states += static_cast<std::int64_t>(states.size());
+  if (!few.empty()) {
+    Bundle bundle = bundle_of(states, few, width);
+    compare(bundle);
+  }
+  for (const auto& members : bundles(many)) {
+    Bundle bundle = bundle_of(states, members, width);
+    n_lanes_ = bundle.n_lanes;
+    gather(bundle);
+    by_masks_ ? walk(bundle) : scan(bundle);
+    for (std::int32_t row : rows_) memory_.set_of_row[static_cast<std::size_t>(row)] = -1;
+    memory_.work.bundles++;
+    memory_.work.visits += static_cast<std::int64_t>(rows_.size());
+  }
+  for (std::size_t i = 0; i < states.size(); i++)
+    if (is_recalled(states[i])) memory_.recall.note(states[i], memory_.found[i]);
+}
+
+// Of longer rules few come again.
+bool Refinement::is_recalled(const State& state) const {
+  return state.length == 1 && !settings_.greedy && state.least == -std::numeric_limits<double>::infinity();
+}
+
+Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width) {
+  std::vector<std::vector<Candidate>*> best;
+  for (const State* state : members) best.push_back(&memory_.found[static_cast<std::size_t>(state - states.data())]);
+  return Bundle(members, best, settings_, width, memory_.events);
+}
+
+// Puts states together while a common pass is cheaper than two: from the largest on those that have many rows in common,
+// as tasks that chose the same conditions do, and then bundles of them.
+std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const State*> states) const {
+  constexpr double same = 0.2;  // share of common rows that is many; by trial, from 0.1 to 0.4 it makes little difference
+  struct Group {
+    std::vector<const State*> states;
+    Bits rows;
+    double n_rows;
+    double price() const { return n_rows * cost(states.size()); }
+  };
+  std::vector<Group> groups;
+  const auto common = [&](const Bits& x, const Bits& y) {
+    return static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, x.data(), y.data(), table_.words));
+  };
+  const auto join = [&](Group& into, const Group& from, double n_rows) {
+    into.states.insert(into.states.end(), from.states.begin(), from.states.end());
+    for (std::size_t w = 0; w < table_.words; w++) into.rows[w] |= from.rows[w];
+    into.n_rows = n_rows;
+  };
+  std::stable_sort(states.begin(), states.end(), [](const State* x, const State* y) { return x->n_rows > y->n_rows; });
+  for (const State* state : states) {
+    Group own{{state}, state->rows, static_cast<double>(state->n_rows)};
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      if (group.states.size() == most_lanes_ || std::min(own.n_rows, group.n_rows) < same * std::max(own.n_rows, group.n_rows)) return false;
+      const double both = common(group.rows, own.rows);
+      return both >= same * (group.n_rows + own.n_rows - both);
+    });
+    if (found == groups.end()) groups.push_back(std::move(own));
+    else join(*found, own, found->n_rows + own.n_rows - common(found->rows, own.rows));
+  }
+  std::vector<Group> result;
+  for (Group& group : groups) {
+    double saved = 0, size = 0;
+    Group* into = nullptr;
+    for (Group& other : result) {
+      if (other.states.size() + group.states.size() > most_lanes_) continue;
+      const double together = other.n_rows + group.n_rows - common(other.rows, group.rows);
+      const double gain = other.price() + group.price() - together * cost(other.states.size() + group.states.size());
+      if (gain > saved) {
+        saved = gain;
+        size = together;
+        into = &other;
+      }
+    }
+    if (into) join(*into, group, size);
+    else result.push_back(std::move(group));
+  }
+  std::vector<std::vector<const State*>> bundles;
+  for (Group& group : result) bundles.push_back(std::move(group.states));
+  return bundles;
+}
+
+}  // namespace crosscut::rules

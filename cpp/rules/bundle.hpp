@@ -1,0 +1,67 @@
+// States of a search, and how those of all tasks are refined together.
+#pragma once
+#include <vector>
+
+#include "search.hpp"
+
+namespace crosscut::rules {
+
+bool better(const Candidate& x, const Candidate& y);
+
+// States that are refined in one pass over their rows, each a lane, and the best candidates of each so far.
+struct Bundle {
+  Bundle(const std::vector<const State*>& states, const std::vector<std::vector<Candidate>*>& best, const Settings& settings,
+         std::size_t width, std::vector<Event>& events);
+  Kind kind;
+  bool any;
+  std::size_t width, n_lanes;
+  double least_weight, least_quality;
+  std::vector<const State*> states;
+  std::vector<std::vector<Candidate>*> best;
+  std::vector<float> least, tolerance;  // per lane
+  std::vector<Event>& events;
+  void settle();
+};
+
+// Refines states: finds the best conditions of each.
+class Refinement {
+ public:
+  Refinement(const Table& table, const Settings& settings, bool any, Memory& memory);
+  // The best conditions of each state are those in Memory::found.
+  void refine(const std::vector<State>& states, std::size_t width);
+
+ private:
+  bool is_recalled(const State& state) const;
+  Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width);
+  std::vector<std::vector<const State*>> bundles(std::vector<const State*> states) const;
+  void scan(Bundle& bundle);  // by lines, see kernels/scan.cpp
+  void walk(Bundle& bundle);  // by masks, see kernels/walk.cpp
+  void compare(Bundle& bundle);  // states of few rows one by one, see kernels/few.cpp
+  void gather(const Bundle& bundle);
+  void make_lines(const Bundle& bundle);
+  std::int32_t line_of(std::uint64_t lanes, std::size_t code);
+  void make_masks(const Bundle& bundle);
+  std::size_t sort_rows(std::size_t f, std::int32_t* sorted);
+
+  const Table& table_;
+  const Settings& settings_;
+  Memory& memory_;  // has of every row its line (or 0), -1 if it is not among those of the bundle being refined
+  bool any_, by_masks_;
+  std::size_t n_columns_, most_lanes_;
+  // of the bundle being refined:
+  std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
+  std::vector<std::uint64_t> target_lanes_;  // per class
+  std::vector<std::size_t> group_;           // per class: those that are no lane's target are alike
+  std::vector<std::int32_t> rows_;
+  std::vector<std::uint64_t> lanes_;         // of each of them
+  std::vector<std::uint8_t> lines_;
+  struct Slot {
+    std::uint64_t lanes;
+    std::size_t group;
+    std::int32_t set = -1;
+  };
+  std::vector<Slot> slots_;                  // hash table: lanes and class of a row to its line
+  std::vector<std::vector<std::size_t>> ends_;  // per nominal feature: see Scan
+};
+
+}  // namespace crosscut::rules

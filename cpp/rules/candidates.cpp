@@ -1,0 +1,87 @@
+// The best conditions of each lane, in an order that does not depend on the other lanes.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "bundle.hpp"
+
+namespace crosscut::rules {
+
+namespace {
+
+// What the quick look of a kernel may be wrong by.
+float tolerance_of(Kind kind, double n) {
+  if (kind == Kind::ratio) return 1e-5f;
+  if (kind == Kind::entropy) return 4e-3f;
+  return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
+}
+
+// Of conditions that are alike a rule is extended by the best only: of the cuts of a feature on the same side, and of "it
+// is this category" and "it is not that one" where those two are all there are.
+bool alike(const Candidate& x, const Candidate& y) {
+  if (x.feature != y.feature) return false;
+  if (x.op == at_most || x.op == above) return x.op == y.op;
+  return x.n == y.n && x.op != y.op && x.rank != y.rank;
+}
+
+}  // namespace
+
+bool better(const Candidate& x, const Candidate& y) {
+  if (x.quality != y.quality) return x.quality > y.quality;
+  if (x.n != y.n) return x.n > y.n;
+  if (x.feature != y.feature) return x.feature < y.feature;
+  if (x.op != y.op) return x.op < y.op;
+  return x.rank < y.rank;
+}
+
+Bundle::Bundle(const std::vector<const State*>& members, const std::vector<std::vector<Candidate>*>& lists, const Settings& settings,
+               std::size_t most, std::vector<Event>& room)
+    : kind(settings.kind), any(members.front()->target < 0), width(most),
+      n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes), least_weight(settings.least_weight),
+      least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(lists),
+      least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f), events(room) {
+  for (std::size_t l = 0; l < members.size(); l++) {
+    tolerance[l] = tolerance_of(kind, members[l]->n);
+    least[l] = (settings.greedy ? 0.0f : static_cast<float>(members[l]->least)) - tolerance[l];
+  }
+}
+
+void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts) {
+  if (lane >= bundle.states.size()) return;
+  const State& state = *bundle.states[lane];
+  if (!(n > 0) || n >= state.n || n < bundle.least_weight) return;
+  if (!bundle.any && !(counts[0] > 0)) return;
+  const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n, counts[0]};
+  if (!(found.quality > bundle.least_quality)) return;
+  auto& best = *bundle.best[lane];
+  if (best.size() == bundle.width && !better(found, best.back())) return;
+  const auto like = std::find_if(best.begin(), best.end(), [&](const Candidate& each) { return alike(each, found); });
+  if (like != best.end()) {
+    if (!better(found, *like)) return;
+    best.erase(like);
+  }
+  if (best.size() == bundle.width) best.pop_back();
+  best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
+  if (best.size() == bundle.width)
+    bundle.least[lane] = std::max(bundle.least[lane], static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
+}
+
+// Offers what is still among the best of a lane, in the order it was met.
+void Bundle::settle() {
+  for (const Event& event : events)
+    for (std::uint32_t lanes = event.lanes; lanes; lanes &= lanes - 1) {
+      const auto l = static_cast<std::size_t>(std::countr_zero(lanes)), lane = static_cast<std::size_t>(event.group) * group_lanes + l;
+      if (event.value[l] < least[lane]) continue;
+      const double counts[] = {event.p[l], static_cast<double>(event.n[l]) - event.p[l]};
+      offer(*this, lane, event.feature, event.op, event.rank, event.n[l], counts);
+    }
+  events.clear();
+}
+
+Event& note(Bundle& bundle) {
+  constexpr std::size_t most_events = 4096;
+  if (bundle.events.size() == most_events) bundle.settle();
+  return bundle.events.emplace_back();
+}
+
+}  // namespace crosscut::rules

@@ -1,0 +1,135 @@
+// Lanes of a vector: 16 rules that are judged together.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "../scan.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+namespace {
+
+constexpr std::size_t W = rules::group_lanes;
+
+template <class T>
+struct Lanes {
+  typedef T V __attribute__((vector_size(sizeof(T) * W), aligned(sizeof(T)), may_alias));
+};
+using F = Lanes<float>::V;
+using I = Lanes<std::int32_t>::V;
+typedef std::uint8_t Octets __attribute__((vector_size(32), aligned(1), may_alias));
+
+template <class T, class From>
+typename Lanes<T>::V load(const From* p) {
+  return __builtin_convertvector(*reinterpret_cast<const typename Lanes<From>::V*>(p), typename Lanes<T>::V);
+}
+
+// The compiler would widen octets one by one.
+template <>
+inline F load<float>(const std::uint8_t* p) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+  __m256 half[2];
+  for (int k = 0; k < 2; k++) half[k] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8 * k))));
+  F lanes;
+  std::memcpy(&lanes, half, sizeof lanes);
+  return lanes;
+#else
+  F lanes;
+  for (std::size_t l = 0; l < W; l++) lanes[l] = static_cast<float>(p[l]);
+  return lanes;
+#endif
+}
+
+template <class T>
+F to_float(typename Lanes<T>::V v) {
+  return __builtin_convertvector(v, F);
+}
+
+// The lanes of a comparison that hold, as bits.
+inline std::uint32_t lanes_of(I mask) {
+#if defined(__AVX512F__)
+  __m512i m;
+  std::memcpy(&m, &mask, sizeof m);
+  return _mm512_test_epi32_mask(m, m);
+#elif defined(__AVX2__)
+  __m256 m[2];
+  std::memcpy(m, &mask, sizeof m);
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(m[0])) | static_cast<std::uint32_t>(_mm256_movemask_ps(m[1])) << 8;
+#else
+  std::uint32_t lanes = 0;
+  for (std::size_t l = 0; l < W; l++) lanes |= static_cast<std::uint32_t>(mask[l] & 1) << l;
+  return lanes;
+#endif
+}
+
+inline F most(F x, F y) { return x > y ? x : y; }
+inline F fewest(F x, F y) { return x < y ? x : y; }
+
+inline F none() { return F{} - __builtin_inff(); }
+
+// Puts values among the best of each lane, (width, stride), which are sorted from the worst to the best.
+inline void insert(float* best, std::size_t width, std::size_t stride, F value) {
+  for (std::size_t w = width; w-- > 0;) {
+    F& kept = *reinterpret_cast<F*>(best + w * stride);
+    const F higher = most(kept, value);
+    value = fewest(kept, value);
+    kept = higher;
+  }
+}
+
+inline float highest(F x) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_max_ps(x);
+#else
+  float highest = x[0];
+  for (std::size_t l = 1; l < W; l++) highest = x[l] > highest ? x[l] : highest;
+  return highest;
+#endif
+}
+
+// log2 with an error below 2e-5, without branches so that lanes go together; 0 becomes about -127.
+template <class X, class Bits>
+X quick_log2(X x, Bits bits) {
+  std::memcpy(&bits, &x, sizeof bits);
+  X exponent;
+  if constexpr (sizeof x == sizeof(float)) exponent = static_cast<float>((bits >> 23) - 127);
+  else exponent = __builtin_convertvector((bits >> 23) - 127, X);
+  bits = (bits & 0x007fffff) | 0x3f800000;
+  X m;
+  std::memcpy(&m, &bits, sizeof m);
+  return exponent + ((((0.0439286278f * m - 0.409475586f) * m + 1.61017755f) * m - 3.52021884f) * m + 5.06975632f) * m - 2.79415368f;
+}
+inline F quick_log2(F x) { return quick_log2(x, I{}); }
+inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
+
+// Which lanes' rules might be worth keeping that cover n, p of it of a class; of lanes or of one. For entropy p / n bounds
+// it: no class is more certain than the most frequent one.
+template <rules::Kind kind, class X>
+auto reaches(X p, X n, X a, X b, X least) {
+  if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);
+  else if constexpr (kind == rules::Kind::linear) return p - n * a >= least;
+  else if constexpr (kind == rules::Kind::foil) return p * (quick_log2(p) - quick_log2(n) - a) >= least;
+  else return quick_log2(p) - quick_log2(n) >= least;
+}
+
+// The approximate quality of rules that cover n, p of it of either class or (not any) of the target and others.
+template <rules::Kind kind, bool any>
+F quality_of(const F* p, F n, const F* a, F b) {
+  F best{};
+  for (int c = 0; c < (any ? 2 : 1); c++) {
+    F value = p[c];
+    if constexpr (kind == rules::Kind::ratio) value += a[c];
+    else if constexpr (kind == rules::Kind::linear) value -= n * a[c];
+    else value *= quick_log2(value) - quick_log2(n) - a[c];
+    best = c == 0 ? value : most(best, value);
+  }
+  return kind == rules::Kind::ratio ? best / (n + b) : best;
+}
+
+}  // namespace
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,329 @@
+// A walk over the rows of a feature for 16 lanes at once, with the sums of each lane up to every row.
+//
+// A condition that covers n, p of it of a class, reaches a quality L by Laplace's or the m-estimate if p - L n >= L b - a,
+// and by weighted relative accuracy if p - a n >= L: one comparison per class and side of the cut, for all lanes. What
+// reaches a lane's best so far on that side raises that and is kept as an event; events are judged exactly when all
+// features are done and most of them have become irrelevant. Blocks of rows that cannot hold such a cut are passed over,
+// see scan.cpp.
+#include "lanes.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+namespace {
+
+using rules::Kind;
+using rules::Walk;
+
+constexpr std::size_t block_rows = rules::block_rows;
+
+// Adds 1 in some lanes.
+inline F plus(F sum, std::uint32_t lanes) {
+#if defined(__AVX512F__)
+  return _mm512_mask_add_ps(sum, static_cast<__mmask16>(lanes), sum, _mm512_set1_ps(1.0f));
+#else
+  constexpr I bit = {1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+  const I in = ((I{} + static_cast<std::int32_t>(lanes)) & bit) == bit;
+  return sum - __builtin_convertvector(in, F);
+#endif
+}
+
+// The sums of 16 lanes: of the target (or the first class) and of others.
+struct Sums {
+  F p[2] = {};
+  F n() const { return p[0] + p[1]; }
+  void add(std::uint32_t mask) {
+    p[0] = plus(p[0], mask & 0xffff);
+    p[1] = plus(p[1], mask >> 16);
+  }
+};
+
+inline Sums operator+(const Sums& x, const Sums& y) { return {{x.p[0] + y.p[0], x.p[1] + y.p[1]}}; }
+inline Sums operator-(const Sums& x, const Sums& y) { return {{x.p[0] - y.p[0], x.p[1] - y.p[1]}}; }
+
+// Sums of at most 255 rows, in octets.
+inline void add_rows(const Walk& s, std::size_t from, std::size_t to, std::uint8_t* octets) {
+#if defined(__AVX512BW__)
+  __m256i sum = _mm256_setzero_si256();
+  for (std::size_t i = from; i < to; i++) sum = _mm256_mask_add_epi8(sum, s.masks[s.rows[i]], sum, _mm256_set1_epi8(1));
+#else
+  std::uint64_t sum[4] = {};
+  for (std::size_t i = from; i < to; i++)
+    for (int k = 0; k < 4; k++) {  // eight bits as eight octets of 0 or 1
+      const std::uint64_t eight = (s.masks[s.rows[i]] >> (8 * k) & 0xff) * 0x0101010101010101ULL & 0x8040201008040201ULL;
+      sum[k] += (eight + 0x7f7f7f7f7f7f7f7fULL) >> 7 & 0x0101010101010101ULL;
+    }
+#endif
+  std::memcpy(octets, &sum, 2 * W);
+}
+
+inline Sums sums_in(const std::uint8_t* octets) { return {{load<float>(octets), load<float>(octets + W)}}; }
+
+Sums sums_of(const Walk& s, std::size_t from, std::size_t to) {
+  Sums sums;
+  for (; from < to; from += 255) {
+    std::uint8_t octets[2 * W];
+    add_rows(s, from, from + 255 < to ? from + 255 : to, octets);
+    sums = sums + sums_in(octets);
+  }
+  return sums;
+}
+
+template <Kind kind, bool any>
+class Pass {
+ public:
+  explicit Pass(const Walk& walk)
+      : s(walk), a{load<float>(s.a), load<float>(s.a + W)}, b(load<float>(s.b)), whole(load<float>(s.whole)),
+        tolerance(load<float>(s.tolerance)), least_weight(F{} + s.least_weight), least(load<float>(s.least)) {}
+
+  // Looks at some conditions in advance, for what the best of each lane reach at least: the higher that is from the start,
+  // the less has to be looked at closely.
+  void survey() {
+    s.ends ? survey_categories() : survey_blocks();
+    *reinterpret_cast<F*>(s.least) = least;
+  }
+
+  // Looks at all conditions that might be among the best of a lane.
+  void look() {
+    all = kept_sums(0);
+    s.ends ? look_at_categories() : look_at_blocks();
+    *reinterpret_cast<F*>(s.least) = least;
+  }
+
+ private:
+  static constexpr int classes = any ? 2 : 1;
+
+  // What a cut has to reach, as bounds on p - slope n. They are a little too wide, for what float may be wrong by.
+  void set_bounds() {
+    const F n = all.n();
+    for (int side = 0; side < 2; side++) {
+      const F quality = kind == Kind::ratio ? most(wanted(side), F{}) : wanted(side);  // no ratio is negative
+      for (int c = 0; c < classes; c++) {
+        const F slack = kind == Kind::ratio ? 1e-6f * (quality + 1.0f) * (n + a[c] + b + 1.0f) : 1e-6f * (n + 1.0f);
+        const F reach = (kind == Kind::ratio ? quality * b - a[c] : quality) - slack;
+        slope[side][c] = kind == Kind::ratio ? quality : a[c];
+        bound[side][c] = side == 0 ? reach : all.p[c] - slope[side][c] * n - reach;
+      }
+    }
+    most_below = n - least_weight;
+  }
+
+  // What a cut has to reach to be of use on a side: to be among the best conditions, and the best of its like.
+  F wanted(int side) const { return most(least, best[side]); }
+
+  // Whether there is no cut between two rows, the later one perhaps beyond the last.
+  bool is_tied(std::size_t i, std::size_t next) const {
+    return s.tied && next < s.n_rows && s.ranks[s.rows[i]] == s.ranks[s.rows[next]];
+  }
+
+  // The lanes that a cut might be among the best of.
+  std::uint32_t reaches(const Sums& below) const {
+    const F n = below.n();
+    I at_most = {}, above = {};
+    for (int c = 0; c < classes; c++) {
+      if constexpr (kind == Kind::foil) {
+        at_most = gains(0, below.p[c], n);
+        above = gains(1, all.p[c] - below.p[c], all.n() - n);
+      } else {
+        at_most |= below.p[c] - slope[0][c] * n >= bound[0][c];
+        above |= below.p[c] - slope[1][c] * n <= bound[1][c];
+      }
+    }
+    if constexpr (!any) {  // a rule of a class covers some of it
+      at_most &= below.p[0] > 0.0f;
+      above &= below.p[0] < all.p[0];
+    }
+    return lanes_of((at_most & (n >= least_weight)) | (above & (n <= most_below)));
+  }
+
+  // Whether a cut in a block might be among the best of any lane that has rows there, or had some of its first value.
+  bool is_promising(const Sums& below, const Sums& block, std::uint32_t own) const {
+    const F n = below.n(), in = block.n(), end = n + in;
+    I at_most = {}, above = {};
+    for (int c = 0; c < classes; c++) {
+      const F low_n = most(n + block.p[c], least_weight), high_n = fewest(end - block.p[c], most_below);
+      if constexpr (kind == Kind::foil) {
+        at_most = gains(0, below.p[c] + block.p[c], low_n);
+        above = gains(1, all.p[c] - below.p[c], all.n() - high_n);
+      } else {
+        at_most |= below.p[c] + block.p[c] - slope[0][c] * low_n >= bound[0][c];
+        above |= below.p[c] - slope[1][c] * high_n <= bound[1][c];
+      }
+    }
+    const std::uint32_t lanes = lanes_of((at_most & (end >= least_weight)) | (above & (n <= most_below)));
+    return lanes & (lanes_of(in > 0.0f) | own | own >> 16);
+  }
+
+  // Whether FOIL's gain of rules that cover n, p of it of the target, is worth a look.
+  I gains(int side, F p, F n) const { return (p > 0.0f) & (p * (quick_log2(p) - quick_log2(n) - a[0]) >= wanted(side)); }
+
+  std::size_t n_blocks() const { return (s.n_rows + block_rows - 1) / block_rows; }
+  std::size_t end_of(std::size_t block) const { return (block + 1) * block_rows < s.n_rows ? (block + 1) * block_rows : s.n_rows; }
+  std::uint8_t* octets_of(std::size_t block) const { return s.room + 2 * sizeof(Sums) + block * 2 * W; }
+
+  Sums kept_sums(std::size_t k) const {
+    Sums sums;
+    std::memcpy(&sums, s.room + k * sizeof sums, sizeof sums);
+    return sums;
+  }
+  void keep_sums(std::size_t k, const Sums& sums) const { std::memcpy(s.room + k * sizeof sums, &sums, sizeof sums); }
+
+  // The best of both sides of a feature's cuts is kept where the sums of a second category would be.
+  void keep_best() const { std::memcpy(s.room + sizeof(Sums), best, sizeof best); }
+  void load_best() { std::memcpy(best, s.room + sizeof(Sums), sizeof best); }
+
+  // Sums up the rows of each block, and looks at the cuts between them.
+  void survey_blocks() {
+    for (std::size_t k = 0; k < n_blocks(); k++) {
+      add_rows(s, k * block_rows, end_of(k), octets_of(k));
+      all = all + sums_in(octets_of(k));
+    }
+    keep_sums(0, all);
+    set_bounds();
+    Sums below;
+    F last{};
+    for (std::size_t k = 0; k + 1 < n_blocks(); k++) {
+      below = below + sums_in(octets_of(k));
+      if (is_tied(end_of(k) - 1, end_of(k))) continue;
+      const F n = below.n();
+      const I own = n > last;
+      last = n;
+      if (!(reaches(below) & lanes_of(own))) continue;
+      improve(0, value_of(below, n), own & is_valid(below));
+      const Sums above = all - below;
+      improve(1, value_of(above, above.n()), own & is_valid(above));
+      set_bounds();
+    }
+    keep_best();
+    raise_by_best(s.surveyed);
+  }
+
+  void look_at_blocks() {
+    load_best();
+    set_bounds();
+    Sums below;
+    std::uint32_t own = 0;  // lanes that have rows after the last cut
+    for (std::size_t k = 0; k < n_blocks(); k++) {
+      const std::size_t from = k * block_rows, to = end_of(k);
+      const Sums block = sums_in(octets_of(k));
+      if (!is_promising(below, block, own)) {
+        below = below + block;
+        own = 0;
+        for (std::size_t i = to; i-- > from && is_tied(i, to);) own |= s.masks[s.rows[i]];
+        continue;
+      }
+      for (std::size_t i = from; i < to; i++) {
+        const std::uint32_t mask = s.masks[s.rows[i]];
+        below.add(mask);
+        own |= mask;
+        if (is_tied(i, i + 1)) continue;
+        own |= own >> 16;
+        if (reaches(below) & own) [[unlikely]] {
+          const Sums copy = below;  // so that the sums themselves stay in registers
+          look_at_cut(s.ranks[s.rows[i]], copy, own);
+        }
+        own = 0;
+      }
+    }
+    raise_by_best(s.reached);
+  }
+
+  // Looks at a cut, in lanes that have rows between the one before and it.
+  [[gnu::noinline]] void look_at_cut(std::uint32_t rank, const Sums& below, std::uint32_t own) {
+    const I lanes = plus(F{}, own & 0xffff) > 0.0f;
+    keep(rules::at_most, rank, below, lanes, wanted(0));
+    keep(rules::above, rank, all - below, lanes, wanted(1));
+    set_bounds();
+  }
+
+  void survey_categories() {
+    std::size_t present = 0;
+    for (std::uint32_t v = 0; v < s.n_values; v++) {
+      if (s.ends[v + 1] == s.ends[v]) continue;
+      const Sums own = sums_of(s, s.ends[v], s.ends[v + 1]);
+      keep_sums(++present, own);
+      all = all + own;
+      const F n = own.n(), value = value_of(own, n);
+      raise(s.surveyed, value, (n > 0.0f) & is_valid(own) & (value >= least));
+    }
+    keep_sums(0, all);
+  }
+
+  void look_at_categories() {
+    // all that are equal before any that is not: see rules::offer
+    for (int op = rules::equal; op <= (s.unequal ? rules::unequal : rules::equal); op++) {
+      std::size_t present = 0;
+      for (std::uint32_t v = 0; v < s.n_values; v++) {
+        if (s.ends[v + 1] == s.ends[v]) continue;
+        const Sums own = kept_sums(++present);
+        keep(op, v, op == rules::equal ? own : all - own, own.n() > 0.0f, least);
+      }
+    }
+  }
+
+  F value_of(const Sums& covered, F n) const { return quality_of<kind, any>(covered.p, n, a, b); }
+
+  I is_valid(const Sums& covered) const {
+    const F n = covered.n();
+    const I valid = (n >= least_weight) & (n < whole);
+    return any ? valid : valid & (covered.p[0] > 0.0f);
+  }
+
+  // Keeps a condition if it reaches what is wanted in some lanes.
+  void keep(std::int32_t op, std::uint32_t rank, const Sums& covered, I own, F least_wanted) {
+    const F n = covered.n(), value = value_of(covered, n);
+    const I better = own & is_valid(covered) & (value >= least_wanted);
+    const std::uint32_t lanes = lanes_of(better);
+    if (!lanes) return;
+    rules::Event& event = rules::note(*s.bundle);
+    event.feature = s.feature;
+    event.op = op;
+    event.group = s.group;
+    event.rank = rank;
+    event.lanes = lanes;
+    std::memcpy(event.value, &value, sizeof value);
+    std::memcpy(event.n, &n, sizeof n);
+    std::memcpy(event.p, &covered.p[0], sizeof n);
+    // what is unequal may be about the same rows as what is equal to something else, and must not count twice
+    if (op == rules::equal) raise(s.reached, value, better);
+    else if (op != rules::unequal) improve(op == rules::at_most ? 0 : 1, value, better);
+  }
+
+  // Takes note of a cut's value in some lanes: no lesser one on its side will do.
+  void improve(int side, F value, I lanes) { best[side] = most(best[side], lanes ? value - tolerance : none()); }
+
+  // Of all cuts of a feature the best of each side counts.
+  void raise_by_best(float* values) {
+    for (int side = 0; side < 2; side++) raise(values, best[side] + tolerance, best[side] > none());
+  }
+
+  // Puts values of some lanes among the best of these, and raises the least that is worth a look.
+  void raise(float* values, F value, I lanes) {
+    insert(values, s.width, W, lanes ? value : none());
+    least = most(least, load<float>(values) - tolerance);
+  }
+
+  const Walk& s;
+  const F a[2], b, whole, tolerance, least_weight;
+  F least;
+  Sums all;
+  F best[2] = {none(), none()};  // of the cuts so far, at most and above, less the tolerance
+  F slope[2][classes], bound[2][classes], most_below;
+};
+
+template <class Do>
+void with_pass(const Walk& s, Do work) {
+  if (s.kind == Kind::ratio) s.any ? work(Pass<Kind::ratio, true>(s)) : work(Pass<Kind::ratio, false>(s));
+  else if (s.kind == Kind::linear) s.any ? work(Pass<Kind::linear, true>(s)) : work(Pass<Kind::linear, false>(s));
+  else work(Pass<Kind::foil, false>(s));
+}
+
+}  // namespace
+
+void survey_feature(const Walk& s) {
+  with_pass(s, [](auto pass) { pass.survey(); });
+}
+
+void walk_feature(const Walk& s) {
+  with_pass(s, [](auto pass) { pass.look(); });
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

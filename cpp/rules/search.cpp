@@ -1,0 +1,265 @@
+// Beam search: the searches of all tasks take a step at the same time, so that their states are refined together.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "bundle.hpp"
+
+namespace crosscut::rules {
+
+namespace {
+
+struct Node {
+  std::int32_t parent;
+  std::int32_t feature, op;
+  std::uint32_t rank;
+};
+
+class Run {
+ public:
+  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory)
+      : table_(table), searches_(searches), settings_(settings), memory_(memory), any_(searches.front().target < 0),
+        refinement_(table, settings, any_, memory) {}
+
+  std::vector<std::vector<Condition>> rules() {
+    std::vector<State> states;
+    std::vector<Best> best(searches_.size());
+    for (std::size_t s = 0; s < searches_.size(); s++) {
+      State root = root_of(s);
+      if (root.n <= 0) continue;
+      best[s] = {settings_.greedy ? 0 : judge(root), root.n, -1};
+      if (is_open(root, best[s])) states.push_back(std::move(root));
+    }
+    while (!states.empty()) {
+      const bool last = is_last(states.front());
+      if (last)
+        for (State& state : states) state.least = best[state.search].quality;
+      const std::size_t width = last ? 1 : static_cast<std::size_t>(settings_.width);
+      refinement_.refine(states, width);
+      std::vector<State> next;
+      for (std::size_t begin = 0, end; begin < states.size(); begin = end) {
+        for (end = begin; end < states.size() && states[end].search == states[begin].search; end++) {}
+        extend(states, begin, end, width, best[states[begin].search], next);
+      }
+      for (State& state : states) memory_.spare.push_back(std::move(state));
+      states = std::move(next);
+    }
+    std::vector<std::vector<Condition>> result;
+    for (std::size_t s = 0; s < searches_.size(); s++) result.push_back(path(s, best[s].node));
+    return result;
+  }
+
+ private:
+  struct Best {
+    double quality = 0, n = 0;
+    std::int32_t node = -1;
+  };
+
+  // A state in the memory of an earlier one, without rows and what follows from them.
+  State new_state(std::size_t search, std::int32_t length) {
+    State state;
+    if (!memory_.spare.empty()) {
+      state = std::move(memory_.spare.back());
+      memory_.spare.pop_back();
+    }
+    const Search& own = searches_[search];
+    state.search = search;
+    state.target = own.target;
+    state.node = -1;
+    state.length = length;
+    state.least = -std::numeric_limits<double>::infinity();
+    state.rows.clear();
+    if (any_) state.a.assign(own.a, own.a + table_.n_classes);
+    else state.a.assign(1, own.a[static_cast<std::size_t>(own.target)]);
+    state.b = own.b;
+    return state;
+  }
+
+  State root_of(std::size_t search) {
+    State root = new_state(search, 0);
+    root.rows.assign(searches_[search].rows, searches_[search].rows + table_.words);
+    count(root);
+    return root;
+  }
+
+  // Sums up the rows of a state.
+  void count(State& state) const {
+    auto& counts = state.counts;
+    counts.assign(table_.n_classes, 0.0);
+    state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
+    if (table_.weights.empty()) {
+      for (std::size_t c = 0; c < table_.n_classes; c++)
+        counts[c] = static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words));
+    } else {
+      for (std::size_t w = 0; w < table_.words; w++)
+        for (std::uint64_t set = state.rows[w]; set; set &= set - 1) {
+          const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+          counts[static_cast<std::size_t>(table_.codes[row])] += table_.weights[row];
+        }
+    }
+    state.n = std::accumulate(counts.begin(), counts.end(), 0.0);
+    if (!any_) {
+      counts[0] = counts[static_cast<std::size_t>(state.target)];
+      counts.resize(1);
+    }
+    set_share(state);
+  }
+
+  // FOIL compares with the share of the target before.
+  void set_share(State& state) const {
+    if (settings_.kind == Kind::foil) state.a[0] = state.counts[0] > 0 ? std::log2(state.counts[0] / state.n) : 0.0;
+  }
+
+  double judge(const State& state) const {
+    return quality(settings_.kind, any_, state.n, state.counts.data(), state.counts.size(), state.a.data(), state.b);
+  }
+
+  // A rule that covers one class only, or no row of its own, cannot become better, nor one that is too short of rows to
+  // become better than the best.
+  bool is_open(const State& state, const Best& best) const {
+    if (settings_.max_length > 0 && state.length >= settings_.max_length) return false;
+    if (!any_ && !(state.counts[0] > 0)) return false;
+    if (!(*std::max_element(state.counts.begin(), state.counts.end()) < state.n)) return false;
+    return settings_.greedy || most_possible(state) >= best.quality;
+  }
+
+  // Whether only the best rule that extends this one and its like is asked for: none of them will be extended further.
+  bool is_last(const State& state) const {
+    return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && settings_.significance <= 0;
+  }
+
+  // A quality that no conditions added to a rule exceed: that of covering all of a class and nothing else but what a rule
+  // has to cover at least.
+  double most_possible(const State& state) const {
+    if (settings_.kind == Kind::entropy) return 0;
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < state.counts.size(); c++) {
+      const double n = std::max(state.counts[c], settings_.least_weight);
+      best = std::max(best, quality(settings_.kind, false, n, &state.counts[c], 1, &state.a[c], state.b));
+    }
+    return best;
+  }
+
+  // Likelihood ratio of the covered classes against those of the rows the search started from.
+  bool is_significant(const State& state) {
+    if (settings_.significance <= 0) return true;
+    const State root = root_of(state.search);
+    const auto part = [&](double count, double all) {
+      return count > 0 ? count * std::log(count * root.n / (state.n * all)) : 0.0;
+    };
+    double sum = 0;
+    for (std::size_t c = 0; c < state.counts.size(); c++) sum += part(state.counts[c], root.counts[c]);
+    if (!any_) sum += part(state.n - state.counts[0], root.n - root.counts[0]);
+    return 2 * sum >= settings_.significance;
+  }
+
+  // Makes the states that come after those of a search.
+  void extend(const std::vector<State>& states, std::size_t begin, std::size_t end, std::size_t width, Best& best, std::vector<State>& next) {
+    std::vector<std::pair<std::size_t, const Candidate*>> all;
+    for (std::size_t i = begin; i < end; i++)
+      for (const Candidate& each : memory_.found[i]) all.emplace_back(i, &each);
+    std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
+      if (x.second->quality != y.second->quality) return x.second->quality > y.second->quality;
+      if (x.second->n != y.second->n) return x.second->n > y.second->n;
+      return x.first != y.first ? x.first < y.first : x.second < y.second;  // within a state they are in order
+    });
+    std::vector<Child> kept;
+    for (const auto& [from, candidate] : all) {
+      if (kept.size() == width) break;
+      Child child = child_of(states[from], *candidate);
+      const bool known = std::any_of(kept.begin(), kept.end(), [&](Child& other) {
+        return other.state.n == child.state.n && other.state.counts == child.state.counts && rows_of(other) == rows_of(child);
+      });
+      if (known) {
+        memory_.spare.push_back(std::move(child.state));
+        continue;
+      }
+      child.state.node = static_cast<std::int32_t>(nodes_.size());
+      nodes_.push_back({states[from].node, candidate->feature, candidate->op, candidate->rank});
+      kept.push_back(std::move(child));
+    }
+    for (const Child& child : kept) {
+      const double quality = child.by->quality, n = child.state.n;
+      const bool preferred = quality > best.quality || (quality == best.quality && n > best.n && best.node >= 0);
+      if (settings_.greedy || (preferred && is_significant(child.state))) best = {quality, n, child.state.node};
+    }
+    for (Child& child : kept) {
+      const bool open = is_open(child.state, best);
+      if (open) rows_of(child);
+      (open ? next : memory_.spare).push_back(std::move(child.state));
+    }
+  }
+
+  // What a candidate makes of a state; which rows it leaves is found out when it is asked for.
+  struct Child {
+    State state;
+    const State* parent;
+    const Candidate* by;
+  };
+
+  Child child_of(const State& parent, const Candidate& by) {
+    Child child{new_state(parent.search, parent.length + 1), &parent, &by};
+    if (parent.counts.size() > 2) {
+      rows_of(child);
+      count(child.state);
+      return child;
+    }
+    child.state.n = by.n;
+    child.state.counts.assign(1, by.p);
+    if (any_) child.state.counts.push_back(by.n - by.p);
+    set_share(child.state);
+    return child;
+  }
+
+  const Bits& rows_of(Child& child) const {
+    State& state = child.state;
+    if (state.rows.empty()) {
+      table_.narrow(child.parent->rows, child.by->feature, child.by->op, child.by->rank, state.rows);
+      state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
+    }
+    return state.rows;
+  }
+
+  // Conditions from first to last, with thresholds between values of the rows they were chosen for.
+  std::vector<Condition> path(std::size_t search, std::int32_t node) {
+    std::vector<Node> chosen;
+    for (; node >= 0; node = chosen.back().parent) chosen.push_back(nodes_[static_cast<std::size_t>(node)]);
+    std::reverse(chosen.begin(), chosen.end());
+    Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
+    std::vector<Condition> result;
+    for (const Node& each : chosen) {
+      if (!result.empty()) {
+        const Node& before = chosen[result.size() - 1];
+        table_.narrow(rows, before.feature, before.op, before.rank, rows);
+      }
+      if (each.op == at_most || each.op == above)
+        result.push_back(table_.cut(each.feature, each.op, each.rank, memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
+      else result.push_back({each.feature, each.op, static_cast<double>(each.rank)});
+    }
+    return result;
+  }
+
+  const Table& table_;
+  const std::vector<Search>& searches_;
+  const Settings& settings_;
+  Memory& memory_;
+  bool any_;
+  Refinement refinement_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory) {
+  if (searches.empty()) return {};
+  Bits all(table.words, 0);
+  for (const Search& each : searches)
+    for (std::size_t w = 0; w < table.words; w++) all[w] |= each.rows[w];
+  memory.orders.narrow(all);
+  memory.recall.turn(settings);
+  return Run(table, searches, settings, memory).rules();
+}
+
+}  // namespace crosscut::rules

@@ -1,0 +1,163 @@
+// Beam search for rules: every search (a task's next rule) is a lane of shared passes over the rows.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "scan.hpp"
+
+namespace crosscut::rules {
+
+using Bits = std::vector<std::uint64_t>;
+
+struct Condition {
+  std::int32_t feature = -1;
+  std::int32_t op = at_most;
+  double value = 0;  // the threshold, or the category
+};
+
+double quality(Kind kind, bool any, double n, const double* counts, std::size_t n_columns, const double* a, double b);
+
+struct Table {
+  std::size_t n_rows = 0, n_features = 0, n_classes = 0, words = 0;
+  std::vector<std::uint32_t> ranks;      // (features, rows)
+  std::vector<std::uint32_t> n_values;
+  std::vector<std::uint8_t> nominal;
+  std::vector<std::vector<float>> values;  // of numeric features, by rank
+  std::vector<std::int32_t> codes;
+  std::vector<double> weights;           // empty if all are 1
+  std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
+  std::vector<std::uint8_t> tied;        // whether rows share a value
+  std::vector<std::uint32_t> position;   // (features, rows): where a row is in the order
+  std::vector<Bits> of_class;  // rows of each class
+  void prepare();
+  const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
+  // The condition that tells rows of one rank from those of the next one that some rows have; in double precision.
+  Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const;
+  // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is none.
+  std::uint32_t rank_of(std::size_t feature, double value) const;
+  std::int64_t n_conditions(const std::uint64_t* bits) const;
+  // Those of some rows that meet a condition.
+  void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const;
+};
+
+// Puts a few of many rows in an order, by marking their positions.
+class Sorter {
+ public:
+  explicit Sorter(std::size_t n_rows) : marks_((n_rows + 63) / 64 * 64, 0), lines_((marks_.size() / 64 + 63) / 64 * 64, 0) {}
+  // The rows of `some` that are in the order of a feature; `sorted` needs room for 16 more. Returns how many.
+  std::size_t sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted);
+
+ private:
+  std::vector<std::uint8_t> marks_, lines_;  // per position, and per 64 of them
+};
+
+// Orders of some rows of a table, made from those of more rows: covering leaves fewer and fewer to look at.
+class Orders {
+ public:
+  explicit Orders(const Table& table) : table_(table) {}
+  // Makes the orders those of a set of rows, or of a little more.
+  void narrow(const Bits& rows);
+  // The smallest rank above another that some of its rows have; the number of values if none has.
+  std::uint32_t next_rank(const Bits& rows, std::size_t f, std::uint32_t rank) const;
+  const std::vector<std::int32_t>& of(std::size_t f) const { return whole_ ? table_.order[f] : order_[f]; }
+
+ private:
+  const Table& table_;
+  bool whole_ = true;
+  std::size_t n_rows_ = 0;
+  Bits rows_;
+  std::vector<std::vector<std::int32_t>> order_;
+};
+
+struct Search {
+  const std::uint64_t* rows;   // the rows it starts from
+  std::int32_t target;         // -1: any class
+  const double* a;             // (classes)
+  double b;
+};
+
+struct Settings {
+  Kind kind = Kind::ratio;
+  bool greedy = false;         // follow the best condition until nothing is gained; else the best rule met
+  std::int32_t width = 1;
+  std::int32_t max_length = 0; // 0: no limit
+  double least_weight = 1;
+  double significance = 0;     // least likelihood ratio statistic
+  bool unequal = false;        // ask for categories that a value is not
+  bool operator==(const Settings&) const = default;
+};
+
+// A condition that might extend a state, with what it covers.
+struct Candidate {
+  std::int32_t feature, op;
+  std::uint32_t rank;
+  double quality, n, p;  // p: of the target or the first class
+};
+
+// A rule on its way: the rows it covers, and how it came about.
+struct State {
+  std::size_t search = 0;
+  std::int32_t target = -1;  // -1: any class
+  std::int32_t node = -1;    // last condition of the path, -1 at the start
+  std::int32_t length = 0;
+  Bits rows;
+  std::size_t n_rows = 0;
+  double n = 0;
+  std::vector<double> counts;  // per class, or of the target alone
+  std::vector<double> a;
+  double b = 0;
+  double least = -std::numeric_limits<double>::infinity();  // quality that a condition has to reach to be of use
+};
+
+// What states were refined by in one search and may be asked again in the next: a rule that has been found takes rows from
+// some states only.
+class Recall {
+ public:
+  void turn(const Settings& settings);  // to the next search
+  const std::vector<Candidate>* find(const State& state) const;  // null if it is not known
+  void note(const State& state, const std::vector<Candidate>& best);
+
+ private:
+  struct Entry {
+    std::int32_t target = 0;
+    double b = 0;
+    std::vector<double> a;
+    Bits rows;
+    std::vector<Candidate> best;
+  };
+  struct Entries {
+    std::size_t n = 0;  // in use; others are kept for their vectors
+    std::vector<Entry> entries;
+    std::unordered_map<std::uint64_t, std::size_t> by_hash;
+  };
+  Settings settings_;
+  Entries known_, noted_;
+};
+
+struct Work {
+  std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state went alone
+};
+
+// What is kept from one search to the next.
+struct Memory {
+  explicit Memory(const Table& table) : orders(table), sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
+  Orders orders;
+  Sorter sorter;
+  Recall recall;
+  Work work;
+  std::size_t few = most_few;            // rows up to which a state is refined by itself
+  std::vector<std::int32_t> set_of_row;  // see bundle.hpp
+  std::vector<std::uint32_t> masks;      // (groups, rows), see scan.hpp
+  std::vector<std::int32_t> sorted;      // rows in the order of the features being looked at
+  std::vector<std::byte> room;
+  std::vector<Event> events;
+  std::vector<std::vector<Candidate>> found;  // the best of each state being refined, from the best on
+  std::vector<State> spare;                   // states that are done with, for their vectors
+};
+
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory);
+
+}  // namespace crosscut::rules

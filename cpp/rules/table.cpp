@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "search.hpp"
+
+namespace crosscut::rules {
+
+void Table::prepare() {
+  words = (n_rows + 63) / 64;
+  of_class.assign(n_classes, Bits(words, 0));
+  for (std::size_t i = 0; i < n_rows; i++) of_class[static_cast<std::size_t>(codes[i])][i / 64] |= std::uint64_t{1} << (i % 64);
+  order.resize(n_features);
+  position.resize(n_features * n_rows);
+  for (std::size_t f = 0; f < n_features; f++) {
+    const std::uint32_t* column_of = column(f);
+    std::vector<std::size_t> next(n_values[f] + 2, 0);
+    for (std::size_t i = 0; i < n_rows; i++) next[column_of[i] + 1]++;
+    tied.push_back(std::any_of(next.begin(), next.end() - 1, [](std::size_t rows) { return rows > 1; }));
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    order[f].resize(next[n_values[f]]);
+    for (std::size_t i = 0; i < n_rows; i++) {
+      const std::size_t own = next[column_of[i]]++;
+      position[f * n_rows + i] = static_cast<std::uint32_t>(own);  // those with a missing value are behind the last
+      if (own < order[f].size()) order[f][own] = static_cast<std::int32_t>(i);
+    }
+  }
+}
+
+// Conditions that could be written about some rows: one per category, two per cut between neighbouring values.
+std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
+  std::int64_t total = 0;
+  std::vector<std::uint8_t> seen;
+  for (std::size_t f = 0; f < n_features; f++) {
+    const std::uint32_t* column_of = column(f);
+    seen.assign(n_values[f] + 1, 0);
+    for (std::size_t w = 0; w < words; w++)
+      for (std::uint64_t set = bits[w]; set; set &= set - 1)
+        seen[column_of[w * 64 + static_cast<std::size_t>(std::countr_zero(set))]] = 1;
+    const std::int64_t distinct = std::count(seen.begin(), seen.end() - 1, 1);
+    total += nominal[f] ? distinct : 2 * std::max<std::int64_t>(distinct - 1, 0);
+  }
+  return total;
+}
+
+Condition Table::cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const {
+  const auto& known = values[static_cast<std::size_t>(feature)];
+  if (next == known.size()) return {feature, at_most, std::numeric_limits<double>::infinity()};
+  const double below = known[rank], beyond = known[next], middle = below / 2 + beyond / 2;
+  return {feature, op, middle == beyond ? below : middle};
+}
+
+std::uint32_t Table::rank_of(std::size_t feature, double value) const {
+  if (nominal[feature]) return static_cast<std::uint32_t>(value);
+  const auto& known = values[feature];
+  const auto above = std::upper_bound(known.begin(), known.end(), value, [](double x, float y) { return x < static_cast<double>(y); });
+  return static_cast<std::uint32_t>(above - known.begin()) - 1;
+}
+
+void Table::narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const {
+  const auto f = static_cast<std::size_t>(feature);
+  met.resize(words);
+  CROSSCUT_DISPATCH(meet, column(f), n_rows, op, rank, n_values[f], rows.data(), met.data());
+}
+
+std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted) {
+  const auto& order = table.order[f];
+  if (order.empty()) return 0;
+  return CROSSCUT_DISPATCH(sort_few, some.data(), some.size(), table.position.data() + f * table.n_rows, order.data(), order.size(),
+                           marks_.data(), lines_.data(), lines_.size(), sorted);
+}
+
+void Orders::narrow(const Bits& rows) {
+  const std::size_t n = CROSSCUT_DISPATCH(count_bits, rows.data(), rows.size());
+  if (!whole_ && CROSSCUT_DISPATCH(count_common_bits, rows.data(), rows_.data(), rows.size()) < n) whole_ = true;
+  if (4 * n > 3 * (whole_ ? table_.n_rows : n_rows_)) return;
+  std::vector<std::int32_t> member(table_.n_rows, -1);
+  for (std::size_t w = 0; w < rows.size(); w++)
+    for (std::uint64_t set = rows[w]; set; set &= set - 1) member[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = 0;
+  order_.resize(table_.n_features);
+  for (std::size_t f = 0; f < table_.n_features; f++) {
+    const auto& from = of(f);
+    std::vector<std::int32_t> kept(std::min(from.size(), n) + 16);
+    kept.resize(CROSSCUT_DISPATCH(keep_members, from.data(), from.size(), member.data(), kept.data()));
+    order_[f] = std::move(kept);
+  }
+  rows_ = rows;
+  n_rows_ = n;
+  whole_ = false;
+}
+
+std::uint32_t Orders::next_rank(const Bits& rows, std::size_t f, std::uint32_t rank) const {
+  const std::uint32_t* ranks = table_.column(f);
+  const auto& order = of(f);
+  auto next = std::partition_point(order.begin(), order.end(), [&](std::int32_t row) { return ranks[row] <= rank; });
+  for (; next != order.end(); ++next)
+    if (rows[static_cast<std::size_t>(*next) / 64] >> (*next % 64) & 1) return ranks[*next];
+  return table_.n_values[f];
+}
+
+}  // namespace crosscut::rules

@@ -1,0 +1,133 @@
+"""Named arrays and a JSON header in one file, by the safetensors library.
+
+The header travels as the one entry of safetensors' metadata, with the version of the format and a checksum of
+header and arrays, which safetensors itself does not keep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from os import PathLike
+    from typing import BinaryIO
+
+    from numpy.typing import NDArray
+
+VERSION = 1
+_ENTRY = "crosscut"  # one entry only: safetensors writes several in any order
+
+
+class ArrayFileError(ValueError):
+    """The file is not one of ours, or is damaged, or comes from a later version."""
+
+
+def write_arrays(
+    path: str | PathLike[str], header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write a header and named arrays of numbers or booleans; a file that is there is replaced as a whole.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_arrays(f"{folder}/a", {"kind": "example"}, {"x": np.arange(3)})
+    ...     read_arrays(f"{folder}/a")
+    ({'kind': 'example'}, {'x': array([0, 1, 2])})
+    """
+    from safetensors.numpy import save
+
+    stored = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False)
+    about = {"version": VERSION, "crc": _checksum(text, stored), "header": text}
+    data = save(stored, metadata={_ENTRY: json.dumps(about)})
+    with replacing(path) as file:
+        file.write(data)
+
+
+def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a header and named arrays; refuse anything that is not exactly such a file.
+
+    Raises
+    ------
+    ArrayFileError
+        Saying what is wrong.
+    OSError
+        If the file cannot be opened.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    with Path(path).open("rb"):  # for Python's errors: safetensors has its own
+        pass
+    try:
+        with safe_open(os.fspath(path), "numpy") as file:
+            text = (file.metadata() or {}).get(_ENTRY)
+            arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
+    except (SafetensorError, ValueError) as error:
+        raise ArrayFileError(
+            f"{str(path)!r} is not a crosscut file, or not a complete one: {error}"
+        ) from error
+    if text is None:
+        raise ArrayFileError(f"{str(path)!r} is not a crosscut file")
+    about = _object(path, text)
+    version = about.get("version")
+    if version != VERSION:
+        raise ArrayFileError(
+            f"{str(path)!r} has format version {version!r}; this crosscut reads version {VERSION}"
+        )
+    header = str(about.get("header"))
+    if about.get("crc") != _checksum(header, arrays):
+        raise ArrayFileError(f"{str(path)!r} is damaged: its checksum does not fit its contents")
+    return _object(path, header), arrays
+
+
+@contextmanager
+def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
+    """Write a file under another name, and rename it when it is complete (and on the disk: ``sync``)."""
+    whole = Path(path)
+    partial = whole.with_name(whole.name + ".partial")
+    file = partial.open("wb")
+    try:
+        yield file
+        file.flush()
+        if sync:
+            os.fsync(file.fileno())
+        file.close()
+        partial.replace(whole)
+    except BaseException:
+        with suppress(OSError):  # of a full disk, once more
+            file.close()
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
+    checksum = zlib.crc32(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        checksum = zlib.crc32(np.ascontiguousarray(little).tobytes(), checksum)
+    return checksum
+
+
+def _object(path: str | PathLike[str], text: str) -> dict[str, Any]:
+    """Parse a JSON object; NaN and infinity are not JSON."""
+    try:
+        found = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ArrayFileError(f"the header of {str(path)!r} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ArrayFileError(f"the header of {str(path)!r} is not a JSON object")
+    return found
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,148 @@
+"""Trees of tables, and what held-out rows say of them, to and from model files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.estimators import TreeClassifier, TreeRegressor
+from crosscut.forest.forest import Forest
+from crosscut.forest.predict import HeldOut
+from crosscut.forest.pruning_table import PruningTable
+from crosscut.model_file.container import ModelFileError
+from crosscut.model_file.header import described, read_described
+from crosscut.model_file.trees import TYPES, read_trees
+from crosscut.training.fit import Fit
+from crosscut.training.parameters import check_parameters
+from crosscut.training.validation import TreeValidation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file with this fit."""
+    header = described(model, fit)
+    header["columns"]["missing"] = None if fit.n_missing is None else fit.n_missing.tolist()
+    header["ccp_alpha"] = fit.alpha
+    header["levels"] = {
+        name: np.asarray(counts).tolist() for name, counts in (fit.forest.levels or {}).items()
+    }
+    arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
+    cv: Any = fit.validation
+    if cv is None:
+        return header, arrays
+    arrays |= {
+        "held_out_rows": cv.held_out.rows,
+        "held_out_start": cv.held_out.row_start,
+        "held_out_leaf": cv.held_out.leaf,
+        "y": cv.y,
+    }
+    if cv.weights is not None:
+        arrays["row_weights"] = cv.weights
+    if cv.chosen_scores is not None:
+        arrays["scores"] = cv.chosen_scores
+    table = fit.chosen_by
+    if table is not None:
+        arrays |= {f"pruning_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+    return header, arrays
+
+
+def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassifier | TreeRegressor:
+    """Return the fitted tree of a file."""
+    model = TreeClassifier() if header["model"] == "TreeClassifier" else TreeRegressor()
+    schema, classes = read_described(header, model)
+    check_parameters(model)
+    classifies = isinstance(model, TreeClassifier)
+    if classifies != (classes is not None) or (classes is not None and len(classes) < 1):
+        raise ModelFileError("the classes do not fit the model")
+    packed = read_trees(arrays, schema, 0 if classes is None else len(classes))
+    levels = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["levels"].items()}
+    if any(counts.ndim != 1 for counts in levels.values()):
+        raise ModelFileError("the counts of levels are damaged")
+    forest = Forest(packed, levels or None)
+    # what growing cost belongs to the trees before they were pruned, which are not in the file
+    pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
+    model.fit_ = Fit(
+        learner=header["model"],
+        settings=model.get_params(deep=False),
+        schema=schema,
+        classes=classes,
+        target=str(header["target"]),
+        forest=forest,
+        grown=Forest(packed) if pruned else forest,
+        validation=_validation(arrays, forest, classes),
+        alpha=float(header["ccp_alpha"]),
+        chosen_by=_pruning_table(arrays),
+        n_missing=_counts(header["columns"].get("missing"), len(schema)),
+    )
+    return model
+
+
+def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
+    if missing is None:
+        return None
+    if len(missing) != n_columns or not all(type(n) is int and 0 <= n < 2**62 for n in missing):
+        raise ModelFileError("the numbers of missing values are damaged")
+    return np.array(missing, np.int64)
+
+
+def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64] | None:
+    scores = arrays.get("scores")
+    if scores is not None and (scores.shape != (n_folds,) or scores.dtype != np.float64):
+        raise ModelFileError("the scores of the folds are damaged")
+    return scores
+
+
+def _validation(
+    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None
+) -> TreeValidation | None:
+    if "y" not in arrays:
+        return None
+    packed, y = forest.packed, arrays["y"]
+    rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
+    sound = (
+        y.ndim == rows.ndim == start.ndim == leaf.ndim == 1
+        and rows.dtype == start.dtype == np.int64
+        and leaf.dtype == np.int32
+        and y.dtype == (np.float64 if classes is None else np.int32)
+        and len(start) == packed.n_trees + 1
+        and len(rows) == len(leaf)
+        and start[0] == 0
+        and start[-1] == len(rows)
+        and bool(np.all(np.diff(start) >= 0))
+        and bool(np.all((rows >= 0) & (rows < len(y))))
+        and bool(np.all(np.isfinite(y)))
+        and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
+    )
+    if not sound:
+        raise ModelFileError("the held-out rows are damaged")
+    size = np.repeat(np.diff(packed.node_start), np.diff(start))
+    if not np.all((leaf >= 0) & (leaf < size)):
+        raise ModelFileError("a held-out row is in no leaf")
+    held_out = HeldOut(rows, start, leaf)
+    if np.any(packed.feature[held_out.node(packed)] >= 0):
+        raise ModelFileError("a held-out row is in no leaf")
+    weights = arrays.get("row_weights")
+    if weights is not None and (
+        weights.shape != y.shape
+        or weights.dtype != np.float64
+        or not np.all((weights >= 0) & np.isfinite(weights))
+    ):
+        raise ModelFileError("the weights of the rows are damaged")
+    return TreeValidation(
+        forest, held_out, y, classes, weights, chosen_scores=_scores(arrays, packed.n_trees - 1)
+    )
+
+
+def _pruning_table(arrays: dict[str, NDArray[Any]]) -> PruningTable | None:
+    if "pruning_alpha" not in arrays:
+        return None
+    columns = {name: arrays[f"pruning_{name}"] for name in PruningTable.__dataclass_fields__}
+    length = len(columns["alpha"])
+    if not length or not all(
+        column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values()
+    ):
+        raise ModelFileError("the pruning table is damaged")
+    return PruningTable(**columns)

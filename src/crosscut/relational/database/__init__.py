@@ -1,0 +1,1 @@
+"""Facts, background clauses and examples, and the files and tables they come from."""

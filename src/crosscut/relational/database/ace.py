@@ -1,0 +1,248 @@
+"""Reading ACE applications (keys and models) and Prolog programs into a database."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.relational.database.database import Database
+from crosscut.relational.database.program import Program
+from crosscut.relational.database.relation import Relation
+from crosscut.relational.database.target import TargetError, check_all_or_none, check_one_target, class_codes
+from crosscut.relational.language.ace_settings import read_settings
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.language.modes import Literal, Var
+from crosscut.relational.language.notation import predict_from_term, types_from_term
+from crosscut.relational.language.prolog import PrologError, read_term
+from crosscut.relational.language.terms import term_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.relational.database.constants import Constants
+    from crosscut.relational.database.materialize import Facts
+    from crosscut.relational.language.settings import Settings
+    from crosscut.relational.language.terms import Constant, Term
+
+FOLD_MARKS = ("testid", "testnr")
+
+
+def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | None = None) -> Database:
+    """Read an ACE application; see `Database.from_ace`."""
+    place = Path(prefix)
+    if place.suffix in {".kb", ".s", ".bg"}:
+        place = place.with_suffix("")
+    facts, settings, background = (place.with_name(place.name + ending) for ending in (".kb", ".s", ".bg"))
+    for file in (facts, settings):
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"prefix is {str(prefix)!r}, but there is no file {file.name} in {file.parent}"
+            )
+    program = Program()
+    program.read_file(facts)
+    if background.is_file():
+        program.read_file(background)
+    database = build(program, read_settings(settings))
+    return database if folds is None else database.with_folds(read_folds(folds, database))
+
+
+def read_facts(
+    facts: Mapping[str, Iterable[tuple[Constant, ...]]],
+    text: str,
+    predict: str,
+    types: Sequence[str],
+    *,
+    settings: Settings,
+    examples: Sequence[Any] | None,
+) -> Database:
+    """Take facts as tuples and clauses as text; see `Database.from_facts`."""
+    program = Program()
+    for name, rows in facts.items():
+        program.add(name, rows)
+    program.read(text)
+    target, target_types = predict_from_term(read_term(predict))
+    declared = dict(types_from_term(read_term(each)) for each in types)
+    declared.setdefault(target.predicate, target_types)
+    return build(program, Bias(types=declared, predict=target, settings=settings), examples)
+
+
+def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -> Database:
+    """Return a program's database; the bias names target and types, `examples` are to be predicted."""
+    models = bool(program.models)
+    derivation = program.derive()
+    facts = derivation.facts
+    database = Database(constants=program.constants, rules=derivation.rules, implicit_key=models)
+    if models and bias.predict is None:
+        _take_model_classes(database, facts, list(program.models), bias)
+    elif bias.predict is None:
+        raise PrologError(
+            "the settings have no predict(target(+key,-class)), so it is not known what to learn"
+        )
+    else:
+        _take_target(database, facts, bias, program, examples)
+    database.folds = _take_folds(database, facts)
+    _add_relations(database, facts, bias, models=models)
+    return database
+
+
+def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
+    """Class of each model: the 0-ary fact among `classes` that it states."""
+    classes = bias.settings.classes
+    if classes is None:
+        raise TargetError("models have no target: name the classes in the settings, classes([pos,neg])")
+    keys = np.array(models, np.int32)
+    codes = np.full(len(keys), -1, np.int32)
+    for code, name in enumerate(classes):
+        stated = facts.pop((str(name), 1), np.empty((1, 0), np.int32))[0]
+        members = np.isin(keys, stated)
+        both = np.flatnonzero(members & (codes >= 0))
+        if len(both):
+            first = int(both[0])
+            raise TargetError(
+                f"model {database.constants.text(int(keys[first]))} states two classes, "
+                f"{term_text(classes[codes[first]])} and {term_text(name)}"
+            )
+        codes[members] = code
+    database.keys, database.key_types, database.classes = keys[None, :], ("$example",), classes
+    check_all_or_none(database, codes)
+
+
+def _take_target(
+    database: Database, facts: Facts, bias: Bias, program: Program, examples: Sequence[Any] | None
+) -> None:
+    assert bias.predict is not None
+    predict = bias.predict
+    types = bias.types.get(predict.predicate, ())
+    if program.models:
+        predict = Literal(predict.name, (Var("+", "key"), *predict.args))
+        types = bias.types.get(predict.predicate) or types
+    predicate = predict.predicate
+    rows = facts.pop(predicate, None)
+    marks = [argument.mark if isinstance(argument, Var) else "" for argument in predict.args]
+    key_columns = [column for column, mark in enumerate(marks) if mark == "+"]
+    names = [types[column] if column < len(types) else None for column in key_columns]
+    database.target_name = predict.name
+    database.key_types = tuple(name if isinstance(name, str) else None for name in names)
+    if program.models:
+        database.key_types = ("$example",)
+    if examples is not None:
+        listed = [each if isinstance(each, tuple) else (each,) for each in examples]
+        if any(len(each) != len(key_columns) for each in listed):
+            raise TargetError(f"examples have to have {len(key_columns)} keys each, as {predict} says")
+        database.keys = np.stack(
+            [database.constants.intern_all(column) for column in zip(*listed, strict=True)]
+        )
+        return
+    if rows is None or rows.shape[1] == 0:
+        raise TargetError(
+            f"there are no examples: no fact or clause gives {predict.name}/{predict.arity}, "
+            "which predict names; list their keys as examples to predict them"
+        )
+    value = marks.index("-")
+    if predicate not in program.facts:
+        rows = rows[:, _example_order(rows[key_columns], facts)]
+    database.keys = np.ascontiguousarray(rows[key_columns])
+    check_one_target(database, rows[value])
+    if bias.settings.regression:
+        numbers = database.constants.numbers[rows[value]]
+        wrong = np.flatnonzero(np.isnan(numbers))
+        if len(wrong):
+            raise TargetError(
+                f"regression needs numbers, but example {database.example_text(int(wrong[0]))} has "
+                f"{database.constants.text(int(rows[value][wrong[0]]))}"
+            )
+        database.target = numbers
+        return
+    database.classes, database.target = class_codes(database, rows[value], bias.settings.classes)
+
+
+def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
+    """Examples in the order of the files.
+
+    A derived target comes clause by clause; the first relation that has all keys in its first column tells
+    the order in which the examples were written.
+    """
+    as_stated = np.arange(keys.shape[1])
+    if len(keys) != 1:
+        return as_stated
+    for columns in facts.values():
+        if len(columns) and columns.shape[1] >= keys.shape[1] and np.isin(keys[0], columns[0]).all():
+            values, first = np.unique(columns[0], return_index=True)
+            return np.argsort(first[np.searchsorted(values, keys[0])], kind="stable")
+    return as_stated
+
+
+def _take_folds(database: Database, facts: Facts) -> NDArray[np.int32] | None:
+    """Fold marks stated as ``testid(Key, Fold)`` or ``testnr(Key, Fold)``."""
+    marks = None
+    for name in FOLD_MARKS:
+        stated = facts.pop((name, len(database.keys) + 1), None)
+        if stated is not None and marks is None:
+            marks = np.full(database.n_examples, -1, np.int32)
+            numbers = database.constants.numbers[stated[-1]]
+            place = {tuple(key): example for example, key in enumerate(database.keys.T.tolist())}
+            for key, number in zip(stated[:-1].T.tolist(), numbers.tolist(), strict=True):
+                if tuple(key) in place and number == number:  # noqa: PLR0124  # not NaN
+                    marks[place[tuple(key)]] = int(number)
+    return marks
+
+
+def _add_relations(database: Database, facts: Facts, bias: Bias, *, models: bool) -> None:
+    for (name, arity), columns in facts.items():
+        types = bias.types.get((name, arity), (None,) * arity)
+        keyed = False
+        if arity and len(database.keys) == 1:
+            if types[0] is not None and database.key_types[0] is not None and not models:
+                keyed = types[0] == database.key_types[0]
+            else:
+                keyed = bool(np.isin(columns[0], database.keys[0]).all())
+        if models:
+            written = bias.types.get((name, arity - 1))
+            if keyed and written is not None:
+                types = ("$example", *written)
+        database.relations[name, arity] = Relation(name, columns, types, keyed)
+
+
+def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np.int32]:
+    """Fold of each example from files that list a fold's examples, one per line.
+
+    Files are taken in the order of the numbers in their names; a line starts with the example's key
+    (``d92: +``, ``17,anna,bob: -``) or states it as a fact (``active(d18).``, ``:- active(d38).``).
+    """
+    files = sorted(
+        (file for file in Path(folder).iterdir() if re.search(r"\d", file.name)),
+        key=lambda file: int(re.findall(r"\d+", file.name)[-1]),
+    )
+    if not files:
+        raise FileNotFoundError(f"folds is {str(folder)!r}, a folder without numbered files")
+    place = {key: example for example, key in enumerate(_key_texts(database))}
+    marks = np.full(database.n_examples, -1, np.int32)
+    for fold, file in enumerate(files):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            found = re.match(r"\s*(?:(?::-\s*)?\w+\(([^)]*)\)\.|([^:]+):.*)\s*$", line)
+            if found is None:
+                continue
+            listed = (found.group(1) or found.group(2)).split(",")
+            example = place.get(tuple(part.strip() for part in listed[: len(database.keys)]))
+            if example is None:
+                raise ValueError(
+                    f"{file.name} lists {line.strip()!r}, which is not an example of the database"
+                )
+            marks[example] = fold
+    return marks
+
+
+def _key_texts(database: Database) -> list[tuple[str, ...]]:
+    texts: dict[int, str] = {}
+
+    def text(key: int, constants: Constants = database.constants) -> str:
+        term: Term = constants.terms[key]
+        return texts.setdefault(key, term if isinstance(term, str) else term_text(term))
+
+    return [tuple(map(text, row)) for row in database.keys.T.tolist()]

@@ -1,0 +1,299 @@
+"""Evaluate background clauses before learning, stratum by stratum, semi-naively where they are recursive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut.relational.database.bindings import Bindings, TooManyBindingsError
+from crosscut.relational.database.relation import distinct_facts, fact_numbers
+from crosscut.relational.database.strata import components
+from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, schedule
+from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
+from crosscut.relational.language.terms import Compound, Term, Variable, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.relational.database.constants import Constants
+    from crosscut.relational.database.database import Database
+    from crosscut.relational.language.prolog import Clause
+
+Predicate = tuple[str, int]
+Facts = dict[Predicate, "NDArray[np.int32]"]
+
+
+@dataclass
+class Derivation:
+    """Facts as they grow while clauses are evaluated, and predicates that need bound arguments."""
+
+    constants: Constants
+    facts: Facts
+    rules: dict[Predicate, Rule] = field(default_factory=dict)
+    tests: dict[Predicate, list[Conjunction]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, database: Database) -> Derivation:
+        """Return a derivation that starts with what a database holds."""
+        facts = {predicate: relation.columns for predicate, relation in database.relations.items()}
+        tests = {predicate: list(rule.definition) for predicate, rule in database.rules.items()}
+        return cls(database.constants, facts, dict(database.rules), tests)
+
+    def derive(self, clauses: Sequence[Clause]) -> None:
+        """Add what the clauses derive."""
+        normalizer = Normalizer()
+        for clause in clauses:
+            # lists are opaque constants here, so a program's own member/2 is replaced by the built-in one
+            if not (
+                isinstance(clause.head, Compound)
+                and (clause.head.name, len(clause.head.args)) == ("member", 2)
+            ):
+                normalizer.add(clause)
+        conjunctions = normalizer.conjunctions
+        if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
+            self.add_member(normalizer.lists)
+        by_predicate: dict[Predicate, list[Conjunction]] = {}
+        for each in conjunctions:
+            by_predicate.setdefault(each.predicate, []).append(each)
+        for component, recursive in components(by_predicate):
+            self._derive_component(
+                [each for predicate in component for each in by_predicate[predicate]], recursive
+            )
+        called = {goal.name for rule in self.rules.values() for body in rule.bodies for goal in body}
+        for predicate in [
+            each for each in self.facts if each[0].startswith("$not") and each[0] not in called
+        ]:
+            del self.facts[predicate]
+
+    def add_member(self, lists: Sequence[tuple[Term, ...]] = ()) -> None:
+        """Store ``member(Item, List)`` for every list that is a constant."""
+        if ("member", 2) in self.facts:
+            return
+        for each in lists:
+            self.constants.intern(each)
+        pairs = []
+        position = 0
+        while position < len(self.constants):  # items may be lists themselves and are interned as we go
+            term = self.constants.terms[position]
+            if isinstance(term, tuple):
+                pairs += [
+                    (self.constants.intern(item), position) for item in term if not isinstance(item, Variable)
+                ]
+            position += 1
+        self.facts["member", 2] = distinct_facts(np.array(pairs, np.int32).reshape(-1, 2).T)
+
+    def _derive_component(self, conjunctions: list[Conjunction], recursive: bool) -> None:
+        unfolded = [new for each in conjunctions for new in self._unfolded(each)]
+        open_ones = [each for each in unfolded if not _is_range_restricted(each)]
+        if recursive:
+            for each in open_ones:
+                raise each.error(
+                    f"it is recursive and leaves {_unbound(each)} unbound; "
+                    "bind it with a literal that is not negated"
+                )
+            self._fixpoint(unfolded)
+        elif open_ones:
+            self._add_rule(unfolded)
+        else:
+            for each in unfolded:
+                self._add(each.predicate, self.evaluate(each))
+
+    def _unfolded(self, conjunction: Conjunction) -> list[Conjunction]:
+        """Return the conjunction with calls of rules replaced by their bodies."""
+        options: list[list[tuple[Part, ...]]] = []
+        for part in conjunction.parts:
+            bodies = self.tests.get(part.predicate) if part.kind == "relation" else None
+            if bodies is None:
+                options.append([(part,)])
+                continue
+            called = [_called(body, part) for body in bodies]
+            if part.negated:
+                options.append([tuple(_negated(parts, part, conjunction) for parts in called)])
+            else:
+                options.append(called)
+        return [
+            replace(conjunction, parts=tuple(part for parts in chosen for part in parts))
+            for chosen in product(*options)
+        ]
+
+    def _add_rule(self, conjunctions: list[Conjunction]) -> None:
+        """Keep a predicate as a rule, since its clauses need bound arguments."""
+        first = conjunctions[0]
+        name, arity = first.predicate
+        if first.predicate in self.facts:
+            raise first.error(
+                f"{name}/{arity} also has facts; give the clause's variables a domain with a literal"
+            )
+        head = tuple(Variable(f"A{number}") for number in range(arity))
+        bodies = []
+        inputs: set[int] = set()
+        for each in conjunctions:
+            parts = tuple(Part("unify", "=", pair) for pair in zip(head, each.head, strict=True)) + each.parts
+            parts = _simplified(parts, head)
+            body = replace(each, head=head, parts=parts)
+            _, _, bound = schedule(parts, (), head)
+            inputs |= {number for number, variable in enumerate(head) if variable not in bound}
+            bodies.append(body)
+        needed = [head[number] for number in sorted(inputs)]
+        for body in bodies:
+            _, left, _ = schedule(body.parts, needed, head)
+            if left:
+                raise body.error(f"the variable {_unbound(body, needed)} is never bound")
+        self.tests[name, arity] = bodies
+        goals = tuple(self._goals(body, head) for body in bodies)
+        self.rules[name, arity] = Rule(
+            name,
+            arity,
+            tuple(each for each in goals if each is not None) if None not in goals else (),
+            frozenset(inputs),
+            str(first.clause),
+            tuple(bodies),
+        )
+
+    def _goals(self, body: Conjunction, head: tuple[Variable, ...]) -> tuple[Goal, ...] | None:
+        """Return the body over numbered variables, None if it needs more than relations and comparisons."""
+        numbers = {variable: number for number, variable in enumerate(head)}
+        goals = []
+        for part in body.parts:
+            name = ALIASES.get(part.name, part.name)
+            if part.kind == "is" or (part.kind != "relation" and name not in COMPARISONS):
+                return None
+            args = []
+            for argument in part.args:
+                if isinstance(argument, Variable):
+                    args.append(numbers.setdefault(argument, len(numbers)))
+                elif part.kind == "compare" and isinstance(argument, Compound):
+                    return None
+                else:
+                    args.append(~self.constants.intern(argument))
+            goals.append(Goal(name, tuple(args), part.negated))
+        return tuple(goals)
+
+    def evaluate(
+        self,
+        conjunction: Conjunction,
+        first: Part | None = None,
+        delta: NDArray[np.int32] | None = None,
+        start: Bindings | None = None,
+    ) -> NDArray[np.int32]:
+        """Facts that the conjunction derives; `first` ranges over `delta` if that is given."""
+        bindings = start if start is not None else Bindings(self.constants)
+        head = {variable for argument in conjunction.head for variable in variables(argument)}
+        ordered, _, _ = schedule(conjunction.parts, bindings.columns, head, first)
+        later: list[set[Variable]] = [head]
+        for part in reversed(ordered):
+            later.append(later[-1] | part.variables())
+        later.reverse()
+        for part, needed in zip(ordered, later[1:], strict=True):
+            facts = None
+            if part.kind == "relation":
+                facts = delta if part is first else self.facts.get(part.predicate)
+                if facts is None:
+                    facts = np.empty((len(part.args), 0), np.int32)
+            try:
+                bindings.apply(part, facts)
+            except TooManyBindingsError as error:
+                raise conjunction.error(f"at '{part.name}', {error}") from None
+            bindings.keep_only(needed)
+        return bindings.project(conjunction.head)
+
+    def _add(self, predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Store facts, and return those that are new."""
+        known = self.facts.get(predicate)
+        if known is None:
+            self.facts[predicate] = derived
+            return derived
+        if len(derived) == 0:
+            new = derived[:, : int(known.shape[1] == 0 and derived.shape[1] > 0)]
+        else:
+            old, numbers = fact_numbers([known, derived])
+            new = derived[:, ~np.isin(numbers, old)]
+        self.facts[predicate] = np.ascontiguousarray(np.concatenate([known, new], axis=1))
+        return new
+
+    def _fixpoint(self, conjunctions: list[Conjunction]) -> None:
+        """Semi-naive evaluation: a new fact has at least one premise that was new in the round before."""
+        recursive = {each.predicate for each in conjunctions}
+        for each in conjunctions:
+            if any(part.kind == "is" for part in each.parts):
+                raise each.error("'is' in a recursive predicate might make new numbers for ever")
+        deltas: Facts = {
+            predicate: self.facts.setdefault(predicate, np.empty((predicate[1], 0), np.int32))
+            for predicate in recursive
+        }
+        for each in conjunctions:
+            new = self._add(each.predicate, self.evaluate(each))
+            deltas[each.predicate] = np.concatenate([deltas[each.predicate], new], axis=1)
+        while any(delta.shape[1] for delta in deltas.values()):
+            found: Facts = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
+            for each in conjunctions:
+                for part in each.parts:
+                    if part.kind == "relation" and part.predicate in recursive:
+                        derived = self.evaluate(each, part, deltas[part.predicate])
+                        new = self._add(each.predicate, derived)
+                        found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
+            deltas = found
+
+
+def _is_range_restricted(conjunction: Conjunction) -> bool:
+    head = {variable for argument in conjunction.head for variable in variables(argument)}
+    _, left, bound = schedule(conjunction.parts, (), head)
+    return not left and head <= bound
+
+
+def _unbound(conjunction: Conjunction, given: Sequence[Variable] = ()) -> str:
+    head = {variable for argument in conjunction.head for variable in variables(argument)}
+    _, left, bound = schedule(conjunction.parts, given, head)
+    names = sorted(
+        variable.name for variable in (head | {v for part in left for v in part.variables()}) - bound
+    )
+    return ", ".join(names)
+
+
+def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
+    """Return the body's parts for a call: its arguments for the head's variables, the others renamed."""
+    substitution: dict[Term, Term] = dict(zip(body.head, call.args, strict=True))
+
+    def place(term: Term) -> Term:
+        if isinstance(term, Variable):
+            return substitution.setdefault(term, Variable(term.name))
+        if isinstance(term, Compound):
+            return Compound(term.name, tuple(place(argument) for argument in term.args))
+        return term
+
+    return tuple(replace(part, args=tuple(place(argument) for argument in part.args)) for part in body.parts)
+
+
+def _negated(parts: tuple[Part, ...], call: Part, conjunction: Conjunction) -> Part:
+    if len(parts) != 1:
+        raise conjunction.error(f"\\+ {call.name}/{len(call.args)}: its definition is more than one test")
+    return replace(parts[0], negated=not parts[0].negated)
+
+
+def _simplified(parts: tuple[Part, ...], head: tuple[Variable, ...]) -> tuple[Part, ...]:
+    """Drop ``A0 = X`` by writing A0 for X, so that ``lteq(X,Y) :- X =< Y`` keeps one comparison."""
+    substitution: dict[Variable, Term] = {}
+    kept = []
+    for part in parts[: len(head)]:
+        variable, value = part.args
+        if isinstance(value, Variable) and value not in substitution:
+            substitution[value] = variable
+        else:
+            kept.append(part)
+
+    def place(term: Term) -> Term:
+        if isinstance(term, Variable):
+            return substitution.get(term, term)
+        if isinstance(term, Compound):
+            return Compound(term.name, tuple(place(argument) for argument in term.args))
+        return term
+
+    return tuple(
+        replace(part, args=tuple(place(argument) for argument in part.args))
+        for part in (*kept, *parts[len(head) :])
+    )

@@ -1,0 +1,174 @@
+"""A program while it is read: facts by predicate, clauses, and the key that facts of a model belong to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut.relational.database.constants import Constants
+from crosscut.relational.database.materialize import Derivation
+from crosscut.relational.database.relation import distinct_facts
+from crosscut.relational.language.prolog import Clause, PrologError, read_program
+from crosscut.relational.language.terms import Compound, Term, Variable, is_ground, term_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from crosscut.relational.database.materialize import Predicate
+    from crosscut.relational.language.terms import Constant
+
+EXAMPLE = "$example"
+_MAY_HOLD_VARIABLES = frozenset({Variable, Compound, tuple})
+
+
+class Program:
+    """Facts and clauses read from files of one application.
+
+    In ACE's models format the facts of ``begin(model(7)) ... end(model(7))`` get the key 7 in front, and so
+    do the background predicates that are defined through such facts.
+    """
+
+    def __init__(self) -> None:
+        self.constants = Constants()
+        self.facts: dict[Predicate, list[int]] = {}
+        self.clauses: list[Clause] = []
+        self.models: dict[int, None] = {}
+        self.in_models: set[Predicate] = set()
+        self.source = ""
+
+    def read_file(self, file: Path) -> None:
+        """Take in the clauses of a file."""
+        self.read(file.read_text(encoding="utf-8", errors="replace"), file.name)
+
+    def read(self, text: str, source: str = "<text>") -> None:
+        """Take in the clauses of a text."""
+        self.source = source
+        model: int | None = None
+        intern = self.constants.intern
+        for clause in read_program(text, source):
+            head = clause.head
+            if clause.body is not None or head is None:
+                if model is not None:
+                    raise self._error(clause, "a clause inside a model; models hold facts only")
+                if head is not None:
+                    self.clauses.append(clause)
+                continue
+            name, args = (head, ()) if isinstance(head, str) else (head.name, head.args)
+            if (
+                len(args) == 1
+                and name in {"begin", "end"}
+                and isinstance(args[0], Compound)
+                and args[0].name == "model"
+            ):
+                model = self._switch(clause, name, args[0].args[0], model)
+                continue
+            if any(type(argument) in _MAY_HOLD_VARIABLES and not is_ground(argument) for argument in args):
+                self.clauses.append(clause)
+                continue
+            ids = [intern(argument) for argument in args]  # type: ignore[arg-type]  # ground, so no variables
+            if model is not None:
+                self.in_models.add((name, len(ids)))
+                self.facts.setdefault((name, len(ids) + 1), []).extend([model, *ids])
+            elif ids:
+                self.facts.setdefault((name, len(ids)), []).extend(ids)
+            else:
+                self.facts[name, 0] = []
+        if model is not None:
+            raise PrologError(f"{source}: model {self.constants.text(model)} is not ended")
+
+    def add(self, name: str, rows: Iterable[tuple[Constant, ...]]) -> None:
+        """Take in facts of one predicate."""
+        intern = self.constants.intern
+        for row in rows:
+            self.facts.setdefault((name, len(row)), []).extend(map(intern, row))
+
+    def _switch(self, clause: Clause, name: str, key: Term, model: int | None) -> int | None:
+        if (model is None) != (name == "begin"):
+            raise self._error(clause, "begin and end of models do not match")
+        if name == "end":
+            return None
+        known = self.constants.intern(key)  # type: ignore[arg-type]
+        if known in self.models:
+            raise self._error(clause, f"model {term_text(key)} occurs twice")
+        self.models[known] = None
+        return known
+
+    def _error(self, clause: Clause, message: str) -> PrologError:
+        return PrologError(f"{self.source}, line {clause.line}: {message}: '{clause}'")
+
+    def derive(self) -> Derivation:
+        """Return stored and derived facts, and the predicates that need bound arguments."""
+        if self.models:
+            self._add_keys()
+        facts = {
+            (name, arity): distinct_facts(
+                np.ascontiguousarray(np.array(ids, np.int32).reshape(-1, arity).T)
+                if arity
+                else np.empty((0, 1), np.int32)
+            )
+            for (name, arity), ids in self.facts.items()
+        }
+        if self.models:
+            facts[EXAMPLE, 1] = np.array([list(self.models)], np.int32)
+        derivation = Derivation(self.constants, facts)
+        derivation.derive(self.clauses)
+        derivation.facts.pop((EXAMPLE, 1), None)
+        return derivation
+
+    def _add_keys(self) -> None:
+        """Give the key to every predicate that depends on facts of a model."""
+        keyed = set(self.in_models)
+        while True:
+            new = {
+                _predicate(clause.head)
+                for clause in self.clauses
+                if clause.head is not None and clause.body is not None and _calls(clause.body) & keyed
+            } - keyed
+            if not new:
+                break
+            keyed |= new
+        self.in_models = keyed
+        for name, arity in keyed & self.facts.keys():
+            shared = np.array(self.facts.pop((name, arity)), np.int32).reshape(-1, arity)
+            for key in self.models:
+                rows = np.column_stack([np.full(max(len(shared), int(arity == 0)), key, np.int32), shared])
+                self.facts.setdefault((name, arity + 1), []).extend(rows.ravel().tolist())
+        self.clauses = [with_key(clause, keyed) for clause in self.clauses]
+
+
+def _predicate(term: Term) -> Predicate:
+    return (term.name, len(term.args)) if isinstance(term, Compound) else (str(term), 0)
+
+
+_CONTROL = {(",", 2), (";", 2), ("->", 2), ("\\+", 1), ("not", 1), ("forall", 2)}
+
+
+def _calls(body: Term) -> set[Predicate]:
+    if isinstance(body, Compound) and _predicate(body) in _CONTROL:
+        return set().union(*(_calls(argument) for argument in body.args))
+    return {_predicate(body)}
+
+
+def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
+    """Return the clause with a variable for the example's key in its keyed literals."""
+    key = Variable("Key")
+
+    def place(term: Term) -> Term:
+        if isinstance(term, Compound) and _predicate(term) in _CONTROL:
+            return Compound(term.name, tuple(place(argument) for argument in term.args))
+        if _predicate(term) in keyed:
+            return Compound(
+                *((term.name, (key, *term.args)) if isinstance(term, Compound) else (str(term), (key,)))
+            )
+        return term
+
+    if clause.head is None or _predicate(clause.head) not in keyed:
+        return clause
+    head = place(clause.head)
+    assert isinstance(head, Compound)
+    bound = Compound(EXAMPLE, (key,))
+    body = bound if clause.body is None else Compound(",", (bound, place(clause.body)))
+    return replace(clause, head=head, body=body)

@@ -1,0 +1,301 @@
+r"""Background clauses brought into the form that can be evaluated: conjunctions of simple parts.
+
+Disjunction and if-then-else become several conjunctions; ``\+`` of more than one literal becomes ``\+`` of a
+new predicate. What lies outside Datalog with arithmetic gets an error that names the clause and the
+construct.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from crosscut.relational.language.prolog import Clause, PrologError
+from crosscut.relational.language.terms import (
+    Compound,
+    Term,
+    Variable,
+    indicator,
+    is_ground,
+    term_text,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ORDERINGS = ("<", "=<", ">", ">=", "=:=", "=\\=")
+FUNCTIONS = {
+    "+": (1, 2),
+    "-": (1, 2),
+    "*": (2,),
+    "/": (2,),
+    "//": (2,),
+    "mod": (2,),
+    "**": (2,),
+    "^": (2,),
+    "abs": (1,),
+    "sqrt": (1,),
+    "exp": (1,),
+    "log": (1,),
+    "min": (2,),
+    "max": (2,),
+}
+# Built-in predicates of Prolog that are no Datalog; a program's own predicates of other arity are not meant.
+UNSUPPORTED = frozenset(
+    """
+    !/0 findall/3 bagof/3 setof/3 aggregate_all/3 assert/1 asserta/1 assertz/1 retract/1 call/1 call/2 call/3
+    length/2 append/3 nth0/3 nth1/3 sort/2 msort/2 functor/3 arg/3 =../2 copy_term/2 atom_codes/2 atom_chars/2
+    atom_length/2 atom_concat/3 sub_atom/5 number_codes/2 write/1 writeln/1 nl/0 format/1 format/2 print/1
+    read/1 var/1 nonvar/1 atom/1 number/1 integer/1 float/1 atomic/1 compound/1 is_list/1 ground/1 once/1
+    ignore/1 catch/3 throw/1 halt/0 nb_getval/2 nb_setval/2 concat_atom/2 random/1 random/3 @</2 @>/2 @=</2
+    @>=/2
+    """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    r"""One literal of a body.
+
+    ``kind`` is "relation" (`name` with constant or variable `args`), "compare" (`name` is one of `ORDERINGS`,
+    `args` are expressions), "unify" (``=`` and ``==``), "differ" (``\=`` and ``\==``) or "is".
+    """
+
+    kind: str
+    name: str
+    args: tuple[Term, ...]
+    negated: bool = False
+
+    @property
+    def predicate(self) -> tuple[str, int]:
+        """Name and arity."""
+        return self.name, len(self.args)
+
+    def variables(self) -> set[Variable]:
+        """Variables of the literal."""
+        return {variable for argument in self.args for variable in variables(argument)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conjunction:
+    """``head :- parts``, one of the conjunctions that a clause stands for."""
+
+    name: str
+    head: tuple[Term, ...]
+    parts: tuple[Part, ...]
+    clause: Clause
+
+    @property
+    def predicate(self) -> tuple[str, int]:
+        """Name and arity of the head."""
+        return self.name, len(self.head)
+
+    def error(self, message: str) -> PrologError:
+        """Return an error that names the clause."""
+        return PrologError(f"background clause '{self.clause}' (line {self.clause.line}): {message}")
+
+
+@dataclass
+class Normalizer:
+    """Turns clauses into conjunctions, adding predicates for negated conjunctions."""
+
+    conjunctions: list[Conjunction] = field(default_factory=list)
+    lists: list[tuple[Term, ...]] = field(default_factory=list)
+
+    def add(self, clause: Clause) -> None:
+        """Take in one clause."""
+        assert clause.head is not None
+        name, head = (
+            (clause.head, ()) if isinstance(clause.head, str) else (clause.head.name, clause.head.args)
+        )
+        for argument in head:
+            _check_argument(argument, clause, clause.head)
+        bodies: list[list[Part]] = [[]]
+        if clause.body is not None:
+            seen = {variable for argument in head for variable in variables(argument)}
+            bodies = self._bodies(clause.body, clause, seen)
+        for body in bodies:
+            self.conjunctions.append(Conjunction(name, head, tuple(body), clause))
+
+    def _bodies(self, term: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
+        """Disjunctive normal form of a body; `seen` are the variables to its left."""
+        match term:
+            case Compound(",", (left, right)):
+                first = self._bodies(left, clause, seen)
+                second = self._bodies(right, clause, seen | set(variables(left)))
+                return [a + b for a, b in product(first, second)]
+            case Compound(";", (Compound("->", (condition, then)), otherwise)):
+                yes = self._condition(condition, clause, seen)
+                no = [self._negation(condition, clause, seen)]
+                return [a + b for a, b in product(yes, self._bodies(then, clause, seen))] + [
+                    no + b for b in self._bodies(otherwise, clause, seen)
+                ]
+            case Compound(";", (left, right)):
+                return self._bodies(left, clause, seen) + self._bodies(right, clause, seen)
+            case Compound("->", (condition, then)):
+                yes = self._condition(condition, clause, seen)
+                return [a + b for a, b in product(yes, self._bodies(then, clause, seen))]
+            case Compound("\\+" | "not", (inner,)):
+                return [[self._negation(inner, clause, seen)]]
+            case Compound("forall", (condition, action)):
+                counterexample = Compound(",", (condition, Compound("\\+", (action,))))
+                return [[self._negation(counterexample, clause, seen)]]
+            case Compound("member", (item, tuple() as items)) if not is_ground(items):
+                return [[_part(Compound("=", (item, each)), clause)] for each in items]
+            case "true":
+                return [[]]
+            case "fail" | "false":
+                return []
+        part = _part(term, clause)
+        self.lists += [argument for argument in part.args if isinstance(argument, tuple)]
+        return [[part]]
+
+    def _condition(self, condition: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
+        new = [
+            variable.name
+            for variable in variables(condition)
+            if variable not in seen and variable.name != "_"
+        ]
+        if new:
+            raise _error(
+                clause, f"the condition of '->' binds {new[0]}, and only its first solution would count"
+            )
+        return self._bodies(condition, clause, seen)
+
+    def _negation(self, inner: Term, clause: Clause, seen: set[Variable]) -> Part:
+        bodies = self._bodies(inner, clause, seen)
+        if len(bodies) == 1 and len(bodies[0]) == 1:
+            (part,) = bodies[0]
+            if not part.negated or part.kind != "relation":
+                return replace(part, negated=not part.negated)
+        # Variables of the negated goal that stand nowhere to its left are its own.
+        shared = tuple(dict.fromkeys(variable for variable in variables(inner) if variable in seen))
+        name = f"$not{len(self.conjunctions)}"
+        for body in bodies:
+            self.conjunctions.append(Conjunction(name, shared, tuple(body), clause))
+        if not bodies:
+            self.conjunctions.append(Conjunction(name, shared, (Part("unify", "=", (0, 1)),), clause))
+        return Part("relation", name, shared, negated=True)
+
+
+def _error(clause: Clause, message: str) -> PrologError:
+    return PrologError(f"background clause '{clause}' (line {clause.line}): {message}")
+
+
+def _check_argument(argument: Term, clause: Clause, literal: Term) -> None:
+    if not isinstance(argument, Variable) and not is_ground(argument):
+        what = (
+            "a list with variables"
+            if isinstance(argument, tuple)
+            else f"the function symbol {indicator(argument)}"
+        )
+        raise _error(
+            clause, f"{what} in '{term_text(literal)}' is not supported; arguments are constants or variables"
+        )
+
+
+def _part(term: Term, clause: Clause) -> Part:
+    if isinstance(term, Variable):
+        raise _error(clause, f"a variable ({term.name}) cannot be called as a goal")
+    if isinstance(term, str):
+        if f"{term}/0" in UNSUPPORTED:
+            raise _error(clause, f"{'the cut (!)' if term == '!' else term} is not supported")
+        return Part("relation", term, ())
+    if not isinstance(term, Compound):
+        raise _error(clause, f"{term_text(term)} is not a goal")
+    if f"{term.name}/{len(term.args)}" in UNSUPPORTED:
+        raise _error(clause, f"{indicator(term)} is not supported")
+    if len(term.args) == 2:
+        if term.name in ORDERINGS:
+            for side in term.args:
+                _check_expression(side, clause)
+            return Part("compare", term.name, term.args)
+        if term.name == "is":
+            if not isinstance(term.args[0], (Variable, int, float)):
+                raise _error(
+                    clause, f"the left side of '{term_text(term)}' is neither a variable nor a number"
+                )
+            _check_expression(term.args[1], clause)
+            return Part("is", "is", term.args)
+        if term.name in {"=", "==", "\\=", "\\=="}:
+            for side in term.args:
+                _check_argument(side, clause, term)
+            # constants are ground, so that `==` and `=` differ only in which may bind a variable
+            equal = term.name in {"=", "=="}
+            return Part("unify", "=", term.args) if equal else Part("differ", "\\=", term.args)
+    for argument in term.args:
+        _check_argument(argument, clause, term)
+    return Part("relation", term.name, term.args)
+
+
+def _check_expression(term: Term, clause: Clause) -> None:
+    if isinstance(term, (Variable, int, float)):
+        return
+    if isinstance(term, Compound) and len(term.args) in FUNCTIONS.get(term.name, ()):
+        for argument in term.args:
+            _check_expression(argument, clause)
+        return
+    raise _error(clause, f"'{term_text(term)}' is not an arithmetic expression that is supported")
+
+
+def schedule(
+    parts: Sequence[Part], bound: Iterable[Variable], head: Iterable[Variable], first: Part | None = None
+) -> tuple[list[Part], list[Part], set[Variable]]:
+    """Order parts so that each has its inputs bound when its turn comes.
+
+    Tests go as early as they can, since they only remove bindings; relations keep their order, those that
+    share a variable with what is bound first.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        A body.
+    bound : iterable of Variable
+        What is bound before.
+    head : iterable of Variable
+        Variables of the head; inside a negation they are not the negation's own.
+    first : Part, optional
+        The relation to start with.
+
+    Returns
+    -------
+    ordered, left : list of Part
+        Parts in their order, and those whose inputs are never bound.
+    bound : set of Variable
+        What is bound in the end.
+    """
+    known, outside = set(bound), set(head)
+    waiting = list(parts)
+    ordered: list[Part] = []
+    if first is not None:
+        waiting.remove(first)
+        ordered.append(first)
+        known |= first.variables()
+    while waiting:
+        part = next((each for each in waiting if _is_ready(each, known, outside, waiting)), None)
+        if part is None:
+            relations = [each for each in waiting if each.kind == "relation" and not each.negated]
+            if not relations:
+                break
+            part = next((each for each in relations if each.variables() & known), relations[0])
+        waiting.remove(part)
+        ordered.append(part)
+        if not part.negated:
+            known |= part.variables()
+    return ordered, waiting, known
+
+
+def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting: Sequence[Part]) -> bool:
+    """Whether a test has its inputs; a relation that is not negated is no test."""
+    if part.kind == "relation":
+        if not part.negated:
+            return False
+        elsewhere = {variable for each in waiting if each is not part for variable in each.variables()}
+        return not (part.variables() & (elsewhere | outside)) - known
+    if part.kind == "is" and not part.negated:
+        return set(variables(part.args[1])) <= known
+    if part.kind == "unify" and not part.negated:
+        return any(not isinstance(side, Variable) or side in known for side in part.args)
+    return part.variables() <= known

@@ -1,0 +1,1 @@
+"""Relational models in model files."""

@@ -1,0 +1,134 @@
+"""What the headers of relational model files have in common: constants, literals, keys and classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crosscut.model_file.container import ModelFileError
+from crosscut.relational.database.constants import Constants
+from crosscut.relational.language.prolog import PrologError, read_term
+from crosscut.relational.language.rule import Goal
+from crosscut.relational.language.terms import Variable, term_text
+from crosscut.relational.queries.tree import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crosscut.relational.language.terms import Constant
+
+    Test = tuple[Goal, ...]
+
+
+def written_language(
+    signature: Signature, tests: Iterable[Test], classes: Iterable[Constant]
+) -> dict[str, Any]:
+    """Return the entries of a header that say what tests ask; only constants that occur in them are kept."""
+    used = Constants()
+
+    asked = set()
+
+    def goal(each: Goal) -> list[Any]:
+        asked.add((each.name, len(each.args)))
+        terms = signature.constants.terms
+        return [each.name, [a if a >= 0 else ~used.intern(terms[~a]) for a in each.args], each.negated]
+
+    return {
+        "target": signature.target_name,
+        "target_column": signature.target_column,
+        "tests": [[goal(each) for each in test] for test in tests],
+        "signature": {
+            "n_keys": signature.n_keys,
+            "n_fixed": signature.n_fixed,
+            "root": [goal(each) for each in signature.root],
+            "hidden_key": sorted([name, arity] for name, arity in signature.hidden_key),
+            "implicit_key": signature.implicit_key,
+        },
+        "classes": [_written(name) for name in classes],
+        # what the tests use, noted while they were written
+        "constants": [_written(constant) for constant in used.terms],
+        "columns": [
+            [name, list(columns)]
+            for (name, arity), columns in signature.columns.items()
+            if (name, arity) in asked
+        ],
+    }
+
+
+def read_language(header: dict[str, Any]) -> tuple[Signature, list[Test], tuple[Constant, ...]]:
+    """Return what `written_language` wrote; refuse what does not fit together."""
+    classes = tuple(map(_read_constant, header["classes"]))
+    if len(set(classes)) < len(classes):
+        raise ModelFileError("the classes are not different from each other")
+    constants = Constants()
+    n_constants = len(header["constants"])
+    if constants.intern_all(map(_read_constant, header["constants"])).tolist() != list(range(n_constants)):
+        raise ModelFileError("the constants are not different from each other")
+    signature = _signature(header, constants)
+    tests = [tuple(_goal(stored, len(constants)) for stored in test) for test in header["tests"]]
+    if not all(tests):
+        raise ModelFileError("a test is empty")
+    return signature, tests, classes
+
+
+def checked_step_limit(stored: Any) -> int:
+    """Return a step limit that was read, if it is one."""
+    if not isinstance(stored, int) or isinstance(stored, bool) or stored < 1:
+        raise ModelFileError(f"the step limit is {stored!r}")
+    return stored
+
+
+def _written(constant: Constant) -> Any:
+    """Atoms and numbers as themselves, other terms as Prolog text in a list."""
+    return constant if isinstance(constant, str | int | float) else [term_text(constant)]
+
+
+def _read_constant(stored: Any) -> Constant:
+    if isinstance(stored, str | int | float) and not isinstance(stored, bool):
+        return stored
+    if isinstance(stored, list) and len(stored) == 1 and isinstance(stored[0], str):
+        try:
+            term = read_term(stored[0])
+        except (PrologError, RecursionError) as error:
+            raise ModelFileError(f"the constant {stored[0]!r} is no term") from error
+        if not isinstance(term, Variable):
+            return term
+    raise ModelFileError(f"{stored!r} is no constant")
+
+
+def _signature(header: dict[str, Any], constants: Constants) -> Signature:
+    stored, column = header["signature"], header.get("target_column")
+    n_keys, n_fixed = stored["n_keys"], stored["n_fixed"]
+    if not (_is_count(n_keys) and _is_count(n_fixed) and 1 <= n_keys <= n_fixed):
+        raise ModelFileError("the numbers of keys and fixed variables are damaged")
+    return Signature(
+        constants=constants,
+        target_name=_text(header["target"]),
+        target_column=None if column is None else _text(column),
+        n_keys=n_keys,
+        n_fixed=n_fixed,
+        root=tuple(_goal(each, len(constants)) for each in stored["root"]),
+        hidden_key=frozenset((_text(name), int(arity)) for name, arity in stored["hidden_key"]),
+        implicit_key=bool(stored["implicit_key"]),
+        columns={
+            (_text(name), len(columns)): tuple(map(_text, columns))
+            for name, columns in header.get("columns", [])
+        },
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 16
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ModelFileError(f"{value!r} is no name")
+    return value
+
+
+def _goal(stored: Any, n_constants: int) -> Goal:
+    name, args, negated = stored
+    sound = isinstance(args, list) and len(args) <= 64 and isinstance(negated, bool)
+    if not sound or not all(_is_count(a) or (type(a) is int and -n_constants <= a < 0) for a in args):
+        raise ModelFileError(f"{stored!r} is no literal")
+    return Goal(_text(name), tuple(args), negated)

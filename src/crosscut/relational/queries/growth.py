@@ -1,0 +1,262 @@
+"""Growing the final tree and the trees of all folds in one run (in ``cpp/relational/growth.cpp``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from crosscut.relational.language.rule import Goal
+from crosscut.relational.queries.printing import query_text
+from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries
+from crosscut.relational.queries.targets import Classes, Numbers
+from crosscut.relational.queries.tree import Node, RelationalTree, Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut import _core
+    from crosscut.relational.language.language import Language
+    from crosscut.relational.language.settings import Settings
+
+Sharing = Literal["parallel", "paper", "serial", "uncached"]
+SHARINGS = ("parallel", "paper", "serial", "uncached")
+
+
+@dataclass(frozen=True)
+class Level:
+    """What was done on one level of the forest.
+
+    Attributes
+    ----------
+    bundles : int
+        Bundles refined.
+    nodes : int
+        Nodes of single trees that they stand for.
+    tests : int
+        Different tests chosen, summed over the bundles; the paper's f is ``tests / bundles``.
+    candidates : int
+        Candidate tests looked at, summed over the bundles. What may follow a test by lookahead is one only
+        where the test holds for enough examples.
+    """
+
+    bundles: int
+    nodes: int
+    tests: int
+    candidates: int
+
+
+class RelationalForest:
+    """Every task's tree: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
+
+    Attributes
+    ----------
+    levels : tuple of Level
+        What growing did, level by level.
+    n_evaluations, n_steps, n_components : int
+        (component, example) pairs searched, facts looked at, different components of queries.
+    limit_hits : tuple of (str, int)
+        Queries and examples for which the search was given up.
+    held_out : float array of shape (n_examples,)
+        What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for
+        examples of no fold.
+    held_out_leaves : int array of shape (n_examples,)
+        The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
+    """
+
+    def __init__(self, grower: Grower | None) -> None:
+        n = 0
+        if grower is not None:
+            n = grower.queries.facts.database.n_examples
+            self._target = grower.target
+            self._facts = grower.queries.facts
+            self._signature = grower.signature
+        self._grown: list[tuple[_core.QueryForest, int]] = []
+        self._pruned: list[tuple[_core.QueryForest, int]] = []
+        self.held_out: NDArray[np.float64] = np.full(n, np.nan)
+        self.held_out_leaves: NDArray[np.int32] = np.full(n, -1, np.int32)
+        self.levels: tuple[Level, ...] = ()
+        self.limit_hits: tuple[tuple[str, int], ...] = ()
+        self.n_evaluations = self.n_steps = self.n_components = 0
+
+    @classmethod
+    def of(
+        cls,
+        pruned: tuple[RelationalTree, ...],
+        held_out: NDArray[np.float64],
+        held_out_leaves: NDArray[np.int32],
+        levels: tuple[Level, ...] = (),
+    ) -> RelationalForest:
+        """Return a forest of trees that come from elsewhere; they count both as grown and as pruned."""
+        forest = cls(None)
+        forest.trees = forest.pruned = pruned
+        forest.held_out, forest.held_out_leaves, forest.levels = held_out, held_out_leaves, levels
+        return forest
+
+    @cached_property
+    def trees(self) -> tuple[RelationalTree, ...]:
+        """The trees as grown."""
+        return tuple(self._tree(forest, number) for forest, number in self._grown)
+
+    @cached_property
+    def pruned(self) -> tuple[RelationalTree, ...]:
+        """The trees after pruning."""
+        return tuple(self._tree(forest, number) for forest, number in self._pruned)
+
+    def forks(self) -> list[float]:
+        """Return the paper's f: different tests per bundle, level by level."""
+        return [level.tests / level.bundles for level in self.levels]
+
+    def _add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+        self._grown += [(forest, number) for number in range(len(forest))]
+        self._pruned += [(pruned, number) for number in range(len(pruned))]
+        rows = [list(level) for level in forest.levels]
+        for i, level in enumerate(self.levels):
+            before = (level.bundles, level.nodes, level.tests, level.candidates)
+            rows[i : i + 1] = [
+                [a + b for a, b in zip(before, rows[i] if i < len(rows) else [0] * 4, strict=True)]
+            ]
+        self.levels = tuple(Level(*row) for row in rows)
+        store = queries.store
+        self.n_evaluations += store.n_evaluations
+        self.n_steps += store.n_steps
+        self.n_components += store.n_components
+        hits = [(query_text(queries.goals(c), self._signature), e) for c, e in store.limit_hits]
+        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *hits]))
+
+    def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
+        tests, no, predictions, statistics = forest.tree(number)
+        n_fixed, predicates = self._facts.n_fixed, self._facts.predicates
+        nodes: list[Node | None] = [None] * len(tests)
+        # children come after their parents, so the last node is made first
+        for i in range(len(tests) - 1, -1, -1):
+            counts, prediction = self._target.shown(statistics[i].tolist(), predictions[i])
+            if tests[i] < 0:
+                nodes[i] = Node(counts, prediction)
+                continue
+            literals, _, n_variables = forest.test(tests[i])
+            goals = tuple(
+                Goal(predicates[predicate][0], tuple(self._facts.argument(t) for t in args), negated)
+                for predicate, negated, args in literals
+            )
+            nodes[i] = Node(counts, prediction, goals, n_fixed + n_variables, nodes[i + 1], nodes[no[i]])
+        assert nodes[0] is not None
+        return RelationalTree(nodes[0], self._signature, self._target.classes)
+
+
+class Grower:
+    """Grows the trees of one database, language and partition into folds.
+
+    Parameters
+    ----------
+    facts : Facts
+        The database.
+    language : Language
+        What tests are made of, with the settings of growth.
+    folds : int array of shape (n_examples,)
+        Fold of each example, from 0; -1 for examples that all tasks train on.
+    step_limit : int
+        See `Queries`.
+    """
+
+    def __init__(
+        self, facts: Facts, language: Language, folds: NDArray[np.int32], *, step_limit: int = STEP_LIMIT
+    ) -> None:
+        database = facts.database
+        if database.target is None:
+            raise ValueError("the database has no target; say which predicate to learn with `predict`")
+        # examples fold by fold: counts of a fold then touch few words
+        self.order = np.argsort(folds, kind="stable")
+        self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
+        self.settings: Settings = language.settings
+        if self.settings.pruning == "m5" and not self.settings.regression:
+            raise ValueError(
+                "pruning is 'm5', which is for numbers; classes are pruned by 'c45', 'safe' or 'none'"
+            )
+        self.signature = signature_of(facts, language)
+        self.folds = np.ascontiguousarray(folds[self.order], np.int32)
+        self.n_folds = int(self.folds.max(initial=-1)) + 1
+        self.target: Classes | Numbers
+        if self.settings.regression:
+            self.target = Numbers(np.asarray(database.target, np.float64)[self.order], self.settings.ftest)
+        else:
+            self.target = Classes(np.asarray(database.target, np.int32)[self.order], database.classes)
+        self.max_uses = [-1] * (1 + max((mode.source for mode in language.modes), default=-1))
+        for mode in language.modes:
+            self.max_uses[mode.source] = -1 if mode.max_uses is None else mode.max_uses
+
+    def grow(self, sharing: Sharing = "parallel", tasks: Sequence[int] | None = None) -> RelationalForest:
+        """Grow and prune all trees and predict what each left out.
+
+        Parameters
+        ----------
+        sharing : "parallel", "paper", "serial" or "uncached"
+            All trees in one run; the same with nothing kept from node to node, which is the paper's parallel
+            procedure; each tree alone with a cache of its own; or each alone with nothing kept, the paper's
+            serial procedure. The trees are the same.
+        tasks : sequence of int, optional
+            The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
+        """
+        if sharing not in SHARINGS:
+            raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
+        settings, facts = self.settings, self.queries.facts
+        tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
+        root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
+        result = RelationalForest(self)
+        together = sharing in {"parallel", "paper"}
+        for bundle in [tasks] if together else [[task] for task in tasks]:
+            self.queries.start()
+            store = self.queries.store
+            self.target.place(store, self.folds)
+            grown = store.grow(
+                bundle,
+                root,
+                self.queries.root_types(),
+                "variance" if settings.regression else settings.heuristic,
+                settings.minimal_cases,
+                settings.accuracy,
+                -1 if settings.max_depth is None else settings.max_depth,
+                self.max_uses,
+                self.target.critical_f,
+                sharing in {"parallel", "serial"},
+            )
+            pruned = grown
+            if settings.regression:
+                pruned = grown.prune_means() if settings.pruning == "m5" else grown
+            elif settings.pruning != "none":
+                pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
+            result._add(grown, pruned, self.queries)  # noqa: SLF001, the forest is made here
+            if bundle != [-1]:
+                predictions, leaves = store.held_out(pruned, bundle)
+                found = leaves[0] >= 0
+                mine = self.order[found]
+                result.held_out[mine] = self.target.predictions(predictions[0][found])
+                result.held_out_leaves[mine] = leaves[0][found]
+        return result
+
+
+def signature_of(facts: Facts, language: Language) -> Signature:
+    """Say what the numbers in tests over this database stand for."""
+    database = facts.database
+    numbers = facts.renumbered
+    root = tuple(
+        Goal(goal.name, tuple(numbers.get(a, a) for a in goal.args), goal.negated) for goal in language.root
+    )
+    keyed = {predicate for predicate, relation in database.relations.items() if relation.keyed}
+    return Signature(
+        constants=database.constants,
+        target_name=database.target_name,
+        target_column=database.target_column,
+        n_keys=len(database.keys),
+        n_fixed=facts.n_fixed,
+        root=root,
+        hidden_key=frozenset(keyed) if language.implicit_key else frozenset(),
+        implicit_key=language.implicit_key,
+        columns={
+            predicate: tuple(c.name for c in columns) for predicate, columns in database.columns.items()
+        },
+    )

@@ -1,0 +1,173 @@
+"""One relational decision tree: tests are conjunctions that may use variables of the tests above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from crosscut.relational.database.constants import Constants
+    from crosscut.relational.language.rule import Goal
+    from crosscut.relational.language.terms import Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node with the training examples that reach it.
+
+    Attributes
+    ----------
+    statistics : tuple of float
+        Examples per class; for regression their number, mean and squared deviations from it.
+    prediction : float
+        Code of the predicted class, or the mean.
+    test : tuple of Goal
+        The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's
+        fixed ones, then new ones test by test; those of a test are visible in its *yes* branch only.
+    n_variables : int
+        Variables that are in use before this test.
+    yes, no : Node or None
+        The branches.
+    """
+
+    statistics: tuple[float, ...]
+    prediction: float
+    test: tuple[Goal, ...] = ()
+    n_variables: int = 0
+    yes: Node | None = None
+    no: Node | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node has no test."""
+        return not self.test
+
+    @property
+    def branches(self) -> tuple[Node, ...]:
+        """The *yes* and *no* branches; none at a leaf."""
+        return () if self.yes is None or self.no is None else (self.yes, self.no)
+
+    def walk(self) -> Iterator[Node]:
+        """Every node below and including this one, in preorder."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.branches))
+
+    def leaves(self) -> Iterator[Node]:
+        """Yield the leaves, from *yes* to *no*."""
+        return (node for node in self.walk() if node.is_leaf)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the numbers in a tree's tests stand for.
+
+    Attributes
+    ----------
+    constants : Constants
+        The database's symbol table.
+    target_name : str
+        Name of the target predicate.
+    target_column : str or None
+        The column to predict, if the predicate is a table.
+    n_keys : int
+        Variables ``0 .. n_keys-1`` are the example's keys.
+    n_fixed : int
+        Variables that have one value per example.
+    root : tuple of Goal
+        Goals that every query starts with.
+    hidden_key : frozenset of (str, int)
+        Predicates whose first argument, the key, is not written.
+    implicit_key : bool
+        Whether keys are not written at all (ACE's models format).
+    columns : mapping of (str, int) to tuple of str
+        Names of the arguments of predicates that are tables.
+    """
+
+    constants: Constants
+    target_name: str = "class"
+    target_column: str | None = None
+    n_keys: int = 1
+    n_fixed: int = 1
+    root: tuple[Goal, ...] = ()
+    hidden_key: frozenset[tuple[str, int]] = frozenset()
+    implicit_key: bool = False
+    columns: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def predicted(self) -> str:
+        """What is predicted, as readers know it: a table's column, or the target predicate."""
+        return f"{self.target_name}.{self.target_column}" if self.target_column else self.target_name
+
+
+@dataclass(frozen=True)
+class RelationalTree:
+    """A grown relational tree; as text it is TILDE's compact notation.
+
+    Attributes
+    ----------
+    root : Node
+        The first node.
+    signature : Signature
+        What the numbers in tests stand for.
+    classes : tuple
+        Class names in the order of the statistics; empty for regression.
+    """
+
+    root: Node
+    signature: Signature = field(compare=False, repr=False)
+    classes: tuple[Constant, ...] = ()
+
+    def __str__(self) -> str:
+        from crosscut.relational.queries.printing import compact
+
+        return compact(self)
+
+    def to_prolog(self) -> str:
+        """Write the tree as a Prolog decision list, one clause per leaf."""
+        from crosscut.relational.queries.printing import program
+
+        return program(self)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of tests, as TILDE counts nodes."""
+        return sum(not node.is_leaf for node in self.root.walk())
+
+    @property
+    def n_literals(self) -> int:
+        """Number of literals in all tests."""
+        return sum(len(node.test) for node in self.root.walk())
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return sum(1 for _ in self.root.leaves())
+
+    @property
+    def depth(self) -> int:
+        """Tests on the longest path."""
+
+        def below(node: Node) -> int:
+            return 1 + max(map(below, node.branches)) if node.branches else 0
+
+        return below(self.root)
+
+    def leaves(self) -> list[tuple[object, float, float]]:
+        """Return (class, correct, covered) per leaf; for regression (mean, squared deviations, covered)."""
+        if not self.classes:
+            return [(leaf.prediction, leaf.statistics[2], leaf.statistics[0]) for leaf in self.root.leaves()]
+        return [
+            (self.classes[int(leaf.prediction)], leaf.statistics[int(leaf.prediction)], sum(leaf.statistics))
+            for leaf in self.root.leaves()
+        ]
+
+    @property
+    def training_accuracy(self) -> float:
+        """Share of the training examples that the tree classifies as they are."""
+        leaves = self.leaves()
+        return sum(float(correct) for _, correct, _ in leaves) / sum(covered for _, _, covered in leaves)

@@ -1,0 +1,69 @@
+"""What rule estimators have in common: their parameters, and what can be asked of their fit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import BaseEstimator
+
+from crosscut.training.fit import Fit, Validated, fit_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.rules.rule_set import RuleSet
+    from crosscut.rules.wording import Wording
+
+
+@dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
+class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+    """Rules that are learnt together with those of their cross-validation; `RuleClassifier` explains more."""
+
+    strategy: str = "cn2"
+    ordered: bool = True
+    measure: str = "laplace"
+    m: float = 2.0
+    beam_width: int = 5
+    max_length: int | None = None
+    min_coverage: float = 2
+    significance: float | None = None
+    optimization_passes: int = 2
+
+    cv_scores_ = Validated("scores", "Score of each fold's rule set on the rows it holds out.")
+    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
+    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
+    cv_predictions_ = Validated("predictions", "Class of every row by the rule set that has not seen it.")
+    cv_probabilities_ = Validated("values", "Class probabilities of every row, by the same.")
+    rule_precision_ = Validated(
+        "rule_precision", "Held-out weight and precision of each final rule, the default last."
+    )
+
+    @property
+    @abstractmethod
+    def wording_(self) -> Wording:
+        """How the rules are put into words."""
+
+    @property
+    def rules_(self) -> RuleSet:
+        """The final rule set."""
+        rules: RuleSet = fit_of(self).final
+        return rules
+
+    @property
+    def cv_rules_(self) -> tuple[RuleSet, ...]:
+        """The rule sets of the folds."""
+        fit: Fit = fit_of(self)
+        fit.validated("cv_rules_")
+        return fit.folds
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in sorted order."""
+        return fit_of(self).known_classes
+
+    def to_text(self) -> str:
+        """Return the final rules, one per line, with coverage, precision, and that of held-out rows."""
+        held_out = None if fit_of(self).validation is None else self.rule_precision_
+        return self.wording_.text(self.rules_, held_out)

@@ -1,0 +1,67 @@
+"""What the rule sets of the folds say of the rows they have not seen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from crosscut.rules.examples import bits_of
+from crosscut.training.validation import Validation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.rules.rule_set import RuleSet
+    from crosscut.rules.search import Searcher
+
+
+class RuleValidation(Validation):
+    """Out-of-fold results of rule sets.
+
+    Attributes
+    ----------
+    rule_precision : list of (weight, precision)
+        Of each final rule, the default last: the weight of the rows it decides, and the share of these that
+        the folds' rule sets put in the right class.
+    """
+
+    rule_precision: list[tuple[float, float]]
+
+    @classmethod
+    def of(
+        cls,
+        examples: Searcher,
+        sets: tuple[RuleSet, ...],
+        held_out: tuple[NDArray[np.int64], NDArray[np.int64]],
+        codes: NDArray[Any],
+        classes: NDArray[Any],
+    ) -> Self:
+        """Send the rows that each task holds out through its rules; ``held_out`` is rows and row_start."""
+        rows, row_start = held_out
+        said = np.empty((len(rows), len(classes)))
+        for task, rules in enumerate(sets):
+            own = slice(row_start[task], row_start[task + 1])
+            truths = [examples.truth(rule.conditions) for rule in rules.rules]
+            said[own] = rules.values(examples.flags_among(truths, rows[own]))
+        made = cls(codes, classes, rows, row_start, said)
+        made.rule_precision = _rule_precision(examples, sets[0], made)
+        return made
+
+
+def _rule_precision(examples: Searcher, rules: RuleSet, cv: Validation) -> list[tuple[float, float]]:
+    times = cv.times_held_out
+    hits = np.bincount(cv.rows, cv.decided == cv.y[cv.rows], minlength=len(times))
+    right = np.divide(hits, times, where=times > 0, out=np.full(len(times), np.nan))
+    held_out = undecided = bits_of(times > 0)
+    shares = {float(share): bits_of((times > 0) & (right == share)) for share in np.unique(right[times > 0])}
+    result = []
+    for conditions in [*(rule.conditions for rule in rules.rules), None]:
+        held = undecided if conditions is None else examples.truth(conditions) & held_out
+        decides = held & undecided if rules.ordered else held
+        weight = examples.total(decides)
+        found = sum(share * examples.total(decides & rows) for share, rows in shares.items())
+        result.append((weight, found / weight if weight else math.nan))
+        undecided &= ~held
+    return result

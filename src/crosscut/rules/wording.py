@@ -1,0 +1,78 @@
+"""How rules are put into words, and when two of them ask the same."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crosscut.rules.export import rule_text
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.data.schema import Schema
+    from crosscut.rules.rule_set import Rule, RuleSet
+
+
+@dataclass(frozen=True, eq=False)
+class Wording(ABC):
+    """Words for rules about ``schema``: the columns of a table, or the signature of a database."""
+
+    schema: Any
+    classes: NDArray[Any]
+
+    row = "row"  # what a rule covers
+
+    @abstractmethod
+    def asked(self, rule: Rule) -> str:
+        """Return the conditions of a rule as text; none if it has none."""
+
+    @abstractmethod
+    def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
+        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
+
+    def legend(self, rules: RuleSet) -> list[str]:  # noqa: ARG002, one of some kinds of rules
+        """Return what has to be known to read the rules; nothing, unless a kind of rules needs it."""
+        return []
+
+    def prolog(self, rules: RuleSet) -> str | None:  # noqa: ARG002
+        """Return the rules in Prolog, if they can be written so."""
+        return None
+
+    def label(self, rule: Rule) -> str:
+        """Return the class of a rule."""
+        return str(self.classes[rule.code])
+
+    def sentence(self, rule: Rule) -> str:
+        """Return a rule as a sentence."""
+        asked = self.asked(rule)
+        return f"{f'if {asked}' if asked else 'else'} then {self.label(rule)}"
+
+    def text(self, rules: RuleSet, held_out: Sequence[tuple[float, float]] | None = None) -> str:
+        """Return rules, one per line, with coverage, precision, and that of held-out rows if it is known."""
+        every = rules.with_default
+        seen = [None] * len(every) if held_out is None else held_out
+        return "\n".join(
+            rule_text(rule, self.sentence(rule), of) for rule, of in zip(every, seen, strict=True)
+        )
+
+
+class TableWording(Wording):
+    """Words for rules about the columns of a table."""
+
+    schema: Schema
+
+    def asked(self, rule: Rule) -> str:
+        """Return the conditions of a rule as text; none if it has none."""
+        return " and ".join(condition.text(self.schema) for condition in rule.conditions)
+
+    def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
+        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
+        asked = (
+            (c.feature, c.operator, c.value if thresholds or c.operator in {"=", "!="} else None)
+            for c in rule.conditions
+        )
+        return rule.code, frozenset(asked)

@@ -1,0 +1,230 @@
+"""Folds and (train, test) splits as scikit-learn makes them, and checks of what is split."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.tasks.masks import BLOCK, row_numbers, rows_of_folds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut.data.target import Target
+
+
+_FEW_CLASSES = 1 << 16  # class numbers up to here are counted, not sorted
+
+
+def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
+    """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
+
+    It is all an integer ``cv`` needs, and importing scikit-learn takes longer than growing the trees.
+
+    Examples
+    --------
+    >>> folds_of(2, 5), folds_of(2, 4, ["a", "a", "b", "b"])
+    (array([0, 0, 0, 1, 1]), array([0, 1, 0, 1]))
+    """
+    if n_folds < 2:
+        raise ValueError(f"cv must be at least 2 folds, but {n_folds} was given")
+    if n_folds > n_rows:
+        raise ValueError(f"cv asks for {n_folds} folds, but there are only {n_rows} rows")
+    if y is None:
+        sizes = np.full(n_folds, n_rows // n_folds)
+        sizes[: n_rows % n_folds] += 1
+        return np.repeat(np.arange(n_folds), sizes)
+    codes, n_classes = _codes_by_appearance(np.asarray(y))
+    order, first = rows_of_folds(codes, n_classes)
+    counts = np.diff(first)
+    if n_folds > counts.max():
+        raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {counts.max()} rows")
+    if n_folds > counts.min():
+        warnings.warn(
+            f"The least populated class in y has only {counts.min()} rows, fewer than the {n_folds} folds "
+            "of cv: some folds do without it",
+            UserWarning,
+            stacklevel=3,
+        )
+    # fold i gets of each class as many rows as places i, i + n, i + 2n, ... of the sorted classes hold
+    folds = np.empty(n_rows, np.int64)
+    places = np.arange(n_folds)
+    for begin, end in pairwise(first.tolist()):
+        share = (end - places + n_folds - 1) // n_folds - (begin - places + n_folds - 1) // n_folds
+        folds[order[begin:end]] = np.repeat(places, share)
+    return folds
+
+
+def _codes_by_appearance(y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Return class numbers in the order in which classes appear, and how many there are."""
+    if y.dtype.kind in "iub" and int(y.max()) - int(y.min()) < _FEW_CLASSES:
+        codes = y.astype(np.int64) - int(y.min())
+        n_codes = int(codes.max()) + 1
+        appears = np.full(n_codes, len(y))
+        appears[codes[::-1]] = np.arange(len(y))[::-1]  # the last to be written is the first row
+        number = np.empty(n_codes, np.int64)
+        number[np.argsort(appears, kind="stable")] = np.arange(n_codes)
+        return number[codes], int(np.count_nonzero(appears < len(y)))
+    distinct, appears, codes = np.unique(y, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(appears))[codes.ravel()], len(distinct)
+
+
+def folds_that_fit(
+    n_folds: int, n_rows: int, codes: NDArray[Any] | None, groups: Any, random_state: Any
+) -> NDArray[np.int64] | None:
+    """Return each row's fold, of as many folds as the rows allow; None if these are fewer than two.
+
+    Folds are stratified if class codes are given, in order, or shuffled if ``random_state`` is given.
+    """
+    warn_groups(groups, n_folds)
+    most = n_rows if codes is None else int(np.bincount(codes).max())
+    fitting = min(n_folds, most)
+    if fitting < n_folds:
+        warnings.warn(
+            f"cv={n_folds} folds are more than "
+            f"{'there are rows' if codes is None else 'the largest class has rows'} ({most}); "
+            + (f"{fitting} folds are used" if fitting > 1 else "there is no cross-validation"),
+            UserWarning,
+            stacklevel=5,
+        )
+    if fitting < 2:
+        return None
+    if random_state is not None:
+        from sklearn.model_selection import KFold, StratifiedKFold
+
+        splitter = KFold if codes is None else StratifiedKFold
+        cv = splitter(fitting, shuffle=True, random_state=random_state)
+        return folds_of_splits(cv.split(np.empty((n_rows, 1)), codes), n_rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class with fewer rows than folds is no news for the final model
+        return folds_of(fitting, n_rows, codes)
+
+
+def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
+    pairs: Iterable[tuple[Any, Any]] = cv
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        pairs = cv.split(np.empty(n_rows) if X is None else X, y, groups)
+    elif isinstance(cv, str) or not hasattr(cv, "__iter__"):
+        raise ValueError(
+            "cv must be a number of folds, a scikit-learn splitter or an iterable of (train, test) rows, "
+            f"but {cv!r} was given"
+        )
+    return pairs
+
+
+def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[np.int64]:
+    """Return each row's fold; test sets must partition the rows, and each training set be all the others."""
+    folds = np.full(n_rows, -1)
+    for number, (train, test) in enumerate(splits):
+        rows = row_numbers(test, n_rows, f"the test set of split {number}")
+        others = row_numbers(train, n_rows, f"the training set of split {number}")
+        if (folds[rows] >= 0).any() or len(rows) + len(np.unique(others)) != n_rows:
+            raise ValueError(
+                f"cv must partition the rows, but split {number} tests rows again "
+                "or does not train on all others"
+            )
+        folds[rows] = number
+    if (folds < 0).any():
+        raise ValueError(f"cv must partition the rows, but row {np.argmin(folds)} is in no test set")
+    return folds
+
+
+def warn_groups(groups: Any, n_folds: int) -> None:
+    """Say that plain folds do not keep groups together."""
+    if groups is not None:
+        warnings.warn(
+            f"The groups parameter is ignored by cv={n_folds}; "
+            f"use cv=GroupKFold({n_folds}) to keep groups together",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def count_rows(n_rows: int | None, **given: Any) -> int:
+    """Return the number of rows all that was given agrees on."""
+    lengths = {name: _length(value) for name, value in given.items() if value is not None}
+    if n_rows is not None:
+        lengths["n_rows"] = int(n_rows)
+    if not lengths:
+        raise ValueError("the number of rows is not known; give n_rows, X or y")
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"X, y and groups must have one entry per row, but their lengths are {lengths}")
+    return next(iter(lengths.values()))
+
+
+def _length(value: Any) -> int:
+    return int(value.shape[0]) if hasattr(value, "shape") else len(value)
+
+
+def check_target(target: Target, n_rows: int) -> None:
+    """Refuse targets and weights of another length, and values that are not finite."""
+    for name, given in (("y", target.values), ("sample_weight", target.weights)):
+        if given is None:
+            continue
+        if given.shape != (n_rows,):
+            raise ValueError(f"{name} must have one entry per row ({n_rows}), but its shape is {given.shape}")
+        if given.dtype.kind == "f" and not np.isfinite(given).all():
+            row = int(np.argmin(np.isfinite(given)))
+            raise ValueError(f"{name} must be finite, but it is {given[row]} in row {row}")
+    if target.weights is not None and (target.weights < 0).any():
+        row = int(np.argmax(target.weights < 0))
+        raise ValueError(f"sample_weight must not be negative, but it is {target.weights[row]} in row {row}")
+
+
+def warn_absent_classes(masks: NDArray[np.uint16], n_tasks: int, target: Target) -> None:
+    """Refuse tasks whose training rows all have weight 0; warn of tasks that train without some class."""
+    rows = np.arange(masks.shape[1]) if target.weights is None else np.flatnonzero(target.weights)
+    if target.n_classes:
+        codes = target.values[rows].astype(np.int64)
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(target.n_classes))
+        present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)
+        masks = (
+            np.bitwise_or.reduceat(masks[:, rows[order]], starts[present], axis=1)
+            if len(rows)
+            else masks[:, :0]
+        )
+    else:
+        masks = np.bitwise_or.reduce(masks[:, rows], axis=1, keepdims=True)
+    bits = (masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
+    trained = bits.reshape(len(masks) * BLOCK, bits.shape[2])[
+        :n_tasks
+    ]  # whether a task trains on some row of each present class
+    bare = np.flatnonzero(~trained.any(axis=1))
+    if len(bare):
+        raise ValueError(f"task {bare[0]} has an empty training set: all its rows have weight 0")
+    if target.n_classes and not trained.all():
+        task, c = np.argwhere(~trained)[0]
+        others = np.count_nonzero(~trained.all(axis=1)) - 1
+        more = f" ({others} more tasks lack a class)" if others else ""
+        warnings.warn(
+            f"task {task} trains without any row of class {present[c]}, so it never predicts it{more}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def checked_folds(folds: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    """Return each row's fold and the number of folds; refuse what leaves a fold or a training set empty."""
+    given = np.asarray(folds)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
+        raise ValueError(
+            f"folds must be one integer per row, but {given.dtype} of shape {given.shape} was given"
+        )
+    numbers = np.ascontiguousarray(given, dtype=np.int64)
+    if numbers.min() < -1 or numbers.max() < 0:
+        raise ValueError("folds must be numbers from 0, or -1 for rows that train every task")
+    n_folds = int(numbers.max()) + 1
+    sizes = np.bincount(numbers + 1, minlength=n_folds + 1)
+    empty = np.flatnonzero(sizes[1:] == 0)
+    if len(empty):
+        raise ValueError(f"folds has no row of fold {empty[0]}; number the folds from 0 without gaps")
+    if sizes[1:].max() == len(numbers):
+        raise ValueError("folds puts every row in one fold, which leaves an empty training set")
+    return numbers, n_folds

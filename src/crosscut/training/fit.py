@@ -1,0 +1,141 @@
+"""What training returns: everything an estimator knows, and all that is shown, saved and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from crosscut.forest.pruning_table import PruningTable
+    from crosscut.training.validation import Validation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fit:
+    """The result of a fit; every estimator holds one as ``fit_``.
+
+    Plots, reports, model files and the command line take a Fit and look at nothing else.
+
+    Attributes
+    ----------
+    learner : str
+        Name of the estimator's class.
+    settings : mapping
+        Its parameters.
+    schema : Schema
+        The columns that the models ask about; a relational fit has the signature of its database.
+    classes : array or None
+        The classes in sorted order; None if numbers are predicted.
+    target : str
+        Name of what is predicted.
+    forest : Forest, or sequence of models
+        The models that predict, after pruning: the final one first, then one per fold. Trees, rule sets or
+        relational trees.
+    grown : Forest, or sequence of models
+        The same as they were grown, before pruning; what they cost belongs to these.
+    validation : Validation or None
+        What the folds' models say of the rows they hold out; None if it was fitted with ``cv=None``.
+    alpha : float
+        Cost complexity at which the final tree is pruned.
+    chosen_by : PruningTable or None
+        The table by which that was chosen (``prune="best"`` or ``"1se"``).
+    n_missing : int64 array or None
+        Missing values of each column.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier
+    >>> fit = TreeClassifier(cv=5).fit(*load_iris(return_X_y=True)).fit_
+    >>> fit.final.n_leaves, len(fit.folds), fit.schema.names
+    (9, 5, ('x0', 'x1', 'x2', 'x3'))
+    """
+
+    learner: str
+    settings: Mapping[str, Any]
+    schema: Any
+    classes: NDArray[Any] | None
+    target: str = "target"
+    forest: Any
+    grown: Any
+    validation: Validation | None = None
+    alpha: float = 0.0
+    chosen_by: PruningTable | None = None
+    n_missing: NDArray[np.int64] | None = None
+
+    @property
+    def final(self) -> Any:
+        """The model trained on everything."""
+        return self.forest[0]
+
+    @property
+    def folds(self) -> tuple[Any, ...]:
+        """The models of the folds."""
+        return tuple(self.forest)[1:]
+
+    @property
+    def kind(self) -> str:
+        """Whether classes or numbers are predicted: "classification" or "regression"."""
+        return "regression" if self.classes is None else "classification"
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for regression."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def known_classes(self) -> NDArray[Any]:
+        """The classes; an error if numbers are predicted."""
+        if self.classes is None:
+            raise AttributeError("there are no classes: the model predicts numbers")
+        return self.classes
+
+    def validated(self, what: str) -> Validation:
+        """Return the out-of-fold results; without any, say that ``what`` needs them."""
+        if self.validation is None:
+            raise AttributeError(f"{what} needs cross-validation, but the model was fitted without (cv=None)")
+        return self.validation
+
+    @property
+    def pruning_table(self) -> PruningTable:
+        """Every pruning of the final tree, with its cross-validated error."""
+        return self.validated("pruning_table_").pruning_table if self.chosen_by is None else self.chosen_by
+
+
+def fit_of(fitted: Any) -> Fit:
+    """Return the Fit of a fitted estimator; a Fit stays as it is."""
+    if isinstance(fitted, Fit):
+        return fitted
+    check_is_fitted(fitted, "fit_")
+    found: Fit = fitted.fit_
+    return found
+
+
+class Validated:
+    """An attribute of an estimator that its cross-validation has the value of.
+
+    Parameters
+    ----------
+    of : str
+        The attribute of :class:`crosscut.training.validation.Validation`.
+    doc : str
+        What it is.
+    """
+
+    def __init__(self, of: str, doc: str) -> None:
+        self.of, self.__doc__ = of, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        return getattr(fit_of(estimator).validated(self.name), self.of)

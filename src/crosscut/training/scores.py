@@ -1,0 +1,50 @@
+"""The one home of accuracy and R²: of a set of rows, and of every fold at once."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def accuracy(y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    """Return the share of rows that are predicted correctly; NaN if there are none."""
+    return float(np.mean(y == predicted)) if len(y) else math.nan
+
+
+def r_squared(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
+    """Return the coefficient of determination; NaN for fewer than two rows.
+
+    Where all values of ``y`` are equal there is nothing to explain: 1 if they are predicted exactly, else 0,
+    as in scikit-learn.
+
+    Examples
+    --------
+    >>> r_squared(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
+    0.5
+    """
+    if len(y) < 2:
+        return math.nan
+    residual, total = float(((y - predicted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
+    return 1 - residual / total if total else float(residual == 0)
+
+
+def scores_by_part(
+    y: NDArray[Any], predicted: NDArray[Any], start: NDArray[np.int64], *, classifies: bool
+) -> NDArray[np.float64]:
+    """Return accuracy, or R², of the rows between each two offsets; NaN where there are none."""
+    if not classifies:
+        return np.array([r_squared(y[begin:end], predicted[begin:end]) for begin, end in pairwise(start)])
+    counts = np.diff(start)
+    right = np.diff(np.concatenate([[0], np.cumsum(predicted == y)])[start])
+    return np.where(counts > 0, right / np.maximum(counts, 1), np.nan)
+
+
+def standard_error(scores: NDArray[np.float64]) -> float:
+    """Return the standard error of the mean of the folds' scores; NaN for a single fold."""
+    return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else math.nan

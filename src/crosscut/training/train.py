@@ -1,0 +1,143 @@
+"""Training trees: a training set and its tasks in, a Fit out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from crosscut.engines.memory import grow
+from crosscut.engines.stream import Stream
+from crosscut.forest.error_pruning import pessimistic
+from crosscut.forest.forest import Forest
+from crosscut.forest.predict import apply_held_out
+from crosscut.forest.pruning import prune, pruning_paths
+from crosscut.training.fit import Fit
+from crosscut.training.parameters import check_parameters, growth_of, has_shares, limits_of
+from crosscut.training.scoring import held_out_leaves, held_out_rows, with_scores
+from crosscut.training.streamed_set import StreamedSet
+from crosscut.training.training_set import TrainingSet
+from crosscut.training.validation import TreeValidation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crosscut.forest.pruning_table import PruningTable
+    from crosscut.tasks import Tasks
+
+
+def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Fit:
+    """Grow, prune and validate the trees that a tree estimator's parameters ask for.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Says how; it is told the columns of X.
+    X, y, sample_weight, groups
+        As ``fit`` takes them, in memory or not.
+    """
+    check_parameters(model)
+    if Stream.takes(X, y):
+        return _train_streamed(model, X, y, sample_weight, groups)
+    data = TrainingSet.read(model, X, y, sample_weight)
+    tasks = tasks_of(model, data, groups)
+    grown = grow_trees(model, data, tasks)
+    fit = Fit(
+        learner=type(model).__name__,
+        settings=model.get_params(deep=False),
+        schema=data.table.schema,
+        classes=data.classes,
+        target=data.name,
+        forest=prune_each(model, grown),
+        grown=grown,
+        alpha=float(model.ccp_alpha),
+        n_missing=data.n_missing,
+    )
+    if tasks.n_tasks == 1:
+        return fit
+    fit = _validated(model, fit, partial(validate, data, tasks, n_jobs=model.n_jobs))
+    return with_scores(model, fit, partial(held_out_rows, data, tasks))
+
+
+def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups: Any) -> Fit:
+    """Train on data that is not held in memory."""
+    data = StreamedSet.read(model, X, target, sample_weight, groups)
+    schema = data.coding.schema
+    model.n_features_in_ = len(schema)
+    model.feature_names_in_ = np.array(schema.names, dtype=object)
+    grown, sums = data.grow()
+    forest = prune_each(model, grown)
+    fit = Fit(
+        learner=type(model).__name__,
+        settings=model.get_params(deep=False),
+        schema=schema,
+        classes=data.coding.classes,
+        target=target,
+        forest=forest,
+        grown=grown,
+        alpha=float(model.ccp_alpha),
+        n_missing=data.coding.n_missing,
+    )
+    if not data.folds.n_folds:
+        return fit
+    fit = _validated(model, fit, lambda trees: data.validate(trees, sums if trees is grown else None))
+    return with_scores(model, fit, partial(held_out_leaves, fit))
+
+
+def without_folds(tree: Any, **parameters: Any) -> Any:
+    """Return an unfitted copy of a tree estimator, checked, that grows its final tree only."""
+    model = clone(tree).set_params(cv=None, **parameters)
+    check_parameters(model)
+    return model
+
+
+def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
+    """Return the tasks of a tree estimator: the final tree's, and one per split of its ``cv``."""
+    tasks = data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows))
+    if not has_shares(model):
+        return tasks
+    sizes = [len(tasks.train_rows(task)) for task in range(tasks.n_tasks)]
+    return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
+
+
+def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
+    """Grow all tasks as the parameters say; they are not pruned yet."""
+    return grow(data.table, data.target, tasks, growth_of(model), n_jobs=model.n_jobs)
+
+
+def validate(data: TrainingSet, tasks: Tasks, forest: Forest, *, n_jobs: int | None = None) -> TreeValidation:
+    """Send the held-out rows down their trees."""
+    held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
+    return TreeValidation(forest, held_out, data.target.values, data.classes, data.target.weights)
+
+
+def prune_each(model: Any, forest: Forest) -> Forest:
+    """Prune each tree by itself if the parameters say so; the same forest if they do not."""
+    if model.ccp_alpha > 0:
+        forest = prune(forest, ccp_alpha=model.ccp_alpha)
+    return pessimistic(forest) if model.prune == "pessimistic" else forest
+
+
+def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) -> Fit:
+    """Add what held-out rows say; prune by it if the parameters say so, and then ask them again."""
+    validation = judge(fit.forest)
+    if model.prune not in {"best", "1se"}:
+        return replace(fit, validation=validation)
+    table = validation.pruning_table
+    forest, alpha = _pruned_by(table, "1se" if model.prune == "1se" else "best", fit.forest)
+    return replace(fit, forest=forest, validation=judge(forest), chosen_by=table, alpha=max(fit.alpha, alpha))
+
+
+def _pruned_by(table: PruningTable, rule: Any, forest: Forest) -> tuple[Forest, float]:
+    """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
+    row = table.choose(rule)
+    alpha = float(table.alpha[row])
+    following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
+    node_alpha = pruning_paths(forest).node_alpha
+    of_folds = math.sqrt(alpha * following) if alpha else 0.0
+    at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
+    return Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels), alpha

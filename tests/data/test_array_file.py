@@ -1,0 +1,101 @@
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from crosscut.data import array_file
+from crosscut.data.array_file import ArrayFileError, read_arrays, write_arrays
+
+ARRAYS = {
+    "count": np.arange(6, dtype=np.int64).reshape(2, 3),
+    "part": np.arange(12.0).reshape(3, 4)[:, ::2],  # not contiguous
+    "mask": np.array([1 << 63], np.uint64),
+    "flag": np.array([True, False]),
+    "none": np.zeros((0, 4), np.float32),
+    "big": np.array([1, 2], ">i4"),
+    "é": np.array([1], np.int32),
+}
+
+
+def test_what_was_written_is_read(tmp_path):
+    header = {"kind": "test", "names": ["ä", None], "share": 0.1}
+    write_arrays(tmp_path / "a", header, ARRAYS)
+    found, arrays = read_arrays(tmp_path / "a")
+    assert found == header
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].dtype == array.dtype.newbyteorder("=")
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]
+
+
+def test_the_same_contents_give_the_same_bytes(tmp_path):
+    for name in "ab":
+        write_arrays(tmp_path / name, {"a": 1, "b": 2}, ARRAYS)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("n_bytes", [0, 4, 40, -1])
+def test_truncated(tmp_path, n_bytes):
+    file = tmp_path / "a"
+    write_arrays(file, {}, ARRAYS)
+    file.write_bytes(file.read_bytes()[:n_bytes])
+    with pytest.raises(ArrayFileError, match="is not a crosscut file, or not a complete one"):
+        read_arrays(file)
+
+
+def test_a_changed_byte(tmp_path):
+    file = tmp_path / "a"
+    write_arrays(file, {}, {"x": np.arange(8)})
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ArrayFileError, match="is damaged: its checksum does not fit"):
+        read_arrays(file)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and nothing else", b"{" * 100])
+def test_another_kind_of_file(tmp_path, data):
+    (tmp_path / "a").write_bytes(data)
+    with pytest.raises(ArrayFileError, match="is not a crosscut file"):
+        read_arrays(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        (None, "is not a crosscut file"),
+        ({"crosscut": "no"}, "is not JSON"),
+        ({"crosscut": "[]"}, "is not a JSON object"),
+        ({"crosscut": '{"version": NaN}'}, "NaN is not JSON"),
+        ({"crosscut": json.dumps({"version": 2})}, "has format version 2; this crosscut reads version 1"),
+    ],
+)
+def test_somebody_elses_safetensors(tmp_path, metadata, message):
+    save_file({"x": np.arange(2)}, tmp_path / "a", metadata=metadata)
+    with pytest.raises(ArrayFileError, match=message):
+        read_arrays(tmp_path / "a")
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_arrays(tmp_path / "a")
+
+
+def test_what_is_not_json_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_arrays(tmp_path / "a", {"x": float("nan")}, {})
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    write_arrays(tmp_path / "a", {"old": True}, {})
+
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(array_file.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_arrays(tmp_path / "a", {}, ARRAYS)
+    assert read_arrays(tmp_path / "a") == ({"old": True}, {})
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]

@@ -1,0 +1,154 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crosscut.relational.database.database import Database
+from crosscut.relational.database.program import Program
+from crosscut.relational.language.prolog import PrologError
+
+MOLECULES = """
+    mol(1,pos). mol(2,neg). mol(3,pos).
+    atom(1,x,5). atom(1,y,7). atom(2,x,1). atom(3,z,9).
+    edge(1,2). edge(2,3). edge(3,4).
+"""
+
+
+def derived(text, name, arity):
+    """Facts of one predicate as sets of tuples."""
+    program = Program()
+    program.read(text)
+    derivation = program.derive()
+    columns = derivation.facts.get((name, arity))
+    if columns is None:
+        return None
+    return {tuple(program.constants.terms[each] for each in row) for row in columns.T.tolist()}
+
+
+@pytest.mark.parametrize(
+    ("clauses", "name", "expected"),
+    [
+        ("p(M,X) :- atom(M,X,V), V > 4.", "p/2", {(1, "x"), (1, "y"), (3, "z")}),
+        ("p(M) :- atom(M,_,V), V > 4, V < 8.", "p/1", {(1,)}),
+        ("p(M) :- mol(M,_), \\+ atom(M,x,_).", "p/1", {(3,)}),
+        ("p(M) :- mol(M,_), \\+ (atom(M,X,V), V > 4, X = y).", "p/1", {(2,), (3,)}),
+        ("p(X,Y) :- edge(X,Y) ; edge(Y,X).", "p/2", {(1, 2), (2, 1), (2, 3), (3, 2), (3, 4), (4, 3)}),
+        ("p(M,R) :- mol(M,C), (C == pos -> R = yes ; R = no).", "p/2", {(1, "yes"), (2, "no"), (3, "yes")}),
+        ("p(M) :- mol(M,_), forall(atom(M,_,V), V > 4).", "p/1", {(1,), (3,)}),
+        ("p(X) :- member(X,[q,r]).", "p/1", {("q",), ("r",)}),
+        ("p(X,Y) :- edge(X,Y), member(Y,[X,3]).", "p/2", {(2, 3)}),
+        ("p(X,W) :- atom(_,X,V), W is V*2+1.", "p/2", {("x", 11), ("y", 15), ("x", 3), ("z", 19)}),
+        ("p(X) :- atom(_,X,V), 10 is V+1.", "p/1", {("z",)}),
+        ("p(X) :- atom(_,X,V), V / 0 > 1.", "p/1", {("x",), ("y",), ("z",)}),
+        ("p(X) :- atom(_,X,V), X > 1.", "p/1", set()),
+        ("p(X) :- atom(_,X,_), X \\= y, X \\== z.", "p/1", {("x",)}),
+        ("p(X) :- undefined(X).", "p/1", set()),
+        ("p(a). p(X) :- atom(_,X,9).", "p/1", {("a",), ("z",)}),
+        ("p(X,X) :- edge(X,_).", "p/2", {(1, 1), (2, 2), (3, 3)}),
+        ("p(X,k) :- X = 5.", "p/2", {(5, "k")}),
+        ("p :- edge(1,2). q :- edge(9,9).", "p/0", {()}),
+        ("p :- edge(1,2). q :- edge(9,9).", "q/0", set()),
+        ("lteq(X,Y) :- X =< Y. p(M) :- atom(M,_,V), lteq(V,5).", "p/1", {(1,), (2,)}),
+        ("lteq(X,Y) :- X =< Y. p(M) :- atom(M,_,V), \\+ lteq(V,5).", "p/1", {(1,), (3,)}),
+        ("p(X) :- fail, edge(X,_).", "p/1", None),
+        ("path(X,Y) :- edge(X,Y). path(X,Y) :- edge(X,Z), path(Z,Y).", "path/2",
+         {(1, 2), (2, 3), (3, 4), (1, 3), (2, 4), (1, 4)}),
+        ("even(X) :- edge(X,Y), odd(Y). odd(X) :- edge(X,Y), even(Y). even(4).", "even/1", {(4,), (2,)}),
+        ("r(X) :- edge(1,X). r(Y) :- r(X), edge(X,Y). p(X) :- mol(X,_), \\+ r(X).", "p/1", {(1,)}),
+    ],
+)  # fmt: skip
+def test_what_clauses_derive(clauses, name, expected):
+    predicate, arity = name.split("/")
+    assert derived(MOLECULES + clauses, predicate, int(arity)) == expected
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("p(X) :- mol(X,_), !.", "the cut"),
+        ("p(N) :- findall(X, mol(X,_), L), length(L,N).", "findall/3"),
+        ("p(f(X)) :- mol(X,_).", "function symbol f/1 in 'p(f(X))'"),
+        ("p(X) :- q([X|_]).", "is not supported; arguments are constants or variables"),
+        ("p(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
+        ("p(X) :- mol(X,_), \\+ q(X). q(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
+        ("p(X) :- mol(X,_), \\+ (q(X), mol(X,pos)). q(X) :- p(X).", "cannot be stratified"),
+        ("p(X,X). p(X,Y) :- edge(X,Z), p(Z,Y).", "recursive and leaves X unbound"),
+        ("n(0). n(Y) :- n(X), Y is X+1.", "might make new numbers for ever"),
+        ("p(X) :- Y > 3, mol(X,_).", "the variable Y is never bound"),
+        ("p(X) :- mol(X,C), C.", "a variable (C) cannot be called"),
+        ("p(X) :- mol(X,_), Y is foo(X), Y > 1.", "'foo(X)' is not an arithmetic expression"),
+        ("p(X) :- mol(X,_), (edge(X,Y) -> Y = 2 ; true).", "only its first solution would count"),
+        ("p(X) :- mol(X,_), (atom(X,_,V) ; 3).", "3 is not a goal"),
+        ("p(1). p(X) :- X > 3.", "p/1 also has facts"),
+    ],
+)
+def test_a_clause_outside_the_language_is_named_with_the_construct(clauses, message):
+    with pytest.raises(PrologError, match=re.escape(message)) as caught:
+        derived(MOLECULES + clauses, "p", 1)
+    assert "background clause '" in str(caught.value)
+
+
+def test_a_join_that_is_too_large_names_its_clause(monkeypatch):
+    monkeypatch.setattr("crosscut.relational.database.bindings.MAX_BINDINGS", 10)
+    with pytest.raises(PrologError, match=r"'p\(X,Y\) :- .*more than 10"):
+        derived(MOLECULES + "p(X,Y) :- atom(_,X,_), atom(_,Y,_), X \\= Y.", "p", 2)
+
+
+@given(
+    edges=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8),
+    labels=st.dictionaries(st.integers(0, 4), st.integers(0, 3)),
+)
+def test_derivation_equals_evaluation_by_enumeration(edges, labels):
+    text = "".join(f"e({a},{b}). " for a, b in edges) + "".join(f"l({a},{b}). " for a, b in labels.items())
+    text += """
+        t(X,Y) :- e(X,Y).
+        t(X,Z) :- t(X,Y), t(Y,Z).
+        two(X,Z) :- e(X,Y), e(Y,Z), X \\= Z.
+        up(X,Y) :- e(X,Y), l(X,A), l(Y,B), A < B.
+        lonely(X) :- l(X,_), \\+ t(X,_).
+        s(X,S) :- l(X,A), e(X,Y), l(Y,B), S is A + B.
+    """
+    closure = set(edges)
+    while True:
+        more = {(a, d) for a, b in closure for c, d in closure if b == c} - closure
+        if not more:
+            break
+        closure |= more
+    two = {(a, d) for a, b in edges for c, d in edges if b == c and a != d}
+    up = {(a, b) for a, b in edges if a in labels and b in labels and labels[a] < labels[b]}
+    lonely = {(a,) for a in labels if not any(first == a for first, _ in closure)}
+    sums = {(a, labels[a] + labels[b]) for a, b in edges if a in labels and b in labels}
+    program = Program()
+    program.read(text)
+    facts = program.derive().facts
+    for name, arity, expected in [
+        ("t", 2, closure),
+        ("two", 2, two),
+        ("up", 2, up),
+        ("lonely", 1, lonely),
+        ("s", 2, sums),
+    ]:
+        rows = [tuple(program.constants.terms[each] for each in row) for row in facts[name, arity].T.tolist()]
+        assert set(rows) == expected
+        assert len(rows) == len(set(rows))
+
+
+def test_predicates_that_need_bound_arguments_are_kept_as_rules():
+    database = Database.from_prolog(
+        MOLECULES
+        + """
+        equals(X,X).
+        lteq(X,Y) :- X =< Y.
+        light(M,T) :- atom(M,_,V), V < T.
+        near(X,Y) :- X < Y + 3, X > Y - 3.
+        """,
+        predict="mol(+mol,-class)",
+    )
+    rules = database.rules
+    assert rules["equals", 2].is_test
+    assert rules["lteq", 2].inputs == {0, 1}
+    assert rules["light", 2].inputs == {1}
+    assert [goal.name for goal in rules["light", 2].bodies[0]] == ["atom", "<"]
+    assert rules["near", 2].bodies == ()
+    assert not rules.keys() & database.relations.keys()

@@ -1,0 +1,88 @@
+import pytest
+
+from crosscut.relational.database.database import Database
+from crosscut.relational.language.bias import Bias, BiasError
+from crosscut.relational.queries.resolve import resolve
+
+TABLES = {
+    "loan": {
+        "loan_id": [1, 2, 3, 4],
+        "account_id": [10, 11, 12, 10],
+        "amount": [5, 7, 9, 11],
+        "y": list("abab"),
+    },
+    "account": {"account_id": [10, 11, 12], "district_id": [1, 1, 2], "kind": ["x", "x", "z"]},
+    "district": {"district_id": [1, 2], "name": ["p", "q"]},
+    "order": {"order_id": [1, 2, 3, 4], "account_id": [10, 10, 11, 12], "size": [1.5, 2.5, 3.5, 4.5]},
+}
+
+
+def lines(**options):
+    database = Database.from_tables(TABLES, target="loan.y")
+    return str(Bias.from_schema(database, **options)).splitlines()
+
+
+def test_modes_follow_links_both_ways():
+    assert lines(max_thresholds=1) == [
+        "loan(+Loan,-Account,_Amount)",
+        "loan(+Loan,_Account,Amount), Amount =< #[8.0]",
+        "account(+Account,-District,_Kind)",
+        "account(+Account,_District,#[x,z])",
+        "account(-Account,+District,_Kind)",
+        "account(-Account,+District,#[x,z])",
+        "district(+District,#[p,q])",
+        "order(+Order,-Account,_Size)",
+        "order(+Order,_Account,Size), Size =< #[3.0]",
+        "order(+Order,_Account,Size), Size > #[3.0]",
+        "order(-Order,+Account,_Size)",
+        "order(-Order,+Account,Size), Size =< #[3.0]",
+        "order(-Order,+Account,Size), Size > #[3.0]",
+    ]
+
+
+def test_links_that_fan_out_are_followed_forwards_only():
+    assert "account(-Account,+District,_Kind)" not in lines(max_fanout=1.4)
+    assert "account(+Account,-District,_Kind)" in lines(max_fanout=1.4)
+
+
+def test_names_are_not_tested():
+    tables = {"t": {"id": list(range(30)), "label": [f"n{i}" for i in range(30)], "y": ["a", "b"] * 15}}
+    database = Database.from_tables(tables, target="t.y")
+    assert Bias.from_schema(database).modes == ()
+    (mode,) = Bias.from_schema(database, max_constants=30).modes
+    assert mode.literals[0].name == "t"
+
+
+def test_every_mode_resolves_and_the_language_is_typed():
+    database = Database.from_tables(TABLES, target="loan.y")
+    language = resolve(Bias.from_schema(database, heuristic="gain"), database)
+    assert language.typed
+    assert language.root_types == ("loan",)
+    assert language.settings.heuristic == "gain"
+    assert language.types_of("account", 3) == ("account", "district", "account.kind")
+
+
+def test_regression_is_taken_from_the_database():
+    database = Database.from_tables({"t": {"id": [1, 2], "x": [1, 2], "y": [0.5, 2.5]}}, target="t.y")
+    settings = Bias.from_schema(database).settings
+    assert settings.regression
+    assert settings.heuristic == "variance"
+
+
+def test_declared_types_serve_as_well():
+    database = Database.from_prolog(
+        "m(1,pos). m(2,neg). atom(1,x,c,5). atom(2,y,n,7). bond(1,x,x). light(1).",
+        predict="m(+mol,-class)",
+        types=["atom(mol,id,element,num)", "bond(mol,id,id)", "light(mol)"],
+    )
+    found = str(Bias.from_schema(database)).splitlines()
+    assert "atom(+Mol,-Id,#[c,n],_A4)" in found
+    assert "atom(Key,+Id,#[c,n],_A4)" in found
+    assert "bond(+Mol,-Id2,-Id3)" in found
+    assert "light(+Mol)" in found
+
+
+def test_without_keys_or_types_there_is_nothing_to_follow():
+    database = Database.from_prolog("m(1,pos). m(2,neg). p(1,a).", predict="m(+k,-c)")
+    with pytest.raises(BiasError, match="no keys to follow"):
+        Bias.from_schema(database)

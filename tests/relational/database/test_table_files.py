@@ -1,0 +1,77 @@
+import sqlite3
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from crosscut.relational.database.database import Database
+
+SCRIPT = """
+    CREATE TABLE plant(code INTEGER PRIMARY KEY, region TEXT);
+    CREATE TABLE machine(nr INTEGER PRIMARY KEY, place INTEGER REFERENCES plant(code), state TEXT);
+    INSERT INTO plant VALUES (1, 'north'), (2, 'south');
+    INSERT INTO machine VALUES (10, 1, 'ok'), (11, 2, 'fix'), (12, 1, 'ok');
+"""
+
+
+@pytest.fixture
+def sqlite_file(tmp_path):
+    connection = sqlite3.connect(tmp_path / "app.sqlite")
+    connection.executescript(SCRIPT)
+    connection.close()
+    return tmp_path / "app.sqlite"
+
+
+@pytest.fixture
+def duckdb_file(tmp_path):
+    with duckdb.connect(str(tmp_path / "app.duckdb")) as connection:
+        connection.execute(SCRIPT)
+    return tmp_path / "app.duckdb"
+
+
+def test_declared_keys_link_the_tables_of_sqlite(sqlite_file):
+    database = Database.from_sqlite(sqlite_file, target="machine.state")
+    assert database.relations["machine", 2].types == ("machine", "plant")
+    assert database.examples == [10, 11, 12]
+
+
+def test_declared_keys_link_the_tables_of_duckdb(duckdb_file, sqlite_file):
+    database = Database.from_duckdb(duckdb_file, target="machine.state")
+    other = Database.from_sqlite(sqlite_file, target="machine.state")
+    assert database.relations["machine", 2].types == ("machine", "plant")
+    assert database.examples == other.examples
+    assert database.target.tolist() == other.target.tolist()
+
+
+def test_a_foreign_key_without_a_column_means_the_primary_key(tmp_path):
+    connection = sqlite3.connect(tmp_path / "app.sqlite")
+    connection.executescript(SCRIPT.replace("REFERENCES plant(code)", "REFERENCES plant"))
+    connection.close()
+    database = Database.from_sqlite(tmp_path / "app.sqlite", target="machine.state")
+    assert database.relations["machine", 2].types == ("machine", "plant")
+
+
+def test_a_folder_of_csv_and_parquet_files(tmp_path):
+    (tmp_path / "machine.csv").write_text('"machine_id";"state";"size"\n1;"ok";?\n2;"fix";7\n')
+    pq.write_table(pa.table({"part_id": [1, 2], "machine_id": [2, 2]}), tmp_path / "part.parquet")
+    database = Database.from_folder(tmp_path, target="machine.state")
+    assert [column.kind for column in database.columns["machine", 2]] == ["key", "numeric"]
+    assert database.relations["part", 2].types == ("machine", "part")
+
+
+def test_a_folder_without_tables(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"without \.csv and \.parquet"):
+        Database.from_folder(tmp_path, target="a.b")
+
+
+def test_one_table_in_two_files(tmp_path):
+    (tmp_path / "machine.csv").write_text("id,state\n1,ok\n")
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "machine.parquet")
+    with pytest.raises(ValueError, match=r"has both machine\.csv and machine\.parquet"):
+        Database.from_folder(tmp_path, target="machine.state")
+
+
+def test_a_missing_sqlite_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not a file"):
+        Database.from_sqlite(tmp_path / "none.sqlite", target="a.b")

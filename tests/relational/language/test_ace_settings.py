@@ -1,0 +1,81 @@
+import pytest
+
+from crosscut.relational.language.ace_settings import settings_from_text
+from crosscut.relational.language.modes import AutoLookahead, Discretization, Literal, TypeVariable, Var
+from crosscut.relational.language.prolog import PrologError
+
+
+def test_settings_of_growth():
+    bias = settings_from_text(
+        """heuristic(gini). minimal_cases(4). accuracy(0.9). ftest(0.01). pruning(none).
+        confidence_level(0.1).
+        m_estimate(m(2)). tilde_maxdepth(5). max_lookahead(2). exhaustive_lookahead(1).
+        discretize(equal_freq).
+        classes([neg,pos]). talking(3). use_packs(ilp). execute(nfold(tilde,10)).
+        execute(loofl(tilde,[1,2]))."""
+    )
+    settings = bias.settings
+    assert (settings.heuristic, settings.minimal_cases, settings.accuracy, settings.ftest) == (
+        "gini",
+        4,
+        0.9,
+        0.01,
+    )
+    assert (settings.pruning, settings.confidence_level, settings.m_estimate) == ("none", 0.1, 2.0)
+    assert (settings.max_depth, settings.max_lookahead, settings.exhaustive_lookahead) == (5, 2, 1)
+    assert (settings.discretize, settings.classes) == ("equal_freq", ("neg", "pos"))
+    assert (settings.n_folds, settings.folds) == (10, (1, 2))
+    assert len(settings.commands) == 2
+
+
+def test_defaults_are_those_of_tilde():
+    settings = settings_from_text("").settings
+    assert (settings.heuristic, settings.minimal_cases, settings.accuracy, settings.ftest) == (
+        "gainratio",
+        2,
+        1.0,
+        0.05,
+    )
+    assert (settings.pruning, settings.confidence_level, settings.m_estimate) == ("c45", 0.25, None)
+    assert settings.max_lookahead == 1
+
+
+def test_language():
+    bias = settings_from_text(
+        """typed_language(yes). type(p(a,X,_)). type(number < number). load(models).
+        warmode(2: q(+a,-b,#c,#[1,2])). auto_lookahead(p(X,Y,_),[X,Y]). to_be_discretized(gen(K,Y),5,[Y])."""
+    )
+    assert bias.typed
+    assert bias.implicit_key
+    assert bias.types["p", 3] == ("a", TypeVariable("X"), None)
+    assert bias.types["<", 2] == ("number", "number")
+    assert bias.types["q", 4] == ("a", "b", "c", None)
+    assert str(bias) == "2: q(+V1,-V2,#,#[1,2])"
+    (auto,) = bias.auto_lookahead
+    assert isinstance(auto, AutoLookahead)
+    assert auto.variables == ("X", "Y")
+    assert bias.discretizations == (Discretization(Literal("gen", (Var("", "K"), Var("", "Y"))), 5, ("Y",)),)
+
+
+@pytest.mark.parametrize("text", ["magic_setting(3).", "p(X) :- q(X).", "heuristic(gain,2)."])
+def test_unknown_settings_are_named_in_a_warning(text):
+    with pytest.warns(UserWarning, match=r"line 1: .* ignored") as caught:
+        settings_from_text(text)
+    assert text[:9] in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("heuristic(magic).", r"line 1: heuristic\(magic\) is not supported; known are"),
+        ("pruning(vsb).", r"pruning\(vsb\) is not supported; known are"),
+        ("tilde_mode(cluster).", r"tilde_mode\(cluster\) is not supported"),
+        (
+            "ok(1).\nrmode(f(g(X))).".replace("ok(1).", "talking(1)."),
+            "line 2: argument g\\(X\\) of f\\(g\\(X\\)\\)",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_followed_are_errors(text, message):
+    with pytest.raises(PrologError, match=message):
+        settings_from_text(text)
