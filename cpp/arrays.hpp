@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "checks.hpp"
+
 namespace crosscut {
 
 namespace nb = nanobind;
@@ -26,6 +28,11 @@ using Output = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cp
 
 inline void need(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
+}
+
+template <class T>
+void need_within(const Array<T>& numbers, std::int64_t low, std::int64_t high, const char* what) {
+  need(all_within(numbers.data(), numbers.size(), low, high), what);
 }
 
 // A struct that points into arrays of Python, and keeps them alive.

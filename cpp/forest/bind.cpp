@@ -50,8 +50,7 @@ struct Forest : Held<Trees> {
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");
     if (rows) {
       check_row_start(*row_start, rows->size());
-      for (std::size_t k = 0; k < rows->size(); k++)
-        need(rows->data()[k] >= 0 && rows->data()[k] < static_cast<std::int64_t>(n), "rows must be rows of X");
+      need_within(*rows, 0, static_cast<std::int64_t>(n), "rows must be rows of X");
     }
     const std::size_t n_out = rows ? rows->size() : count() * n;
     std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[n_out]);
@@ -141,10 +140,11 @@ struct Forest : Held<Trees> {
     need(level.size() == size, "level must have one entry per node");
     need(n_levels >= 0, "n_levels must not be negative");
     check_row_start(row_start, leaf.size());
-    for (std::int64_t t = 0; t < n_trees; t++)
-      for (std::int64_t r = row_start.data()[t]; r < row_start.data()[t + 1]; r++)
-        need(leaf.data()[r] >= 0 && leaf.data()[r] < n_nodes(t), "leaf must be a node of the row's tree");
-    for (std::size_t i = 0; i < level.size(); i++) need(level.data()[i] >= 0, "level must not be negative");
+    for (std::int64_t t = 0; t < n_trees; t++) {
+      const std::int64_t first = row_start.data()[t], end = row_start.data()[t + 1];
+      need(all_within(leaf.data() + first, static_cast<std::size_t>(end - first), 0, n_nodes(t)), "leaf must be a node of the row's tree");
+    }
+    need_within(level, 0, std::numeric_limits<std::int64_t>::max(), "level must not be negative");
   }
 };
 

@@ -27,13 +27,6 @@ struct HeldPart : Held<Part> {
   }
 };
 
-template <class T>
-std::uint32_t largest(const T* v, std::size_t n) {
-  T most = 0;
-  for (std::size_t i = 0; i < n; i++) most = v[i] > most ? v[i] : most;
-  return most;
-}
-
 struct HeldTable : Held<Table> {
   std::vector<Column> own;
 
@@ -98,7 +91,7 @@ struct HeldTarget : HeldPart<Target> {
     n_rows = n_classes ? classes_->size() : target_->size();
     if (n_classes) {
       classes = hold_if(classes_);
-      for (std::size_t i = 0; i < n_rows; i++) need(classes[i] >= 0 && classes[i] < n_classes, "classes must be from 0 to n_classes - 1");
+      need_within(*classes_, 0, n_classes, "classes must be from 0 to n_classes - 1");
     } else {
       need(product_->size() == n_rows, "product and target must have one entry per row");
       product = hold_if(product_), target = hold_if(target_);

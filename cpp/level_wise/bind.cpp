@@ -81,12 +81,10 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes, 
   need(ranges.has_value() == target.has_value() && (!target || target->size() == N), "target goes with ranges, and has one entry per row");
   const int A = amounts ? static_cast<int>(amounts->shape(1)) : 0;
   const int slots = amounts ? n_channels - 1 - (A - 1) : n_channels;
-  for (std::size_t i = 0; i < N; i++) need(slot.data()[i] >= 0 && slot.data()[i] < slots, "slot must be below the number of channels");
-  for (int f = 0; f < F; f++) {
-    std::uint8_t most = 0;
-    for (std::size_t i = 0; i < N; i++) most = std::max(most, codes.data()[static_cast<std::size_t>(f) * N + i]);
-    need(most < shape.first_bin[f + 1] - shape.first_bin[f], "codes must be below the number of bins");
-  }
+  need_within(slot, 0, slots, "slot must be below the number of channels");
+  for (int f = 0; f < F; f++)
+    need(largest(codes.data() + static_cast<std::size_t>(f) * N, N) < shape.first_bin[f + 1] - shape.first_bin[f],
+         "codes must be below the number of bins");
   const BatchRows rows{N, F, codes.data(), masks.data(), slot.data(), amounts ? amounts->data() : nullptr, A, target ? target->data() : nullptr};
   std::vector<GatheredRows> gathered;
   {
