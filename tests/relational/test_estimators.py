@@ -4,8 +4,8 @@ from sklearn.base import clone
 
 import crosscut
 from crosscut import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
-from crosscut.relational.estimators import StepLimitWarning
-from crosscut.relational.folds import folds_of
+from crosscut.relational.training_set import StepLimitWarning, folds_of
+from crosscut.tasks.folds import folds_of as table_folds
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +21,15 @@ def model(pictures):
 
 def test_each_fold_is_predicted_by_the_tree_that_left_it_out(pictures, model):
     database, bias = pictures
-    classes = np.array(database.classes, object)
+    folds = folds_of(5, database)
     for fold in range(5):
-        mine = model.folds_ == fold
+        mine = folds == fold
         # the same tree, grown alone on the other folds' examples
         alone = RelationalTreeClassifier(bias, cv=np.where(mine, 0, -1)).fit(database)
         assert alone.cv_trees_[0] == model.cv_trees_[fold]
-        assert alone.cv_predictions_[mine].tolist() == model.cv_predictions_[mine].tolist()
-        accuracy = np.mean(model.cv_predictions_[mine] == classes[database.target][mine])
+        assert alone.cv_probabilities_[mine].tolist() == model.cv_probabilities_[mine].tolist()
+        assert np.isnan(alone.cv_probabilities_[~mine]).all()
+        accuracy = np.mean(model.cv_predictions_[mine] == database.labels[mine])
         assert model.cv_scores_[fold] == accuracy
     assert model.cv_score_ == pytest.approx(model.cv_scores_.mean())
     assert model.cv_standard_error_ == pytest.approx(model.cv_scores_.std(ddof=1) / np.sqrt(5))
@@ -88,15 +89,17 @@ def test_a_bias_is_made_from_linked_tables_when_none_is_given():
 
 def test_leaves_are_class_correct_covered():
     database, bias = datasets.machines()
-    model = RelationalTreeClassifier(bias=bias, cv=10).fit(database)
+    with pytest.warns(UserWarning, match=r"cv=10 folds are more than the largest class has rows \(6\); 6"):
+        model = RelationalTreeClassifier(bias=bias, cv=10).fit(database)
     assert model.tree_.leaves() == [("sendback", 6.0, 6.0), ("fix", 6.0, 6.0), ("ok", 3.0, 3.0)]
     assert model.cv_score_ == 1.0
-    assert len(model.cv_trees_) == 10
+    assert len(model.cv_trees_) == 6
 
 
 def test_folds_are_spread_evenly_over_classes():
     database, _ = datasets.bongard(n=103)
     folds = folds_of(10, database)
+    assert folds.tolist() == table_folds(10, 103, database.target).tolist()
     for code in range(2):
         sizes = np.bincount(folds[database.target == code], minlength=10)
         assert sizes.max() - sizes.min() <= 1
@@ -108,9 +111,8 @@ def test_folds_are_spread_evenly_over_classes():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "between 2 and"),
-        (16, "between 2 and"),
-        ("folds", "only 'marks'"),
+        (1, "at least 2 folds"),
+        ("folds", "only text it can be is 'marks'"),
         ("marks", "no fold marks"),
         ([0, 1], "one integer"),
     ],
@@ -135,7 +137,7 @@ def test_targets_that_do_not_fit():
     with pytest.raises(ValueError, match="use RelationalTreeClassifier"):
         RelationalTreeRegressor(bias).fit(database)
     database.target = None
-    with pytest.raises(ValueError, match="no target"):
+    with pytest.raises(ValueError, match="no examples with a target"):
         RelationalTreeClassifier(bias).fit(database)
 
 
@@ -169,3 +171,24 @@ def test_the_estimators_are_public_and_clonable():
     assert copied.get_params()["cv"] == 4
     assert copied.get_params()["step_limit"] == 7
     assert str(copied).startswith("RelationalTreeClassifier")
+
+
+def test_examples_of_no_fold_are_not_predicted_out_of_fold():
+    database, bias = datasets.bongard("simple", n=40)
+    model = RelationalTreeClassifier(bias, cv=np.arange(40) % 4 - 1).fit(database)
+    assert len(model.cv_scores_) == 3
+    with pytest.raises(AttributeError, match="cv never holds out 10 of the 40 rows"):
+        model.cv_predictions_  # noqa: B018
+    assert np.isnan(model.cv_probabilities_).any(axis=1).sum() == 10
+
+
+def test_folds_behave_as_those_of_tables():
+    facts = "".join(f"y({e},{e // 4}). p({e}). " for e in range(12))
+    database = Database.from_prolog(facts, predict="y(+k,-v)", regression=True)
+    constant = RelationalTreeRegressor(Bias.of(["p(+K)"]), cv=3).fit(database)
+    assert constant.cv_scores_.tolist() == [0.0, 1.0, 0.0]  # as in scikit-learn, not NaN
+    with pytest.raises(AttributeError, match="cv_scores_ needs cross-validation"):
+        RelationalTreeRegressor(Bias.of(["p(+K)"]), cv=None).fit(database).cv_scores_  # noqa: B018
+    classes = Database.from_prolog(facts, predict="y(+k,-v)")
+    with pytest.warns(UserWarning, match="task 1 trains without any row of class 0"):
+        RelationalTreeClassifier(Bias.of(["p(+K)"]), cv=np.arange(12) // 4).fit(classes)

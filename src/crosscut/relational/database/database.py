@@ -97,6 +97,13 @@ class Database:
             return [terms[key] for key in self.keys[0]]
         return [tuple(terms[key] for key in row) for row in self.keys.T]
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Class, or number, of every example."""
+        if self.target is None:
+            raise ValueError("the database has no target to compare with")
+        return np.array(self.classes, dtype=object)[self.target] if self.classes else self.target
+
     def __repr__(self) -> str:
         facts = sum(relation.n_facts for relation in self.relations.values())
         what = (

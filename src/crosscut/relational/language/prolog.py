@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable
+from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable, term_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Clause:
 
     def __str__(self) -> str:
         head = "" if self.head is None else repr(self.head) if isinstance(self.head, Compound) else self.head
-        return head + ("" if self.body is None else f" :- {_text(self.body)}") + "."
+        return head + ("" if self.body is None else f" :- {term_text(self.body)}") + "."
 
 
 def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
@@ -119,12 +119,6 @@ def read_term(text: str) -> Term:
     """
     reader = _Reader(text.rstrip().removesuffix(".") + " .", 0, "<text>", 1)
     return reader.read()
-
-
-def _text(term: Term) -> str:
-    from crosscut.relational.language.terms import term_text
-
-    return term_text(term)
 
 
 def _constant(text: str) -> Term:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries
 from crosscut.relational.queries.targets import Classes, Numbers
@@ -55,6 +54,8 @@ class RelationalForest:
 
     Attributes
     ----------
+    settings : Settings
+        How the trees were grown and pruned.
     levels : tuple of Level
         What growing did, level by level.
     n_evaluations, n_steps, n_components : int
@@ -68,13 +69,14 @@ class RelationalForest:
         The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
     """
 
-    def __init__(self, grower: Grower | None) -> None:
+    def __init__(self, settings: Settings, grower: Grower | None = None) -> None:
         n = 0
         if grower is not None:
             n = grower.queries.facts.database.n_examples
             self._target = grower.target
             self._facts = grower.queries.facts
             self._signature = grower.signature
+        self.settings = settings
         self._grown: list[tuple[_core.QueryForest, int]] = []
         self._pruned: list[tuple[_core.QueryForest, int]] = []
         self.held_out: NDArray[np.float64] = np.full(n, np.nan)
@@ -85,16 +87,12 @@ class RelationalForest:
 
     @classmethod
     def of(
-        cls,
-        pruned: tuple[RelationalTree, ...],
-        held_out: NDArray[np.float64],
-        held_out_leaves: NDArray[np.int32],
-        levels: tuple[Level, ...] = (),
+        cls, pruned: tuple[RelationalTree, ...], settings: Settings, levels: tuple[Level, ...] = ()
     ) -> RelationalForest:
         """Return a forest of trees that come from elsewhere; they count both as grown and as pruned."""
-        forest = cls(None)
+        forest = cls(settings)
         forest.trees = forest.pruned = pruned
-        forest.held_out, forest.held_out_leaves, forest.levels = held_out, held_out_leaves, levels
+        forest.levels = levels
         return forest
 
     @cached_property
@@ -111,7 +109,8 @@ class RelationalForest:
         """Return the paper's f: different tests per bundle, level by level."""
         return [level.tests / level.bundles for level in self.levels]
 
-    def _add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+    def add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+        """Add trees of the core, as grown and pruned, and what they cost."""
         self._grown += [(forest, number) for number in range(len(forest))]
         self._pruned += [(pruned, number) for number in range(len(pruned))]
         rows = [list(level) for level in forest.levels]
@@ -130,7 +129,6 @@ class RelationalForest:
 
     def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
         tests, no, predictions, statistics = forest.tree(number)
-        n_fixed, predicates = self._facts.n_fixed, self._facts.predicates
         nodes: list[Node | None] = [None] * len(tests)
         # children come after their parents, so the last node is made first
         for i in range(len(tests) - 1, -1, -1):
@@ -138,12 +136,9 @@ class RelationalForest:
             if tests[i] < 0:
                 nodes[i] = Node(counts, prediction)
                 continue
-            literals, _, n_variables = forest.test(tests[i])
-            goals = tuple(
-                Goal(predicates[predicate][0], tuple(self._facts.argument(t) for t in args), negated)
-                for predicate, negated, args in literals
-            )
-            nodes[i] = Node(counts, prediction, goals, n_fixed + n_variables, nodes[i + 1], nodes[no[i]])
+            literals, n_variables = forest.test(tests[i])
+            goals, before = self._facts.goals(literals), self._facts.n_fixed + n_variables
+            nodes[i] = Node(counts, prediction, goals, before, nodes[i + 1], nodes[no[i]])
         assert nodes[0] is not None
         return RelationalTree(nodes[0], self._signature, self._target.classes)
 
@@ -206,7 +201,7 @@ class Grower:
         settings, facts = self.settings, self.queries.facts
         tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
-        result = RelationalForest(self)
+        result = RelationalForest(settings, self)
         together = sharing in {"parallel", "paper"}
         for bundle in [tasks] if together else [[task] for task in tasks]:
             self.queries.start()
@@ -229,7 +224,7 @@ class Grower:
                 pruned = grown.prune_means() if settings.pruning == "m5" else grown
             elif settings.pruning != "none":
                 pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
-            result._add(grown, pruned, self.queries)  # noqa: SLF001, the forest is made here
+            result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
                 found = leaves[0] >= 0
@@ -243,9 +238,7 @@ def signature_of(facts: Facts, language: Language) -> Signature:
     """Say what the numbers in tests over this database stand for."""
     database = facts.database
     numbers = facts.renumbered
-    root = tuple(
-        Goal(goal.name, tuple(numbers.get(a, a) for a in goal.args), goal.negated) for goal in language.root
-    )
+    root = tuple(goal.renamed(lambda a: numbers.get(a, a)) for goal in language.root)
     keyed = {predicate for predicate, relation in database.relations.items() if relation.keyed}
     return Signature(
         constants=database.constants,

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.rule import Goal
-from crosscut.relational.queries.queries import CONSTANT, FIXED
-
 if TYPE_CHECKING:
     from crosscut import _core
+    from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.queries import Queries
 
 
@@ -97,17 +95,6 @@ class Path:
             for i, (position, variable) in enumerate(self.variables)
         ]
         variables += [(len(kept) + part, place) for part, place in places[len(local) :]]
-        facts = queries.facts
-
-        def argument(code: int) -> int:
-            kind, value = code & 3, code >> 2
-            if kind == CONSTANT:
-                return ~value
-            return value if kind == FIXED else facts.n_fixed + numbers[value]
-
-        goals = tuple(
-            Goal(facts.predicates[predicate][0], tuple(map(argument, args)), negated)
-            for predicate, negated, args in literals
-        )
+        goals = queries.facts.goals(literals, numbers)
         components = (*(self.components[i] for i in kept), *parts)
         return Test(goals, query, source, Path(components, tuple(variables)))
