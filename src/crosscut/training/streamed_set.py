@@ -112,12 +112,12 @@ class StreamedSet:
                     "use fewer folds, or other groups"
                 )
         packed = Packed.of(trees)
-        levels = {
-            name: np.array([level[name] for level in state.levels])
-            for name in ("bundles", "rows", "tests", "passes", "seconds")
+        work = {
+            name: np.array([level[name] for level in state.work])
+            for name in ("bundles", "rows", "passes", "seconds")
         }
         if any(tree.subtrees for tree in state.trees):
-            del levels["rows"]  # those of gathered bundles are not counted level by level
+            del work["rows"]  # those of gathered bundles are not counted level by level
         sums = None
         if self.grids is not None or self.folds.n_folds:
             sums = self._leaf_sums(packed)
@@ -125,7 +125,7 @@ class StreamedSet:
             packed = with_values(packed, sums, self.grids, growth.criterion)
         if checkpoint is not None:
             checkpoint.remove()
-        return Forest(packed, levels), sums
+        return Forest(packed, work), sums
 
     def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
         """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""

@@ -118,4 +118,4 @@ def _pruned_by(table: PruningTable, rule: Any, forest: Forest) -> tuple[Forest, 
     node_alpha = pruning_paths(forest).node_alpha
     of_folds = math.sqrt(alpha * following) if alpha else 0.0
     at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
-    return Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels), alpha
+    return Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.work), alpha
