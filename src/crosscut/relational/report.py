@@ -49,12 +49,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         "prolog": tree.to_prolog(),
         "cv": None,
         "levels": [
-            {
-                "bundles": level.bundles,
-                "nodes": level.nodes,
-                "tests": level.tests,
-                "f": level.tests / level.bundles,
-            }
+            {"bundles": level.bundles, "nodes": level.nodes, "tests": level.tests, "f": level.f}
             for level in fit.grown.levels
             if level.bundles
         ],

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from crosscut.relational.queries.growth import limit_hits
 from crosscut.relational.queries.prediction import Questions
-from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
@@ -113,9 +113,7 @@ class RelationalRuleClassifier(RuleEstimator):
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.y, data.classes)
         self.fit_ = data.fit(self, sets, sets, validation)
-        queries = examples.queries
-        hits = [(query_text(queries.goals(c), data.signature), example) for c, example in queries.limit_hits]
-        data.warn_of_limit(hits, self.step_limit)
+        data.warn_of_limit(limit_hits(examples.queries, data.signature), self.step_limit)
         return self
 
     @property
