@@ -126,7 +126,7 @@ def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> lis
                 continue
             branch = int(no[begin + i])
             if not i + 1 < branch < end - begin:
-                raise ModelFileError("a branch leads nowhere")
+                raise ModelFileError("a branch leads to no node")
             depth[i] = 1 + max(depth[i + 1], depth[branch])
             if depth[i] > MAX_DEPTH:
                 raise ModelFileError(f"a tree is deeper than {MAX_DEPTH}")

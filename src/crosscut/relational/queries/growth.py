@@ -189,7 +189,7 @@ class Grower:
             The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
         """
         if sharing not in SHARINGS:
-            raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
+            raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
         settings, facts = self.settings, self.queries.facts
         tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]

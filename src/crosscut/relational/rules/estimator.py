@@ -50,7 +50,7 @@ class RelationalRuleClassifier(RuleEstimator):
     cv : int, "marks", array-like or None
         As for ``RelationalTreeClassifier``.
     step_limit : int
-        Most facts that may be looked at for one query and example.
+        Maximum number of facts looked at for one query and example.
     random_state : int
         Chooses the examples RIPPER prunes on.
 
@@ -120,7 +120,7 @@ class RelationalRuleClassifier(RuleEstimator):
     def tree_(self) -> RelationalTree:
         """The final decision list as a tree."""
         if not self.rules_.ordered:
-            raise AttributeError("rules that vote are no tree; ordered=True learns a decision list, which is")
+            raise AttributeError("rules that vote are not a tree; a decision list is (ordered=True)")
         return as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
