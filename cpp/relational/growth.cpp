@@ -59,7 +59,6 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
     statistics_.leave_out(folds_here_[0], own);
     folds_here_[0] = -1;
   }
-  statistics_.segments(own.data(), folds_here_, segments_);
   if (!settings_.caching) {
     truth_.forget();
     refinement_.forget();
@@ -73,8 +72,8 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages};
-  statistics_.best(candidates_, refinement_, truth_, own.data(), segments_, all, demand, scratch_, best, passed);
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, all};
+  choice_.best(candidates_, demand, best, passed);
 
   // tasks that agree on a test go on together
   splitting.clear();
@@ -182,13 +181,7 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
   test.literals.assign(chosen.code().begin(), chosen.code().end());
   test.query = extension.query;
   test.n_variables = static_cast<std::int32_t>(path.variables.size());
-  for (std::size_t i = 0; i < test.literals.size();) {
-    const std::size_t n = components_.length(test.literals[i]);
-    for (std::size_t j = i + 1; j < i + n; j++)
-      if (kind_of(test.literals[j]) == variable)
-        test.literals[j] = term(variable, path_number[static_cast<std::size_t>(number_of(test.literals[j]))]);
-    i += n;
-  }
+  components_.rename(test.literals, [&](std::int32_t v) { return path_number[static_cast<std::size_t>(v)]; });
   return longer;
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crosscut.tasks.splits import folds_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from crosscut.data.target import Target
 from crosscut.engines.memory import grow
 from crosscut.reference import engine as reference
 from crosscut.tasks import Tasks
+from crosscut.tasks.folds import folds_of
 from crosscut.tasks.growth import Growth
 
 from .cases import random_case

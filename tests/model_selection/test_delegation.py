@@ -9,8 +9,6 @@ from scipy.sparse import csr_array
 from sklearn import model_selection as scikit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import crosscut
@@ -67,7 +65,6 @@ def test_parameters(settings, named):
 @pytest.mark.parametrize(
     ("estimator", "named"),
     [
-        (make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)), "pipeline"),
         (LogisticRegression(), "LogisticRegression"),
         (MyTree(random_state=0), "MyTree"),
         (TreeClassifier(prune="1se", cv=3), "prune='1se'"),

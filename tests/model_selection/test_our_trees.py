@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import model_selection as scikit
@@ -64,3 +65,20 @@ def test_grids(table, data):
             found.append(search.fit(frame, y, **params))
     assert_same_results(*[search.cv_results_ for search in found])
     assert found[0].best_estimator_.tree_.equals(found[1].best_estimator_.tree_)
+
+
+@pytest.mark.parametrize("model", [TreeClassifier(cv=None), TreeClassifier(cv=3, max_depth=3)])
+def test_scorers_of_the_user_s_own_refit_nothing(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 120), "b": rng.choice(list("uvwxyz"), 120)})
+    y = rng.choice(["no", "perhaps", "yes"], 120)
+
+    def score(model, X, y):
+        assert list(model.feature_names_in_) == ["a", "b"]
+        return model.predict_proba(X)[:, 0].sum() + model.get_n_leaves() + model.score(X, y)
+
+    grid = {"min_samples_leaf": [1, 3], "max_depth": [1, 4]}
+    theirs = scikit.GridSearchCV(model, grid, scoring=score, refit=False, cv=4).fit(frame, y)
+    monkeypatch.setattr(TreeClassifier, "fit", lambda *_: pytest.fail("it was refitted"))
+    ours = crosscut.GridSearchCV(model, grid, scoring=score, refit=False, cv=4).fit(frame, y)
+    assert_same_results(ours.cv_results_, theirs.cv_results_)

@@ -3,31 +3,84 @@
 import numpy as np
 import pytest
 from sklearn import metrics
+from sklearn import model_selection as scikit
+from sklearn.tree import DecisionTreeClassifier
 
-from crosscut.model_selection.scores import QUICK, Segments, quick_metric
+import crosscut
+from crosscut.model_selection.scores import OF_NUMBERS, Segments, quick_metric
+from crosscut.model_selection.scoring import Scoring
+
+from .tie_free import make_data, tie_free_data
+
+NUMBERS = [function for function in OF_NUMBERS if function.__module__.startswith("sklearn.metrics")]
 
 
-@pytest.mark.parametrize("function", list(QUICK))
-def test_metrics(function):
+@pytest.mark.parametrize("function", NUMBERS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_numbers(function, weighted):
     rng = np.random.default_rng(0)
     rows = [np.arange(5), np.arange(5, 7), np.arange(3, 40)]
-    classes = function is metrics.accuracy_score
-    truth = rng.integers(0, 3, 40) if classes else rng.normal(size=40)
-    segments = Segments.of(rows, truth)
-    predicted = rng.integers(0, 3, 44) if classes else rng.normal(size=44)
-    found = QUICK[function](segments, predicted)
+    truth, predicted, weights = rng.normal(size=40), rng.normal(size=44), rng.random(40)
+    segments = Segments.of(rows, truth, weights if weighted else None)
+    found = OF_NUMBERS[function](segments, predicted)
     expected = [
-        function(truth[part], predicted[begin:end])
+        function(truth[part], predicted[begin:end], sample_weight=weights[part] if weighted else None)
         for part, begin, end in zip(rows, segments.first, segments.first[1:], strict=False)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
+CLASSES = [
+    (2, ["accuracy", "f1", "f1_macro", "f1_micro", "f1_weighted", "neg_log_loss", "roc_auc"]),
+    (4, ["accuracy", "f1_macro", "f1_micro", "f1_weighted", "neg_log_loss"]),
+]
+
+
+@pytest.mark.parametrize(("n_classes", "names"), CLASSES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes(n_classes, names, weighted, monkeypatch):
+    estimator = DecisionTreeClassifier(min_samples_split=40, random_state=0)
+    X, y, *weights = tie_free_data(estimator, 300, 3, n_classes=n_classes, cv=4, weighted=weighted)
+    fit = {"sample_weight": weights[0]} if weighted else {}
+    options = {"scoring": names, "refit": False, "cv": 4, "return_train_score": True}
+    grid = {"max_depth": [1, 2, 3, None], "ccp_alpha": [0.0, 0.01]}
+    expected = scikit.GridSearchCV(estimator, grid, **options).fit(X, y, **fit).cv_results_
+    with monkeypatch.context() as patch:
+        patch.setattr(Scoring, "_one_by_one", None)  # nothing is scored split by split
+        found = crosscut.GridSearchCV(estimator, grid, **options).fit(X, y, **fit).cv_results_
+    for name in names:
+        for part in ("test", "train"):
+            key = f"mean_{part}_{name}"
+            np.testing.assert_allclose(found[key], expected[key], rtol=1e-12, atol=1e-12, err_msg=key)
+
+
 def test_only_plain_scorers_are_quick():
+    two, three = np.array([0, 1]), np.array(["a", "b", "c"])
     accuracy = metrics.make_scorer(metrics.accuracy_score)
-    assert quick_metric(accuracy, classifier=True) is not None
-    assert quick_metric(accuracy, classifier=False) is None
-    assert quick_metric(metrics.make_scorer(metrics.accuracy_score, normalize=False), classifier=True) is None
-    assert quick_metric(metrics.get_scorer("roc_auc"), classifier=True) is None
-    assert quick_metric(metrics.get_scorer("neg_mean_squared_error"), classifier=False)[0] == -1
-    assert quick_metric(lambda estimator, X, y: 0.0, classifier=True) is None
+    assert quick_metric(accuracy, two) is not None
+    assert quick_metric(accuracy, None) is None
+    assert quick_metric(metrics.make_scorer(metrics.accuracy_score, normalize=False), two) is None
+    assert quick_metric(metrics.get_scorer("roc_auc"), two) is not None
+    assert quick_metric(metrics.get_scorer("roc_auc"), three) is None
+    assert quick_metric(metrics.get_scorer("roc_auc_ovr"), three) is None
+    assert quick_metric(metrics.get_scorer("f1"), two) is not None
+    assert quick_metric(metrics.get_scorer("f1"), three) is None
+    assert quick_metric(metrics.get_scorer("f1"), np.array(["no", "yes"])) is None
+    assert quick_metric(metrics.make_scorer(metrics.f1_score, zero_division=1), two) is None
+    assert quick_metric(metrics.get_scorer("neg_mean_squared_error"), None)[0] == -1
+    assert quick_metric(lambda estimator, X, y: 0.0, two) is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning", "ignore:Scoring failed")
+@pytest.mark.parametrize("scoring", ["f1", "neg_log_loss", "roc_auc"])
+def test_where_scikit_warns_or_fails_so_do_we(scoring):
+    X, y = make_data(1, 90, 1)
+    order = np.argsort(y, kind="stable")
+    cv = scikit.KFold(3)  # test sets and training sets of one class
+    found = [
+        module.cross_val_score(
+            DecisionTreeClassifier(max_depth=1), X[order], y[order], cv=cv, scoring=scoring
+        )
+        for module in (crosscut, scikit)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-12)

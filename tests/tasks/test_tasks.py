@@ -4,13 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from crosscut.tasks.splits import folds_of_splits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import model_selection as ms
 
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
+from crosscut.tasks.folds import folds_of_splits
 from crosscut.tasks.growth import Limits
 
 

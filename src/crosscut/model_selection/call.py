@@ -18,8 +18,9 @@ from sklearn.utils._param_validation import validate_params
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import Grown
 from crosscut.model_selection.examples import Examples
+from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.routing import route
-from crosscut.model_selection.settings import check_estimator, read_candidates
+from crosscut.model_selection.settings import check_estimator
 from crosscut.model_selection.splits import Splits
 from crosscut.tasks.masks import BLOCK
 
@@ -116,7 +117,7 @@ class Call:
         """Grow the trees of all candidates on what ``read_splits`` makes of the splitter's pairs."""
         # before the splitter is asked: what forbids sharing is then known without having used its random
         # numbers
-        read = self._read(candidates)
+        read = read_estimator(self.estimator, candidates, self.examples.n_features)
         given = list(self._pairs())
         try:
             return self._grow(candidates, read, read_splits(given))
@@ -126,7 +127,7 @@ class Call:
 
     def grow_parts(self) -> Iterator[Grown]:
         """Grow the estimator's trees on all splits, so many splits at a time as fit in memory."""
-        read = self._read([{}])
+        read = read_estimator(self.estimator, [{}], self.examples.n_features)
         pairs = self._pairs()
         size = max(BLOCK, ROWS_AT_ONCE // self.examples.n_rows)
         first = True
@@ -139,12 +140,14 @@ class Call:
             first = False
             yield grown
 
-    def _read(self, candidates: Sequence[Mapping[str, Any]]) -> list[Candidate]:
-        return read_candidates(self.estimator, candidates, self.examples.n_features)
-
     def _pairs(self) -> Iterator[tuple[Any, Any]]:
         return iter(self.cv.split(self.X, self.y, **self.routed.splitter.split))
 
-    def _grow(self, candidates: Sequence[Mapping[str, Any]], read: list[Candidate], splits: Splits) -> Grown:
+    def _grow(
+        self,
+        candidates: Sequence[Mapping[str, Any]],
+        read: tuple[list[Candidate], list[Any]],
+        splits: Splits,
+    ) -> Grown:
         fit_params = self.routed.estimator.fit
-        return Grown.of(self.estimator, candidates, read, self.examples, splits, fit_params)
+        return Grown.of(self.estimator, candidates, *read, self.examples, splits, fit_params)

@@ -28,5 +28,6 @@ def warn_delegated(function: str, reason: NotShared) -> None:
 
 def refuse_callbacks(*estimators: Any) -> None:
     """Refuse scikit-learn's callbacks: they are told about every single fit, and there are none."""
-    if any(getattr(estimator, "_skl_callbacks", None) for estimator in estimators):
+    steps = [step for estimator in estimators for _, step in getattr(estimator, "steps", [])]
+    if any(getattr(estimator, "_skl_callbacks", None) for estimator in [*estimators, *steps]):
         raise NotShared("callbacks are called for every fit")

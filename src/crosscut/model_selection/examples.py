@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
@@ -17,7 +18,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from crosscut.data.table import Table
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.settings import is_scikit
+from crosscut.model_selection.settings import is_scikit, tree_of
 from crosscut.training.checks import read_table
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Examples:
     """Rows, target and weights; what scikit-learn would refuse has been left to scikit-learn."""
 
     X: Any  # as the user gave it
-    matrix: Any  # float32 array for scikit-learn's trees, else X itself
+    matrix: Any  # float32 array for scikit-learn's trees, X for ours, None for pipelines
     given_y: Any
     y: NDArray[Any]  # one value per row
     classes: NDArray[Any] | None  # None: numbers are predicted
@@ -49,15 +50,22 @@ class Examples:
         if issparse(X):
             raise NotShared("X is a sparse matrix")
         threads = effective_n_jobs(n_jobs)
-        other = [name for name in fit_params if name != "sample_weight"]
-        if other:
+        tree, own = tree_of(estimator), weight_name(estimator)
+        other = [name for name in fit_params if name != own]
+        if other and tree is estimator:
             raise NotShared(f"fit gets the parameter {other[0]!r}")
-        matrix, table = (_matrix(X), None) if is_scikit(estimator) else _table(estimator, X, threads)
+        if fit_params and tree is not estimator and get_config()["enable_metadata_routing"]:
+            raise NotShared("the pipeline routes metadata")
+        matrix = table = None
+        if is_scikit(estimator):
+            matrix = read_matrix(X)
+        elif tree is estimator:
+            matrix, table = _table(estimator, X, threads)
         values = np.asarray(y)
         if values.ndim != 1:
             raise NotShared(f"y has {values.ndim} dimensions")
         classes, codes = _target(values, classifier=is_classifier(estimator))
-        weights = _weights(fit_params.get("sample_weight"), len(values))
+        weights = _weights(fit_params.get(own), len(values))
         examples = cls(X, matrix, y, values, classes, codes, weights, threads)
         if table is not None:
             examples.__dict__["exact_table"] = table
@@ -70,7 +78,9 @@ class Examples:
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Number of columns; 0 if the steps of a pipeline decide."""
+        if self.matrix is None:
+            return 0
         if isinstance(self.matrix, np.ndarray):
             return int(self.matrix.shape[1])
         return self.exact_table.n_columns
@@ -95,6 +105,11 @@ class Examples:
             return np.ascontiguousarray(self.matrix)
         return self.exact_table.schema.matrix(self.matrix)
 
+    def part(self, rows: NDArray[np.int64], matrix: NDArray[np.float32]) -> Examples:
+        """Return some of the rows, with other values."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, matrix=matrix, y=self.y[rows], codes=self.codes[rows], weights=weights)
+
     def weights_of(self, class_weight: Any, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""
         if class_weight is None:
@@ -111,7 +126,13 @@ class Examples:
         return weights if self.weights is None else weights * self.weights
 
 
-def _matrix(X: Any) -> NDArray[np.float32]:
+def weight_name(estimator: Any) -> str:
+    """Return the name by which the tree's sample_weight is given."""
+    return "sample_weight" if tree_of(estimator) is estimator else f"{estimator.steps[-1][0]}__sample_weight"
+
+
+def read_matrix(X: Any) -> NDArray[np.float32]:
+    """Return X as scikit-learn's trees read it."""
     try:
         _get_feature_names(X)  # names of mixed types are refused
         return np.asarray(

@@ -1,4 +1,4 @@
-"""A grown tree as the fitted estimator scikit-learn would have returned."""
+"""A grown tree as the fitted estimator that fitting it on its training rows would have returned."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _get_feature_names
 
+from crosscut.data.schema import Schema
+from crosscut.forest.forest import Forest
 from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,19 +19,40 @@ if TYPE_CHECKING:
     from crosscut.model_selection.examples import Examples
 
 
-def fit_scikit(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> Any:
-    """Give scikit-learn's ``estimator`` the attributes that fitting it on the rows ``train`` would."""
-    names = _get_feature_names(examples.X)
-    if names is not None:
-        estimator.feature_names_in_ = names
-    estimator.n_features_in_ = estimator.max_features_ = examples.n_features
+def fit_scikit(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> None:
+    """Give scikit-learn's ``estimator``, which knows its columns, what fitting the rows ``train`` would."""
+    n_features = estimator.max_features_ = estimator.n_features_in_
     estimator.n_outputs_ = 1
     n_classes = 0
     if examples.classes is not None:
-        present = np.bincount(examples.codes[train], minlength=len(examples.classes)) > 0
-        tree = replace(tree, value=tree.value[:, present])
-        estimator.classes_ = examples.classes[present]
+        tree, estimator.classes_ = _present(tree, examples.classes, examples.codes[train])
         n_classes = len(estimator.classes_)
         estimator.n_classes_ = np.int64(n_classes)
-    estimator.tree_ = sklearn_tree(tree, examples.n_features, n_classes)
-    return estimator
+    estimator.tree_ = sklearn_tree(tree, n_features, n_classes)
+
+
+def fit_own(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> None:
+    """Give crosscut's ``estimator`` its tree; it has no cross-validation of its own."""
+    classes = examples.classes
+    if classes is not None:
+        tree, classes = _present(tree, classes, examples.codes[train])
+    of_steps = examples.matrix is None  # which give numbers
+    schema = (
+        Schema.of_matrix(np.empty((1, estimator.n_features_in_))) if of_steps else examples.exact_table.schema
+    )
+    forest = Forest([tree])
+    estimator.fit_ = Fit(
+        learner=type(estimator).__name__,
+        settings=estimator.get_params(deep=False),
+        schema=schema,
+        classes=classes,
+        forest=forest,
+        grown=forest,
+        alpha=float(estimator.ccp_alpha),
+    )
+
+
+def _present(tree: Tree, classes: NDArray[Any], codes: NDArray[Any]) -> tuple[Tree, NDArray[Any]]:
+    """Return the tree and the classes without those that no row trains."""
+    present = np.bincount(codes, minlength=len(classes)) > 0
+    return replace(tree, value=tree.value[:, present]), classes[present]

@@ -65,8 +65,9 @@ def _predictions(grown: Grown, method: str) -> NDArray[Any]:
     """Return what ``method`` gives for the test rows, split after split."""
     examples, splits = grown.examples, grown.splits
     candidate = grown.candidates[0]
-    grove = grown.groves[candidate.setting]
-    places = grove.stopped(grown.places(candidate.setting, splits.test), candidate)
+    grove = grown.grove(candidate)
+    (leaves,) = grown.leaves("test").values()
+    places = grove.stopped(leaves, candidate)
     found: NDArray[Any]
     if examples.classes is None:
         found = grove.mean[places]

@@ -18,8 +18,9 @@ from crosscut.model_selection.call import Call, as_list
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.examples import Examples
+from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.progress import print_fits
-from crosscut.model_selection.settings import check_estimator, read_candidates
+from crosscut.model_selection.settings import check_estimator
 from crosscut.model_selection.splits import Splits
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class SharedSearch:
         params = _check_method_params(X, params=params)
         routed = self._get_routed_params_for_fit(params)
         examples = Examples.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
-        read_candidates(self.estimator, self._peek(), examples.n_features)
+        read_estimator(self.estimator, self._peek(), examples.n_features)
 
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)

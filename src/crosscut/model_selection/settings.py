@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.model_selection.delegation import NotShared
@@ -57,6 +58,7 @@ class Candidate(NamedTuple):
     setting: Setting
     limits: Limits
     ccp_alpha: float
+    steps: int = 0  # of a pipeline: which choice of the steps before the tree
 
 
 def is_scikit(estimator: Any) -> bool:
@@ -64,16 +66,20 @@ def is_scikit(estimator: Any) -> bool:
     return type(estimator) in {DecisionTreeClassifier, DecisionTreeRegressor}
 
 
+def tree_of(estimator: Any) -> Any:
+    """Return the last step of a pipeline, which may be a tree, or else the estimator itself."""
+    return estimator.steps[-1][1] if type(estimator) is Pipeline and len(estimator.steps) > 1 else estimator
+
+
 def check_estimator(estimator: Any) -> None:
-    """Refuse what is not a tree that can be grown here."""
-    ours = type(estimator).__module__.partition(".")[0] == "crosscut"
-    if not (
-        is_scikit(estimator) or (ours and type(estimator).__name__ in {"TreeClassifier", "TreeRegressor"})
-    ):
-        steps = getattr(estimator, "steps", None)
-        if steps:
-            raise NotShared("the estimator is a pipeline, whose steps are fitted to each training set")
-        raise NotShared(f"the estimator is a {type(estimator).__name__}, not a tree")
+    """Refuse what is neither a tree that can be grown here nor a pipeline that ends in one."""
+    tree = tree_of(estimator)
+    ours = type(tree).__module__.partition(".")[0] == "crosscut"
+    if not (is_scikit(tree) or (ours and type(tree).__name__ in {"TreeClassifier", "TreeRegressor"})):
+        what = "the estimator is" if tree is estimator else "the pipeline ends in"
+        raise NotShared(f"{what} a {type(tree).__name__}, not a tree")
+    if tree is not estimator and estimator.transform_input:
+        raise NotShared("the pipeline transforms more than X (transform_input)")
 
 
 def read_candidates(

@@ -28,10 +28,16 @@ def r_squared(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
     >>> r_squared(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
     0.5
     """
-    if len(y) < 2:
+    if not len(y):
         return math.nan
-    residual, total = float(((y - predicted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
-    return 1 - residual / total if total else float(residual == 0)
+    residual, total = ((y - predicted) ** 2).sum(), ((y - y.mean()) ** 2).sum()
+    return float(explained(residual, total, len(y)))
+
+
+def explained(residual: Any, total: Any, n_rows: Any) -> NDArray[np.float64]:
+    """Return R² from sums of squares: about the predictions, and about the mean."""
+    share = np.where(total > 0, 1 - residual / np.where(total > 0, total, 1), residual == 0)
+    return np.where(np.asarray(n_rows) < 2, np.nan, share)
 
 
 def scores_by_part(

@@ -1,0 +1,223 @@
+"""Pipelines that end in a tree: steps are fitted once per training set, and trees share what they can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params, _get_feature_names
+
+from crosscut.forest.forest import Packed
+from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.examples import read_matrix
+from crosscut.model_selection.grove import Grove
+from crosscut.model_selection.plan import grow_settings
+from crosscut.model_selection.settings import is_scikit, read_candidates, tree_of
+from crosscut.tasks import Tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.forest.tree import Tree
+    from crosscut.model_selection.examples import Examples
+    from crosscut.model_selection.settings import Candidate, Setting
+    from crosscut.model_selection.splits import Splits
+
+MOST_CELLS = 1 << 28  # of a sparse matrix that is made dense
+GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further apart
+
+
+def read_estimator(
+    estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int
+) -> tuple[list[Candidate], list[Any]]:
+    """Read each candidate, and the different choices of a pipeline's steps; none of a tree by itself."""
+    tree = tree_of(estimator)
+    if tree is estimator:
+        return read_candidates(tree, candidates, n_features), []
+    name = estimator.steps[-1][0]
+    steps: list[Any] = []
+    of_tree, number = [], []
+    known: dict[Any, int] = {}
+    for candidate in candidates:
+        rest = {key: value for key, value in candidate.items() if not key.startswith(f"{name}__")}
+        if not rest.keys().isdisjoint({name, "steps"}):
+            raise NotShared("a candidate replaces the tree of the pipeline")
+        of_tree.append({key.removeprefix(f"{name}__"): candidate[key] for key in candidate.keys() - rest})
+        key = tuple(
+            (key, value if isinstance(value, str | int | float) else id(value)) for key, value in rest.items()
+        )
+        if key not in known:
+            known[key] = len(steps)
+            try:
+                steps.append(clone(estimator).set_params(**clone(rest, safe=False))[:-1])
+            except ValueError as error:
+                raise NotShared(str(error)) from None
+        number.append(known[key])
+    read = read_candidates(tree, of_tree, 0)
+    return [one._replace(steps=k) for one, k in zip(read, number, strict=True)], steps
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What the steps make of one training set."""
+
+    steps: Any  # fitted
+    matrix: NDArray[np.float32]  # the rows as the tree sees them
+    names: NDArray[Any] | None  # of the columns
+
+
+class Transformed:
+    """The rows as a pipeline's steps, fitted to each training set, show them to its tree."""
+
+    def __init__(
+        self, steps: Any, tree: Any, examples: Examples, splits: Splits, fit_params: Mapping[str, Any]
+    ) -> None:
+        self.steps, self.tree, self.examples, self.splits, self.fit_params = (
+            steps,
+            tree,
+            examples,
+            splits,
+            fit_params,
+        )
+        everything = np.arange(examples.n_rows)
+        train = dict(zip(splits.trees.tolist(), [*splits.train, everything], strict=False))
+        self.train = [train[t] for t in range(len(splits.sets))]
+        self.prepared = [self._prepare(rows) for rows in self.train]
+        self.stacks: dict[str, tuple[NDArray[np.float32], list[NDArray[np.int64]]]] = {}
+        self.stacked("test")  # what fails does so before anything is grown
+
+    def _prepare(self, rows: NDArray[np.int64]) -> Prepared:
+        X, y = _safe_split(self.steps, self.examples.X, self.examples.given_y, rows)
+        params = _check_method_params(self.examples.X, params=self.fit_params, indices=rows)
+        steps = clone(self.steps)
+        try:
+            found = steps.fit_transform(X, y, **params)
+            names = _get_feature_names(found)
+        except Exception as error:  # noqa: BLE001 - whatever it is, scikit-learn knows how to report it
+            raise NotShared(f"the steps of the pipeline fail: {error}") from None
+        return Prepared(steps, self._matrix(found), names)
+
+    def _matrix(self, found: Any) -> NDArray[np.float32]:
+        if issparse(found):
+            if found.shape[0] * found.shape[1] > MOST_CELLS or not np.isfinite(found.data).all():
+                raise NotShared("the steps give a sparse matrix that is too large, or has missing values")
+            found = found.toarray()
+        if not is_scikit(self.tree) and type(found) is not np.ndarray:
+            raise NotShared(f"the steps give {type(self.tree).__name__} a {type(found).__name__}")
+        return read_matrix(found)
+
+    def _transform(self, t: int, rows: NDArray[np.int64]) -> Any:
+        X, _ = _safe_split(self.steps, self.examples.X, None, rows)
+        try:
+            return self.prepared[t].steps.transform(X)
+        except Exception as error:  # noqa: BLE001 - whatever it is, scikit-learn knows how to report it
+            raise NotShared(f"the steps of the pipeline fail: {error}") from None
+
+    def stacked(self, part: str) -> tuple[NDArray[np.float32], list[NDArray[np.int64]]]:
+        """Return the "test" or "train" rows of all splits end to end, and where those of each split are."""
+        if part not in self.stacks:
+            rows = getattr(self.splits, part)
+            trees = self.splits.trees.tolist()
+            found = [self._matrix(self._transform(trees[s], own)) for s, own in enumerate(rows)]
+            first = np.cumsum([0, *map(len, rows)])
+            places = [np.arange(*first[s : s + 2]) for s in range(len(rows))]
+            self.stacks[part] = np.concatenate(found), places
+        return self.stacks[part]
+
+    def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, Grove]:
+        """Grow the trees of every setting, one for each training set.
+
+        Training sets whose columns have the same order grow together, each tree with thresholds between its
+        own values; the others alone, on their own matrix.
+        """
+        trees: dict[int, dict[Setting, Tree]] = {}
+        groves: dict[Setting, Grove] = {}
+        binned = any(candidate.setting.max_bins is not None for candidate in candidates)
+        codes, alike = (self.examples.matrix, []) if binned else self._same_order()
+        if alike:
+            ranked = replace(self.examples, matrix=codes)
+            groves = grow_settings(ranked, candidates, self.splits.sets.take(alike))
+        for k, t in enumerate(alike):
+            own = {key: self._own_values(grove.packed.tree(k), t, codes) for key, grove in groves.items()}
+            found = {setting: tree for setting, tree in own.items() if tree is not None}
+            if len(found) == len(own):
+                trees[t] = found
+        for t, rows in enumerate(self.train):
+            if t not in trees:
+                part = self.examples.part(rows, self.prepared[t].matrix)
+                everything = Tasks.from_rows([np.arange(len(rows))], len(rows))
+                groves = grow_settings(part, candidates, everything)
+                trees[t] = {setting: grove.packed.tree(0) for setting, grove in groves.items()}
+        return {
+            setting: Grove(
+                Packed.of([trees[t][setting] for t in range(len(self.train))]),
+                exact_ties=grove.exact_ties,
+                min_impurity=grove.min_impurity,
+            )
+            for setting, grove in groves.items()
+        }
+
+    def _same_order(self) -> tuple[NDArray[np.float32], list[int]]:
+        """Return all rows' values as ranks, and the training sets whose own values rise with these ranks.
+
+        Steps that keep the order, such as scalers, pass, and so do steps that give every training set the
+        same values. Equal ranks must have equal values; that neighbouring ranks may have, too, is for
+        :meth:`_own_values` to look at.
+        """
+        n_rows = self.examples.n_rows
+        last = int(self.splits.trees[-1])
+        values = self._transform(last, np.arange(n_rows))
+        values = np.asarray(values.toarray() if issparse(values) else values)
+        matrices = [one.matrix for one in self.prepared]
+        alike = [t for t, matrix in enumerate(matrices) if matrix.shape[1:] == values.shape[1:]]
+        places = {}
+        for t in alike:
+            places[t] = np.full(n_rows, -1)
+            places[t][self.train[t]] = np.arange(len(self.train[t]))
+        codes = np.empty(values.shape, np.float32)
+        for f in range(values.shape[1]):
+            column = values[:, f].astype(np.float64)
+            order = np.argsort(column, kind="stable")
+            ranked = column[order]
+            codes[order, f] = np.concatenate([[0], np.cumsum(ranked[1:] != ranked[:-1])])
+            codes[np.isnan(column), f] = np.nan
+            alike = [t for t in alike if _rises(matrices[t][:, f], codes[self.train[t], f], places[t][order])]
+            if len(alike) < 2:
+                return codes, []
+        return codes, alike
+
+    def _own_values(self, tree: Tree, t: int, codes: NDArray[np.float32]) -> Tree | None:
+        """Return a tree of ranks with the values of training set ``t``; None if a test parts equal values."""
+        low, high = tree.low.copy(), tree.high.copy()
+        numeric = np.isfinite(low)  # not so where missing values are told from the others
+        for f in np.unique(tree.feature[numeric]):
+            own = codes[self.train[t], f]
+            known = np.flatnonzero(~np.isnan(own))
+            value = np.empty(int(own[known].max()) + 1, np.float32)
+            value[own[known].astype(np.int64)] = self.prepared[t].matrix[known, f]
+            at = numeric & (tree.feature == f)
+            low[at], high[at] = (value[side[at].astype(np.int64)] for side in (low, high))
+        if (low[numeric] + GAP >= high[numeric]).any():
+            return None
+        middle = low.astype(np.float64) / 2 + high.astype(np.float64) / 2
+        middle = np.where((middle == high) | np.isinf(middle), low, middle)
+        return replace(tree, low=low, high=high, threshold=np.where(numeric, middle, tree.threshold))
+
+
+def _rises(values: NDArray[np.float32], ranks: NDArray[np.float32], order: NDArray[np.int64]) -> bool:
+    """Whether values, in the ``order`` of their ranks, never fall and are equal where ranks are."""
+    order = order[order >= 0]
+    value, rank = values[order], ranks[order]
+    known = ~np.isnan(rank)
+    if np.isnan(value[known]).any() or not np.isnan(value[~known]).all():
+        return False
+    value, rank = value[known], rank[known]
+    higher = value[1:] > value[:-1]
+    same = value[1:] == value[:-1]
+    return bool(np.all(np.where(rank[1:] == rank[:-1], same, same | higher)))

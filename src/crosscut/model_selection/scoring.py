@@ -1,0 +1,138 @@
+"""How candidates are scored: known metrics for all splits at once, other scorers split after split."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.metrics._scorer import _MultimetricScorer
+from sklearn.model_selection._validation import _score
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+
+from crosscut.model_selection.scores import OF_PROBABILITIES, Cells, Segments, needs_estimator, quick_metric
+from crosscut.model_selection.stand_in import ClassifierStandIn, RegressorStandIn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from crosscut.model_selection.evaluation import Grown
+    from crosscut.model_selection.grove import Grove
+
+
+class Scoring:
+    """The scores of all candidates on the rows of one part of each split, "test" or "train"."""
+
+    def __init__(
+        self, grown: Grown, part: str, scorer: Any, score_params: Mapping[str, Any], error_score: Any
+    ) -> None:
+        self.grown, self.scorer, self.error_score = grown, scorer, error_score
+        self.score_params = dict(score_params)
+        self.multi = isinstance(scorer, _MultimetricScorer)
+        self.scorers = scorer._scorers if self.multi else {"score": scorer}
+        examples = grown.examples
+        self.rows: list[NDArray[np.int64]] = getattr(grown.splits, part)
+        self.leaves = grown.leaves(part)
+        # without routing all scorers get the weights, which are those of the trees
+        weighted = list(score_params) == ["sample_weight"] and not get_config()["enable_metadata_routing"]
+        weights = examples.weights if weighted else None
+        self.segments = Segments.of(self.rows, examples.codes, weights)
+        self.quick: dict[str, tuple[int, Any]] = {}
+        if (weights is not None or not score_params) and self.segments.weight.all():
+            found = {name: quick_metric(one, examples.classes) for name, one in self.scorers.items()}
+            self.quick = {name: metric for name, metric in found.items() if metric is not None}
+        if not self.complete:
+            self.quick = {
+                name: one for name, one in self.quick.items() if one[1] not in OF_PROBABILITIES.values()
+            }
+
+    @cached_property
+    def present(self) -> list[NDArray[np.int64]]:
+        """The classes that each split trains on."""
+        return [np.unique(self.grown.examples.codes[rows]) for rows in self.grown.splits.train]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every split trains on all classes, if that matters."""
+        of_probabilities = any(metric in OF_PROBABILITIES.values() for _, metric in self.quick.values())
+        classes = self.grown.examples.classes
+        return (
+            not of_probabilities or classes is None or all(len(own) == len(classes) for own in self.present)
+        )
+
+    @cached_property
+    def cells(self) -> dict[Any, Cells]:
+        """The cells of each grove."""
+        classes = self.grown.examples.classes
+        assert classes is not None
+        return {key: Cells.of(self.segments, own, len(classes)) for key, own in self.leaves.items()}
+
+    def scores(self) -> list[Any]:
+        """Return numbers, or dicts of several metrics: candidate after candidate, split after split."""
+        scores: list[Any] = []
+        for c in range(len(self.grown.candidates)):
+            known = self._quick_scores(c)
+            rest = [name for name in self.scorers if name not in known]
+            one_by_one = self._one_by_one(c, rest) if rest else [{}] * len(self.rows)
+            if not self.multi:
+                scores += one_by_one if rest else known["score"]
+                continue
+            for s, found in enumerate(one_by_one):
+                scores.append(
+                    {name: known[name][s] if name in known else found[name] for name in self.scorers}
+                )
+        return scores
+
+    def _quick_scores(self, c: int) -> dict[str, list[float]]:
+        """Return the scores of the metrics that are known, and defined on every split."""
+        if not self.quick:
+            return {}
+        candidate = self.grown.candidates[c]
+        key = candidate.steps, candidate.setting
+        grove = self.grown.groves[key]
+        arguments: tuple[Any, ...]
+        if self.grown.examples.classes is None:
+            arguments = self.segments, grove.mean[grove.stopped(self.leaves[key], candidate)]
+        else:
+            cells = self.cells[key]
+            arguments = cells, grove, grove.stopped(cells.leaf, candidate)
+        found = {name: (sign, metric(*arguments)) for name, (sign, metric) in self.quick.items()}
+        return {
+            name: (sign * scores).tolist() for name, (sign, scores) in found.items() if scores is not None
+        }
+
+    def _one_by_one(self, c: int, names: list[str]) -> list[Any]:
+        """Return what scikit-learn's scorers of these names say of each split."""
+        candidate = self.grown.candidates[c]
+        key = candidate.steps, candidate.setting
+        grove = self.grown.groves[key]
+        scorer = self.scorer
+        if self.multi:
+            some = {name: self.scorers[name] for name in names}
+            scorer = _MultimetricScorer(scorers=some, raise_exc=scorer._raise_exc)
+        real = needs_estimator(scorer)
+        stopped = np.split(grove.stopped(self.leaves[key], candidate), self.segments.first[1:-1])
+        examples, splits = self.grown.examples, self.grown.splits
+        scores = []
+        for s, rows in enumerate(self.rows):
+            params = _check_method_params(examples.X, params=self.score_params, indices=rows)
+            if real:
+                estimator = self.grown.fitted(c, s, folds=False)
+                X, y = _safe_split(estimator, examples.X, examples.given_y, rows, splits.train[s])
+            else:
+                estimator, X, y = self._stand_in(grove, stopped[s], s), np.arange(len(rows)), examples.y[rows]
+            scores.append(_score(estimator, X, y, scorer, params, self.error_score))
+        return scores
+
+    def _stand_in(self, grove: Grove, places: NDArray[Any], s: int) -> Any:
+        classes = self.grown.examples.classes
+        if classes is None:
+            return RegressorStandIn(grove.mean[places])
+        present = self.present[s]
+        return ClassifierStandIn(
+            classes[present], classes[grove.label[places]], grove.probability[places][:, present]
+        )
