@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut.model_file.container import ModelFileError
 from crosscut.model_file.header import described, read_described
+from crosscut.model_file.held_out import spans
 from crosscut.rules.condition import OPERATORS, Condition
 from crosscut.rules.estimators import RuleClassifier
 from crosscut.rules.learning import check_parameters
@@ -122,8 +123,8 @@ def _rule_sets(
     check_types(arrays, _RULES)
     start, first, totals = (arrays[name] for name in _RULES)
     need(start.ndim == first.ndim == 1 and totals.ndim == 2, "an array has a wrong shape")
-    need(_spans(start, len(totals)) and np.all(np.diff(start) >= 1), "'rule_start' does not span the rules")
-    need(len(first) == len(totals) + 1 and _spans(first, len(conditions)), "'condition_start' is wrong")
+    need(spans(start, len(totals)) and np.all(np.diff(start) >= 1), "'rule_start' does not span the rules")
+    need(len(first) == len(totals) + 1 and spans(first, len(conditions)), "'condition_start' is wrong")
     need(np.all(np.diff(first)[start[1:] - 1] == 0), "a default rule has conditions")
     need(totals.shape[1] == n_classes, "'totals' has a wrong shape")
     need(np.all(np.isfinite(totals) & (totals >= 0)) and np.all(totals.sum(axis=1) > 0), "'totals' is wrong")
@@ -146,7 +147,7 @@ def _validation(
     rows, start, said, y, precision = (arrays[name] for name in _HELD_OUT)
     scores = arrays.get("scores")
     need(rows.ndim == start.ndim == y.ndim == 1 and len(sets) >= 2, "an array has a wrong shape")
-    need(len(start) == len(sets) + 1 and _spans(start, len(rows)), "'held_out_start' does not span the rows")
+    need(len(start) == len(sets) + 1 and spans(start, len(rows)), "'held_out_start' does not span the rows")
     need(said.shape == (len(rows), len(classes)) and np.all(np.isfinite(said)), "'held_out_said' is wrong")
     need(np.all((rows >= 0) & (rows < len(y))), "a held-out row is not there")
     need(np.all((y >= 0) & (y < len(classes))), "a class is unknown")
@@ -173,10 +174,6 @@ def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Conditi
     return [
         Condition(int(f), OPERATORS[o], float(v)) for f, o, v in zip(feature, operator, value, strict=True)
     ]
-
-
-def _spans(start: NDArray[Any], end: int) -> bool:
-    return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
 
 
 def check_types(arrays: dict[str, NDArray[Any]], types: dict[str, Any]) -> None:

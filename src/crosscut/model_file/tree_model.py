@@ -8,10 +8,10 @@ import numpy as np
 
 from crosscut.estimators import TreeClassifier, TreeRegressor
 from crosscut.forest.forest import Forest
-from crosscut.forest.predict import HeldOut
 from crosscut.forest.pruning_table import PruningTable
 from crosscut.model_file.container import ModelFileError
 from crosscut.model_file.header import described, read_described
+from crosscut.model_file.held_out import read_held_out
 from crosscut.model_file.trees import TYPES, read_trees
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters
@@ -99,30 +99,9 @@ def _validation(
 ) -> TreeValidation | None:
     if "y" not in arrays:
         return None
-    packed, y = forest.packed, arrays["y"]
-    rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
-    sound = (
-        y.ndim == rows.ndim == start.ndim == leaf.ndim == 1
-        and rows.dtype == start.dtype == np.int64
-        and leaf.dtype == np.int32
-        and y.dtype == (np.float64 if classes is None else np.int32)
-        and len(start) == packed.n_trees + 1
-        and len(rows) == len(leaf)
-        and start[0] == 0
-        and start[-1] == len(rows)
-        and bool(np.all(np.diff(start) >= 0))
-        and bool(np.all((rows >= 0) & (rows < len(y))))
-        and bool(np.all(np.isfinite(y)))
-        and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
-    )
-    if not sound:
-        raise ModelFileError("the held-out rows are damaged")
-    size = np.repeat(np.diff(packed.node_start), np.diff(start))
-    if not np.all((leaf >= 0) & (leaf < size)):
-        raise ModelFileError("a held-out row is in no leaf")
-    held_out = HeldOut(rows, start, leaf)
-    if np.any(packed.feature[held_out.node(packed)] >= 0):
-        raise ModelFileError("a held-out row is in no leaf")
+    packed = forest.packed
+    is_leaf = np.split(packed.feature < 0, packed.node_start[1:-1])
+    held_out, y = read_held_out(arrays, is_leaf, classes)
     weights = arrays.get("row_weights")
     if weights is not None and (
         weights.shape != y.shape

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-MOST_LINES = 400  # of the tree; beyond that the page says how many are left out
+MAX_LINES = 400  # of the tree; beyond that the page says how many are left out
 
 
 def summarize(fit: Fit) -> dict[str, Any]:
@@ -49,12 +49,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         "prolog": tree.to_prolog(),
         "cv": None,
         "levels": [
-            {
-                "bundles": level.bundles,
-                "nodes": level.nodes,
-                "tests": level.tests,
-                "f": level.tests / level.bundles,
-            }
+            {"bundles": level.bundles, "nodes": level.nodes, "tests": level.tests, "f": level.f}
             for level in fit.grown.levels
             if level.bundles
         ],
@@ -94,7 +89,7 @@ def write_report(fit: Fit, path: str | PathLike[str]) -> None:
 def report_html(summary: dict[str, Any]) -> str:
     """Fill the page's template from plain data."""
     lines = summary["text"].splitlines()
-    left = len(lines) - MOST_LINES
+    left = len(lines) - MAX_LINES
     cv, levels = summary["cv"], summary["levels"]
     charts = {
         "levels": level_chart(
@@ -105,6 +100,6 @@ def report_html(summary: dict[str, Any]) -> str:
         charts["folds"] = fold_chart(cv["score_by_fold"], cv["measure"], cv["score"])
     return page_template("report.html", "crosscut.relational").render(
         **summary,
-        tree_text="\n".join(lines[:MOST_LINES]) + (f"\n… {left} more lines" if left > 0 else ""),
+        tree_text="\n".join(lines[:MAX_LINES]) + (f"\n… {left} more lines" if left > 0 else ""),
         charts=charts,
     )
