@@ -3,7 +3,8 @@ import struct
 import numpy as np
 import pytest
 
-from crosscut.model_file.container import ModelFileError, read_container, write_container
+from crosscut.model_file import ModelFileError
+from crosscut.model_file.container import read_container, write_container
 
 from .models import forged
 

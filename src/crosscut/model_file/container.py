@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.training.stored import ModelFileError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
@@ -34,10 +36,6 @@ VERSION = 1
 _START = struct.Struct("<8sIIQ")
 _TYPES = {"<i4", "<i8", "<f4", "<f8"}
 _ALIGNMENT = 8
-
-
-class ModelFileError(ValueError):
-    """The file is no model file, or a damaged one, or one of a later version."""
 
 
 def write_container(

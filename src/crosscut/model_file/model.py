@@ -6,16 +6,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crosscut.model_file.container import ModelFileError, read_container, write_container
+from crosscut.model_file.container import read_container, write_container
 from crosscut.training.fit import fit_of
+from crosscut.training.stored import ModelFileError
 
 if TYPE_CHECKING:
     from os import PathLike
 
 _KINDS = {  # the module that writes and reads each kind of model
-    "TreeClassifier": "crosscut.model_file.tree_model",
-    "TreeRegressor": "crosscut.model_file.tree_model",
-    "RuleClassifier": "crosscut.model_file.rules",
+    "TreeClassifier": "crosscut.estimators.model_file",
+    "TreeRegressor": "crosscut.estimators.model_file",
+    "RuleClassifier": "crosscut.rules.model_file",
     "RelationalTreeClassifier": "crosscut.relational.model_file.trees",
     "RelationalTreeRegressor": "crosscut.relational.model_file.trees",
     "RelationalRuleClassifier": "crosscut.relational.model_file.rules",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError
 from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut.relational.language.settings import Settings
 from crosscut.relational.model_file.language import give_fit, read_language, written_language
@@ -16,6 +15,7 @@ from crosscut.relational.queries.growth import Level, RelationalForest
 from crosscut.relational.queries.tree import Node, RelationalTree
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import Fit
+from crosscut.training.stored import ModelFileError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

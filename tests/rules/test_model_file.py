@@ -3,12 +3,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_file.models import check_array_is_refused
 
 from crosscut import RuleClassifier, save_model
 from crosscut.model_file import ModelFileError, load_model
 from crosscut.model_file.container import read_container, write_container
-
-from .models import check_array_is_refused
 
 CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}, {"cv": None}, {"scoring": "neg_log_loss"}]
 

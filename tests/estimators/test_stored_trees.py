@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
+from model_file.models import classifier, forged, offset_of
 
+from crosscut.estimators.stored_trees import TYPES
 from crosscut.model_file import ModelFileError, load_model, save_model
-from crosscut.model_file.trees import TYPES
-
-from .models import classifier, forged, offset_of
 
 
 @pytest.fixture(scope="module")
