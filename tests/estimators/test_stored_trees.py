@@ -18,9 +18,9 @@ def load_changed(tmp_path, saved, name, index, value):
     path = tmp_path / "m"
     path.write_bytes(saved)
 
-    def change(listed, body):
+    def change(arrays, body):
         kind = np.dtype(TYPES[name])
-        at = offset_of(listed, name) + index * kind.itemsize
+        at = offset_of(arrays, name) + index * kind.itemsize
         body[at : at + kind.itemsize] = np.array(value, kind).tobytes()
 
     forged(path, change_body=change)
