@@ -7,7 +7,7 @@ CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format docs sanitize bench reproduce wheel clean
+.PHONY: run test test-slow lint types format docs sanitize test-clang bench reproduce wheel clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -37,11 +37,19 @@ docs: $(VENV)/.built
 
 # The same tests with the C++ core checked for bad memory accesses and undefined behaviour; the next `make` builds it plainly again.
 sanitize: $(VENV)/.dependencies
-	rm -f $(VENV)/.built
+	rm -f $(VENV)/.built $(VENV)/.native
 	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
 		--config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+
+# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads.
+test-clang: $(VENV)/.dependencies
+	rm -f $(VENV)/.built $(VENV)/.native
+	CXX=clang++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
+		--config-settings cmake.define.CROSSCUT_WERROR=ON \
+		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
+	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
 # crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
 # package cannot be installed here is left out, with a message.
