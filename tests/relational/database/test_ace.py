@@ -112,14 +112,9 @@ def test_a_derived_target_keeps_the_order_of_the_file(write):
 
 
 def test_several_keys(write):
-    database = Database.from_ace(
-        write(
-            KEYS,
-            app_kb="adv(a,b,pos). adv(b,a,neg). testid(a,b,2).",
-            app_s="predict(adv(+p,+p,-c)).",
-            app_bg="",
-        )
-    )
+    facts = "adv(a,b,pos). adv(b,a,neg). testid(a,b,2)."
+    prefix = write(KEYS, app_kb=facts, app_s="predict(adv(+p,+p,-c)).", app_bg="")
+    database = Database.from_ace(prefix)
     assert database.examples == [("a", "b"), ("b", "a")]
     assert database.keys.shape == (2, 2)
     assert database.key_types == ("p", "p")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import crosscut
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.header import plain_parameters, set_parameters
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.language.prolog import PrologError, read_term
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.language.terms import Variable, term_text
 from crosscut.relational.queries.tree import Signature
+from crosscut.training.stored import ModelFileError, plain_parameters, set_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.held_out import read_held_out, spans
 from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut.relational.language.settings import Settings
 from crosscut.relational.model_file.language import give_fit, read_language, written_language
@@ -17,6 +15,7 @@ from crosscut.relational.queries.growth import Level, RelationalForest
 from crosscut.relational.queries.tree import Node, RelationalTree
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import Fit
+from crosscut.training.stored import ModelFileError, read_held_out, spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

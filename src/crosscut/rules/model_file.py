@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.header import described, read_described
-from crosscut.model_file.held_out import spans
 from crosscut.rules.condition import OPERATORS, Condition
 from crosscut.rules.estimators import RuleClassifier
 from crosscut.rules.learning import check_parameters
 from crosscut.rules.rule_set import Rule, RuleSet
 from crosscut.rules.validation import RuleValidation
 from crosscut.training.fit import Fit
+from crosscut.training.stored import check_types, described, need, read_described, spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,8 +48,8 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RuleClassif
     model = RuleClassifier()
     schema, classes = read_described(header, model)
     check_parameters(model)
-    if classes is None or len(classes) < 1:
-        raise ModelFileError("the rules are damaged: there are no classes")
+    need(classes is not None and len(classes), "there are no classes")
+    assert classes is not None
     conditions = _conditions(arrays, schema)
     target = str(header["target"])
     model.fit_ = read_fit(model, header, arrays, conditions, schema=schema, classes=classes, target=target)
@@ -174,15 +172,3 @@ def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Conditi
     return [
         Condition(int(f), OPERATORS[o], float(v)) for f, o, v in zip(feature, operator, value, strict=True)
     ]
-
-
-def check_types(arrays: dict[str, NDArray[Any]], types: dict[str, Any]) -> None:
-    """Refuse arrays that are not there or have other types."""
-    for name, kind in types.items():
-        need(name in arrays and arrays[name].dtype == kind, f"array {name!r} is absent or of a wrong type")
-
-
-def need(holds: Any, what: str) -> None:
-    """Refuse rules for which something does not hold."""
-    if not bool(holds):
-        raise ModelFileError(f"the rules are damaged: {what}")
