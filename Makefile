@@ -20,6 +20,7 @@ test-slow: $(VENV)/.built
 lint: $(VENV)/.built
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/lint-imports
 
 types: $(VENV)/.built
 	$(PY) -m mypy

@@ -3,12 +3,11 @@
 #include "bind_forest.hpp"
 #include "bind_store.hpp"
 
-using namespace nb::literals;
-
-void bind_query(nb::module_& m) {
+void bind_query(nanobind::module_& m) {
+  using namespace crosscut;
   using namespace crosscut::query;
   nb::class_<FactStore>(m, "FactStore")
-      .def(nb::init<Matrix<std::int32_t>, Vector<double>>(), "fixed"_a, "numbers"_a)
+      .def(nb::init<Matrix<std::int32_t>, Array<double>>(), "fixed"_a, "numbers"_a)
       .def("add_relation", &FactStore::add_relation, "columns"_a)
       .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a);
   nb::class_<Candidates>(m, "Candidates")
@@ -24,21 +23,19 @@ void bind_query(nb::module_& m) {
       .def("test", [](const QueryForest& f, std::size_t number) {
         CROSSCUT_REQUIRE(number < f.forest->tests.size(), "number is not one of the tests");
         const Test& test = f.forest->tests[number];
-        return nb::make_tuple(decode(f.store->components(), test.literals), test.query, test.n_variables);
+        return nb::make_tuple(decode(f.store->components(), test.literals), test.n_variables);
       }, "number"_a)
       .def("prune", &QueryForest::prune, "pessimistic"_a, "confidence"_a, nb::keep_alive<0, 1>())
       .def("prune_means", &QueryForest::prune_means, nb::keep_alive<0, 1>())
-      .def_prop_ro("n_tests", [](const QueryForest& f) { return f.forest->tests.size(); })
       .def_prop_ro("levels", &QueryForest::levels);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   nb::class_<QueryStore>(m, "QueryStore")
-      .def(nb::init<FactStore&, std::int64_t, Vector<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<FactStore&, std::int64_t, Array<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
       .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a, "lookaheads"_a,
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
       .def("set_values", &QueryStore::set_values, "values"_a, "squares"_a, "folds"_a)
       .def("extend", &QueryStore::extend, "bases"_a, "literals"_a, "new_types"_a)
-      .def("evaluate", &QueryStore::evaluate, "queries"_a, "mask"_a)
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
@@ -46,10 +43,7 @@ void bind_query(nb::module_& m) {
            "max_depth"_a, "max_uses"_a, "critical_f"_a, "caching"_a, nb::keep_alive<0, 1>())
       .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)
       .def("test", &QueryStore::test, "candidates"_a, "number"_a)
-      .def("types", &QueryStore::types, "component"_a)
       .def("literals", &QueryStore::literals, "component"_a)
-      .def("forget", &QueryStore::forget)
-      .def_prop_ro("words", &QueryStore::words)
       .def_prop_ro("n_components", &QueryStore::n_components)
       .def_prop_ro("n_evaluations", &QueryStore::n_evaluations)
       .def_prop_ro("n_steps", &QueryStore::n_steps)

@@ -1,8 +1,6 @@
 // The facts of a database as Python hands them over. Everything that comes from Python is checked here and in the other
-// bind_query files; the parts trust each other.
+// bind files; the parts trust each other.
 #pragma once
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -13,20 +11,13 @@
 #include <string>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "components.hpp"
 #include "relations.hpp"
 
-namespace nb = nanobind;
-
 namespace crosscut::query {
 
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Literal = std::tuple<std::int32_t, bool, std::vector<Term>>;
-using ArgumentTuple = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>;
-using PatternTuple = std::tuple<std::int32_t, bool, std::vector<ArgumentTuple>>;
 
 inline constexpr std::size_t max_arity = 64;
 
@@ -45,7 +36,7 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::size_t rows, std:
 
 class FactStore {
  public:
-  FactStore(Matrix<std::int32_t> fixed, Vector<double> numbers)
+  FactStore(Matrix<std::int32_t> fixed, Array<double> numbers)
       : facts(fixed.shape(0), fixed.shape(1), {fixed.data(), fixed.data() + fixed.size()},
               {numbers.data(), numbers.data() + numbers.size()}) {
     check_constants(fixed.data(), fixed.size(), "fixed");

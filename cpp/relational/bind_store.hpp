@@ -9,6 +9,7 @@
 
 #include "bind_facts.hpp"
 #include "bind_forest.hpp"
+#include "bind_language.hpp"
 #include "growth.hpp"
 #include "refine.hpp"
 #include "statistics.hpp"
@@ -18,7 +19,7 @@ namespace crosscut::query {
 
 class QueryStore {
  public:
-  QueryStore(FactStore& store, std::int64_t step_limit, Vector<std::int64_t> order)
+  QueryStore(FactStore& store, std::int64_t step_limit, Array<std::int64_t> order)
       : store_(store),
         facts_(store.facts),
         components_(facts_),
@@ -33,31 +34,20 @@ class QueryStore {
     CROSSCUT_REQUIRE(step_limit > 0, "step_limit is " + std::to_string(step_limit) + "; it has to be positive");
   }
 
-  void set_language(std::vector<std::int32_t> fixed_types, std::vector<std::int32_t> root_types,
-                    const std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>& modes,
-                    const std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>& lookaheads,
-                    const std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>& auto_lookaheads,
-                    std::int32_t max_lookahead, std::int32_t exhaustive_lookahead) {
+  void set_language(const std::vector<std::int32_t>& fixed_types, const std::vector<std::int32_t>& root_types, const Modes& modes,
+                    const Lookaheads& lookaheads, const AutoLookaheads& auto_lookaheads, std::int32_t max_lookahead,
+                    std::int32_t exhaustive_lookahead) {
     CROSSCUT_REQUIRE(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
-    Language language;
-    language.fixed_types = std::move(fixed_types);
-    language.root_types = std::move(root_types);
-    for (const auto& [literals, source] : modes) {
-      CROSSCUT_REQUIRE(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
-      language.modes.push_back({patterns(literals), source});
-      n_sources_ = std::max(n_sources_, static_cast<std::size_t>(source) + 1);
-    }
-    for (const auto& [first, then] : lookaheads)
-      language.lookaheads.push_back({patterns({first})[0], patterns(then)});
-    for (const auto& [first, slots] : auto_lookaheads)
-      language.auto_lookaheads.push_back({patterns({first})[0], slots});
-    language.max_lookahead = max_lookahead;
-    language.exhaustive_lookahead = exhaustive_lookahead;
+    Language language{.fixed_types = fixed_types, .root_types = root_types, .modes = modes_of(store_, modes), .max_lookahead = max_lookahead,
+                      .exhaustive_lookahead = exhaustive_lookahead};
+    for (const Mode& mode : language.modes) n_sources_ = std::max(n_sources_, static_cast<std::size_t>(mode.source) + 1);
+    for (const auto& [first, then] : lookaheads) language.lookaheads.push_back({pattern_of(store_, first), patterns_of(store_, then)});
+    for (const auto& [first, slots] : auto_lookaheads) language.auto_lookaheads.push_back({pattern_of(store_, first), slots});
     statistics_.reset();
     refinement_ = std::make_unique<Refinement>(components_, std::move(language));
   }
 
-  void set_classes(Vector<std::int32_t> codes, std::int32_t n_classes, Vector<std::int32_t> folds) {
+  void set_classes(Array<std::int32_t> codes, std::int32_t n_classes, Array<std::int32_t> folds) {
     CROSSCUT_REQUIRE(n_classes > 0, "n_classes has to be positive");
     Target target;
     target.n_classes = static_cast<std::size_t>(n_classes);
@@ -66,7 +56,7 @@ class QueryStore {
     set_target(std::move(target), codes.size(), folds);
   }
 
-  void set_values(Vector<double> values, Vector<double> squares, Vector<std::int32_t> folds) {
+  void set_values(Array<double> values, Array<double> squares, Array<std::int32_t> folds) {
     CROSSCUT_REQUIRE(values.size() == squares.size(), "values and squares have different lengths");
     Target target;
     target.values.assign(values.data(), values.data() + values.size());
@@ -87,15 +77,13 @@ class QueryStore {
     return result_of(components_.extend(bases, code, new_types));
   }
 
-  void evaluate(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
+  nb::ndarray<nb::numpy, std::uint64_t> truth(Array<std::int32_t> queries, Array<std::uint64_t> mask) {
     for (std::size_t i = 0; i < queries.size(); i++) check_query(queries.data()[i]);
     check_mask(mask);
-    nb::gil_scoped_release release;
-    truth_.evaluate({queries.data(), queries.size()}, mask.data());
-  }
-
-  nb::ndarray<nb::numpy, std::uint64_t> truth(Vector<std::int32_t> queries, Vector<std::uint64_t> mask) {
-    evaluate(queries, mask);
+    {
+      nb::gil_scoped_release release;
+      truth_.evaluate({queries.data(), queries.size()}, mask.data());
+    }
     std::vector<std::uint64_t> rows;
     rows.reserve(queries.size() * truth_.words());
     for (std::size_t i = 0; i < queries.size(); i++) {
@@ -175,12 +163,6 @@ class QueryStore {
                           std::vector<std::int32_t>(chosen.new_types().begin(), chosen.new_types().end()), query, parts, places);
   }
 
-  std::vector<std::int32_t> types(std::int32_t component) const {
-    check_query(component);
-    const auto own = components_[component].types;
-    return {own.begin(), own.end()};
-  }
-
   std::vector<Literal> literals(std::int32_t component) const {
     check_query(component);
     return decode(components_, components_[component].code);
@@ -188,12 +170,6 @@ class QueryStore {
 
   const Components& components() const { return components_; }
 
-  void forget() {
-    truth_.forget();
-    if (refinement_) refinement_->forget();
-  }
-
-  std::size_t words() const { return truth_.words(); }
   std::size_t n_components() const { return components_.size(); }
   std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
   std::uint64_t n_steps() const { return truth_.n_steps(); }
@@ -214,25 +190,7 @@ class QueryStore {
     return code;
   }
 
-  std::vector<Pattern> patterns(const std::vector<PatternTuple>& literals) const {
-    std::vector<Pattern> result;
-    for (const auto& [predicate, negated, args] : literals) {
-      store_.check_predicate(predicate, args.size());
-      Pattern pattern{predicate, negated, {}};
-      for (const auto& [mark, slot, type, value] : args) {
-        CROSSCUT_REQUIRE(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared), "an argument has an unknown mark");
-        const Argument argument{static_cast<Mark>(mark), slot, type, value};
-        CROSSCUT_REQUIRE(slot < 1 << 16, "a slot is too large");
-        CROSSCUT_REQUIRE(type > first_type_variable - (1 << 16), "a type variable is too large");
-        if (argument.mark == Mark::given) store_.check_term(value, 0, true);
-        pattern.args.push_back(argument);
-      }
-      result.push_back(std::move(pattern));
-    }
-    return result;
-  }
-
-  void set_target(Target target, std::size_t n, Vector<std::int32_t> folds) {
+  void set_target(Target target, std::size_t n, Array<std::int32_t> folds) {
     CROSSCUT_REQUIRE(refinement_ != nullptr, "set_language has to be called first");
     CROSSCUT_REQUIRE(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
     n_folds_ = 0;
@@ -240,15 +198,14 @@ class QueryStore {
       CROSSCUT_REQUIRE(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
       n_folds_ = std::max(n_folds_, folds.data()[i] + 1);
     }
-    statistics_ = std::make_unique<Statistics>(components_, refinement_->language(), std::move(target),
-                                               std::vector<std::int32_t>(folds.data(), folds.data() + n));
+    statistics_ = std::make_unique<Statistics>(std::move(target), std::vector<std::int32_t>(folds.data(), folds.data() + n));
   }
 
   void check_query(std::int32_t query) const {
     CROSSCUT_REQUIRE(query >= 0 && static_cast<std::size_t>(query) < components_.size(), "query " + std::to_string(query) + " is unknown");
   }
 
-  void check_mask(const Vector<std::uint64_t>& mask) const {
+  void check_mask(const Array<std::uint64_t>& mask) const {
     CROSSCUT_REQUIRE(mask.size() == truth_.words(), "mask needs " + std::to_string(truth_.words()) + " words");
     const std::size_t used = facts_.n_examples() % 64;
     CROSSCUT_REQUIRE(used == 0 || mask.data()[mask.size() - 1] >> used == 0, "mask has bits beyond the last example");

@@ -15,27 +15,14 @@ bool contains(const Components& components, std::span<const Term> code, const Te
 
 }  // namespace
 
-// The table's entry for the first component with a hash; -1 if there is none yet.
-std::int32_t& Components::first_with(std::uint64_t hash) {
-  std::size_t slot = hash & (table_.size() - 1);
-  while (table_[slot] >= 0 && all_[static_cast<std::size_t>(table_[slot])].hash != hash) slot = (slot + 1) & (table_.size() - 1);
-  return table_[slot];
-}
-
 std::int32_t Components::add(Record record) {
-  const auto id = static_cast<std::int32_t>(all_.size());
-  if (2 * n_hashes_ + 2 > table_.size()) {
-    const std::vector<std::int32_t> firsts = std::move(table_);
-    table_.assign(2 * firsts.size(), -1);
-    for (std::int32_t first : firsts)
-      if (first >= 0) first_with(all_[static_cast<std::size_t>(first)].hash) = first;
-  }
+  table_.reserve(n_hashes_, [&](std::int32_t first) { return all_[static_cast<std::size_t>(first)].hash; });
   std::int32_t& first = first_with(record.hash);
   n_hashes_ += first < 0;
   record.next = first;
-  first = id;
+  first = static_cast<std::int32_t>(all_.size());
   all_.push_back(record);
-  return id;
+  return first;
 }
 
 void Components::extend(std::span<const std::int32_t> bases, std::span<const Term> added,
@@ -106,19 +93,14 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
 
     slot_.assign(types_.size(), -1);
     own_types_.clear();
-    for (std::size_t i = 0; i < code_.size();) {
-      const std::size_t n = length(code_[i]);
-      for (std::size_t j = i + 1; j < i + n; j++) {
-        if (kind_of(code_[j]) != variable) continue;
-        const auto v = static_cast<std::size_t>(number_of(code_[j]));
-        if (slot_[v] < 0) {
-          slot_[v] = static_cast<std::int32_t>(own_types_.size());
-          own_types_.push_back(types_[v]);
-        }
-        code_[j] = term(variable, slot_[v]);
+    rename(code_, [&](std::int32_t v) {
+      auto& slot = slot_[static_cast<std::size_t>(v)];
+      if (slot < 0) {
+        slot = static_cast<std::int32_t>(own_types_.size());
+        own_types_.push_back(types_[static_cast<std::size_t>(v)]);
       }
-      i += n;
-    }
+      return slot;
+    });
     const std::int32_t id = intern(mine_.empty() ? -1 : bases[mine_[0]], prefix, mine_.size() > 1);
     for (std::size_t v = 0; v < types_.size(); v++)
       if (slot_[v] >= 0)
@@ -168,13 +150,9 @@ bool Components::extend_one(std::int32_t base, std::span<const Term> added, std:
 // A base's literals over the local variables.
 void Components::add_local(Code& code, std::int32_t base, std::size_t offset) const {
   const auto own = (*this)[base].code;
-  for (std::size_t i = 0; i < own.size();) {
-    const std::size_t n = length(own[i]);
-    code.push_back(own[i]);
-    for (std::size_t j = i + 1; j < i + n; j++)
-      code.push_back(kind_of(own[j]) == variable ? own[j] + static_cast<Term>(offset << 2) : own[j]);
-    i += n;
-  }
+  const std::size_t begin = code.size();
+  code.insert(code.end(), own.begin(), own.end());
+  rename(std::span(code).subspan(begin), [&](std::int32_t v) { return v + static_cast<std::int32_t>(offset); });
 }
 
 // Joining components by a literal: the literal comes before the rest of what it joins, so that it is not tested on the

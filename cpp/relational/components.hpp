@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "number_table.hpp"
 #include "relations.hpp"
 
 namespace crosscut::query {
@@ -76,6 +77,15 @@ class Components {
       i += n;
     }
   }
+  // Gives each variable of a code the number rename(its own).
+  template <class Rename>
+  void rename(std::span<Term> code, Rename rename) const {
+    for (std::size_t i = 0, end; i < code.size(); i = end) {
+      end = i + length(code[i]);
+      for (std::size_t j = i + 1; j < end; j++)
+        if (kind_of(code[j]) == variable) code[j] = term(variable, rename(number_of(code[j])));
+    }
+  }
   std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
 
  private:
@@ -108,13 +118,15 @@ class Components {
     std::int32_t form = -1;  // in forms_, once another component with this hash has come
     std::int32_t next = -1;  // the next one with this hash
   };
-  std::int32_t& first_with(std::uint64_t hash);
+  std::int32_t& first_with(std::uint64_t hash) {
+    return table_.find(hash, [&](std::int32_t first) { return all_[static_cast<std::size_t>(first)].hash == hash; });
+  }
   std::int32_t add(Record record);
   const Facts& facts_;
   std::vector<Record> all_;
   std::vector<std::int32_t> store_;
   std::vector<Form> forms_;
-  std::vector<std::int32_t> table_ = std::vector<std::int32_t>(256, -1);  // first component by hash; -1: free
+  NumberTable table_;  // the first component with each hash
   std::size_t n_hashes_ = 0;
 
   // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a component that is known.

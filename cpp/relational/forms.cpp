@@ -53,15 +53,9 @@ void Components::canonicalize(std::span<const Term> code, std::span<const std::i
   for (std::size_t i = 0; i < n; i++) form.numbers[by_colour_[i]] = static_cast<std::int32_t>(i);
 
   renamed_.assign(code.begin(), code.end());
+  rename(renamed_, [&](std::int32_t v) { return form.numbers[static_cast<std::size_t>(v)]; });
   sorted_.clear();
-  for (std::size_t i = 0; i < renamed_.size();) {
-    const std::size_t length_ = length(renamed_[i]);
-    for (std::size_t j = i + 1; j < i + length_; j++)
-      if (kind_of(renamed_[j]) == variable)
-        renamed_[j] = term(variable, form.numbers[static_cast<std::size_t>(number_of(renamed_[j]))]);
-    sorted_.emplace_back(renamed_.data() + i, length_);
-    i += length_;
-  }
+  each_literal(renamed_, [&](const Term* literal, std::size_t n_terms) { sorted_.emplace_back(literal, n_terms); });
   std::sort(sorted_.begin(), sorted_.end(),
             [](auto a, auto b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
   form.key.clear();

@@ -1,7 +1,5 @@
-// Generating the candidate tests of components of some shape; part of refine.cpp.
+// Generates the candidate tests of components of some shape.
 #pragma once
-#include <algorithm>
-#include <bit>
 #include <deque>
 #include <memory>
 #include <span>
@@ -21,69 +19,17 @@ inline std::size_t variable_of(std::int32_t type) { return static_cast<std::size
 // A trail's entry for the number of a mode or rule; entries for variables are their terms.
 inline Term entry(std::size_t number) { return term(constant, static_cast<std::int32_t>(number)); }
 
-inline std::size_t n_slots(std::span<const Pattern> literals, std::size_t least) {
-  for (const Pattern& literal : literals)
-    for (const Argument& argument : literal.args) least = std::max(least, static_cast<std::size_t>(argument.slot + 1));
-  return least;
-}
-
 // Depth-first over the open arguments of a mode's literals, from left to right; what the search emits is in the order of
 // generation, up to the order of the variables, which depends on the path.
 class Generator {
  public:
   Generator(const Components& components, const Language& language) : components_(components), language_(language) {}
-
   // Tests that start with the literals of a mode, for components like these.
-  std::shared_ptr<const Shape> run(std::span<const std::int32_t> components) {
-    auto shape = std::make_shared<Shape>();
-    start(*shape, components);
-    for (std::size_t m = 0; m < language_.modes.size(); m++) {
-      mode_ = static_cast<std::int32_t>(m);
-      trail_.assign(1, entry(m));
-      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0, language_.exhaustive_lookahead);
-    }
-    return shape;
-  }
-
+  std::shared_ptr<const Shape> run(std::span<const std::int32_t> components);
   // Tests that go on from an entry of a shape.
-  std::shared_ptr<const Shape> run_after(const Shape& from, const Shape::Followers& followers, std::span<const std::int32_t> components) {
-    auto shape = std::make_shared<Shape>();
-    start(*shape, components);
-    const std::size_t e = followers.entry;
-    mode_ = from.entries[e].mode;
-    for (std::int32_t type : from.types(e)) {
-      scope_.push_back({term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size())), type, 0});
-      new_types_.push_back(type);
-    }
-    const auto bindings = from.bound(e);
-    for (std::size_t b = 0; b < bindings.size(); b += 2) bound_[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
-    bindings_.assign(bindings.begin(), bindings.end());
-    trail_.assign(from.choices(e).begin(), from.choices(e).end());
-    code_.assign(from.code(e).begin(), from.code(e).end());
-    touched_ = all_;
-    go_on({{}, 0, 0, followers.first_term, followers.depth, followers.exhaustive, {}, false});
-    new_types_.clear();
-    bindings_.clear();
-    code_.clear();
-    return shape;
-  }
+  std::shared_ptr<const Shape> run_after(const Shape& from, const Shape::Followers& followers, std::span<const std::int32_t> components);
 
  private:
-  void start(Shape& shape, std::span<const std::int32_t> components) {
-    shape_ = &shape;
-    scope_.clear();
-    for (std::size_t f = 0; f < language_.fixed_types.size(); f++)
-      scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language_.fixed_types[f], 0});
-    std::int32_t local = 0;
-    for (std::size_t b = 0; b < components.size(); b++)
-      for (std::int32_t type : components_[components[b]].types)
-        scope_.push_back({term(variable, local++), type, std::uint64_t{1} << b});
-    n_old_ = local;
-    bound_.assign(language_.n_type_variables, any_type);
-    all_ = (std::uint64_t{1} << components.size()) - 1;
-    touched_ = 0;
-  }
-
   struct Visible {
     Term term;
     std::int32_t type;
@@ -100,100 +46,26 @@ class Generator {
     bool used;
   };
 
-  // Whether the inputs that are still to come can touch every component.
-  bool can_reach(std::int32_t inputs, std::int32_t depth, std::int32_t exhaustive) const {
-    inputs += std::max(0, language_.max_lookahead - depth) * language_.most_then_inputs;
-    inputs += exhaustive * language_.most_inputs;
-    return std::popcount(all_ & ~touched_) <= inputs;
-  }
-
+  void start(Shape& shape, std::span<const std::int32_t> components);
   void begin(std::span<const Pattern> literals, std::int32_t inputs, std::span<const Term> bound, std::int32_t depth,
-             std::int32_t exhaustive, std::span<const Term> must_use = {}) {
-    if (!can_reach(inputs, depth, exhaustive)) return;
-    const std::size_t first = slots_.size();
-    slots_.insert(slots_.end(), bound.begin(), bound.end());
-    slots_.resize(first + n_slots(literals, bound.size()), -1);
-    Frame frame{literals, first, inputs, code_.size(), depth, exhaustive, must_use, false};
-    literal(frame, 0);
-    slots_.resize(first);
-  }
-
-  void literal(Frame& frame, std::size_t l) {
-    if (l == frame.literals.size()) {
-      if (frame.must_use.empty() || frame.used) complete(frame);
-      return;
-    }
-    const Pattern& pattern = frame.literals[l];
-    code_.push_back(pattern.predicate * 2 + pattern.negated);
-    argument(frame, l, 0);
-    code_.pop_back();
-  }
-
-  void argument(Frame& frame, std::size_t l, std::size_t a) {
-    const Pattern& pattern = frame.literals[l];
-    if (a == pattern.args.size()) {
-      literal(frame, l + 1);
-      return;
-    }
-    const Argument& wanted = pattern.args[a];
-    const std::size_t slot = frame.slots + static_cast<std::size_t>(std::max(wanted.slot, 0));
-    if (wanted.slot >= 0 && slots_[slot] >= 0) {
-      place(frame, l, a, slots_[slot]);
-      return;
-    }
-    const auto bind = [&](Term t) {
-      if (wanted.slot >= 0) slots_[slot] = t;
-      place(frame, l, a, t);
-      if (wanted.slot >= 0) slots_[slot] = -1;
-    };
-    const auto fresh = [&] {
-      const auto type = pattern.negated ? hidden : type_of(wanted);
-      new_types_.push_back(type);
-      const Term t = term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size()) - 1);
-      scope_.push_back({t, type, 0});
-      bind(t);
-      scope_.pop_back();
-      new_types_.pop_back();
-    };
-    switch (wanted.mark) {
-      case Mark::given: place(frame, l, a, wanted.value); break;
-      case Mark::output:
-      case Mark::shared: fresh(); break;
-      case Mark::input:
-      case Mark::either: {
-        const bool counted = wanted.counted;
-        frame.inputs -= counted;
-        // variables made by this very conjunction are reached by name only
-        const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
-        for (std::size_t v = 0; v < visible; v++) {
-          const Visible seen = scope_[v];
-          if (!fits(seen.type, type_of(wanted))) continue;
-          const bool binds = wanted.type <= first_type_variable && bound_[variable_of(wanted.type)] == any_type && seen.type >= 0;
-          if (binds) bind_type(wanted.type, seen.type);
-          trail_.push_back(seen.term);
-          const std::uint64_t before = touched_;
-          touched_ |= seen.base;
-          if (can_reach(frame.inputs, frame.depth, frame.exhaustive)) bind(seen.term);
-          touched_ = before;
-          trail_.pop_back();
-          if (binds) unbind_type(wanted.type);
-        }
-        if (wanted.mark == Mark::either) {
-          trail_.push_back(new_variable);
-          if (can_reach(frame.inputs, frame.depth, frame.exhaustive)) fresh();
-          trail_.pop_back();
-        }
-        frame.inputs += counted;
-        break;
-      }
-    }
-  }
+             std::int32_t exhaustive, std::span<const Term> must_use = {});
+  bool can_reach(std::int32_t inputs, std::int32_t depth, std::int32_t exhaustive) const;
+  // the literals and arguments that are left, one after the other
+  void literal(Frame& frame, std::size_t l);
+  void argument(Frame& frame, std::size_t l, std::size_t a);
+  void place(Frame& frame, std::size_t l, std::size_t a, Term t);
+  void complete(const Frame& frame);
+  bool emit();
+  // in lookahead.cpp
+  bool may_go_on(const Frame& frame);
+  void go_on(const Frame& frame);
+  bool match(const Pattern& pattern, std::size_t position, std::vector<Term>& slots) const;
+  void follow(std::size_t position, std::int32_t depth);
 
   // The type that an argument asks for, as far as it is bound.
   std::int32_t type_of(const Argument& wanted) const {
     return wanted.type <= first_type_variable ? bound_[variable_of(wanted.type)] : wanted.type;
   }
-
   void bind_type(std::int32_t type_variable, std::int32_t type) {
     bound_[variable_of(type_variable)] = type;
     bindings_.push_back(static_cast<std::int32_t>(variable_of(type_variable)));
@@ -203,114 +75,6 @@ class Generator {
   void unbind_type(std::int32_t type_variable) {
     bound_[variable_of(type_variable)] = any_type;
     bindings_.resize(bindings_.size() - 2);
-  }
-
-  void place(Frame& frame, std::size_t l, std::size_t a, Term t) {
-    const bool before = frame.used;
-    frame.used = before || std::find(frame.must_use.begin(), frame.must_use.end(), t) != frame.must_use.end();
-    code_.push_back(t);
-    argument(frame, l, a + 1);
-    code_.pop_back();
-    frame.used = before;
-  }
-
-  void complete(const Frame& frame) {
-    if (!emit())
-      go_on(frame);
-    else if (may_go_on(frame))
-      shape_->followers.push_back({static_cast<std::uint32_t>(shape_->entries.size() - 1),
-                                   static_cast<std::uint32_t>(frame.first_code), frame.depth, frame.exhaustive, nullptr});
-  }
-
-  bool may_go_on(const Frame& frame) {
-    if (frame.exhaustive > 0) return true;
-    if (frame.depth >= language_.max_lookahead) return false;
-    const auto matches = [&](std::size_t position, const auto& rules) {
-      return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return match(rule.first, position, slots_matched_); });
-    };
-    for (std::size_t i = frame.first_code; i < code_.size(); i += components_.length(code_[i]))
-      if (matches(i, language_.lookaheads) || matches(i, language_.auto_lookaheads)) return true;
-    return false;
-  }
-
-  void go_on(const Frame& frame) {
-    if (frame.exhaustive > 0)
-      for (std::size_t m = 0; m < language_.modes.size(); m++) {
-        trail_.push_back(entry(m));
-        begin(language_.modes[m].literals, language_.modes[m].inputs, {}, frame.depth + 1, frame.exhaustive - 1);
-        trail_.pop_back();
-      }
-    if (frame.depth >= language_.max_lookahead || !can_reach(0, frame.depth, 0)) return;
-    const std::size_t end = code_.size();
-    for (std::size_t i = frame.first_code; i < end;) {
-      const std::size_t n = components_.length(code_[i]);
-      follow(i, frame.depth);
-      i += n;
-    }
-  }
-
-  // Whether the literal at `position` of the code matches a template, whose slots it binds in `slots` if so.
-  bool match(const Pattern& pattern, std::size_t position, std::vector<Term>& slots) const {
-    if (code_[position] != pattern.predicate * 2 + pattern.negated) return false;
-    slots.clear();
-    for (std::size_t a = 0; a < pattern.args.size(); a++) {
-      const Argument& wanted = pattern.args[a];
-      const Term found = code_[position + 1 + a];
-      if (wanted.mark == Mark::given && found != wanted.value) return false;
-      if (wanted.slot < 0) continue;
-      const auto slot = static_cast<std::size_t>(wanted.slot);
-      if (slots.size() <= slot) slots.resize(slot + 1, -1);
-      if (slots[slot] >= 0 && slots[slot] != found) return false;
-      slots[slot] = found;
-    }
-    return true;
-  }
-
-  void follow(std::size_t position, std::int32_t depth) {
-    // lookaheads may follow each other, so every depth has its own buffers
-    const auto at = static_cast<std::size_t>(depth);
-    if (matched_.size() <= at) matched_.resize(at + 1);
-    for (std::size_t r = 0; r < language_.lookaheads.size(); r++) {
-      const Lookahead& rule = language_.lookaheads[r];
-      if (!match(rule.first, position, matched_[at].slots)) continue;
-      trail_.push_back(entry(r));
-      begin(rule.then, rule.inputs, matched_[at].slots, depth + 1, 0);
-      trail_.pop_back();
-    }
-    for (std::size_t r = 0; r < language_.auto_lookaheads.size(); r++) {
-      const AutoLookahead& rule = language_.auto_lookaheads[r];
-      if (!match(rule.first, position, matched_[at].slots)) continue;
-      std::vector<Term>& listed = matched_[at].listed;
-      listed.clear();
-      for (std::int32_t s : rule.slots) {
-        const auto slot = static_cast<std::size_t>(s);
-        if (slot < matched_[at].slots.size() && kind_of(matched_[at].slots[slot]) == variable) listed.push_back(matched_[at].slots[slot]);
-      }
-      if (listed.empty()) continue;
-      for (std::size_t m = 0; m < language_.modes.size(); m++) {
-        trail_.push_back(entry(language_.lookaheads.size() + r));
-        trail_.push_back(entry(m));
-        begin(language_.modes[m].literals, language_.modes[m].inputs, {}, depth + 1, 0, matched_[at].listed);
-        trail_.pop_back();
-        trail_.pop_back();
-      }
-    }
-  }
-
-  // False if the test does not touch all of the components: without the others it is one of another shape.
-  bool emit() {
-    if (touched_ != all_) return false;
-    std::int32_t n = 0;
-    for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
-    shape_->added.insert(shape_->added.end(), code_.begin(), code_.end());
-    shape_->new_types.insert(shape_->new_types.end(), new_types_.begin(), new_types_.end());
-    shape_->trail.insert(shape_->trail.end(), trail_.begin(), trail_.end());
-    shape_->bindings.insert(shape_->bindings.end(), bindings_.begin(), bindings_.end());
-    shape_->entries.push_back({mode_, n, static_cast<std::uint32_t>(shape_->added.size()),
-                               static_cast<std::uint32_t>(shape_->new_types.size()),
-                               static_cast<std::uint32_t>(shape_->trail.size()),
-                               static_cast<std::uint32_t>(shape_->bindings.size())});
-    return true;
   }
 
   const Components& components_;

@@ -8,9 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "refine.hpp"
-#include "statistics.hpp"
-#include "truth.hpp"
+#include "choice.hpp"
 
 namespace crosscut::query {
 
@@ -53,7 +51,8 @@ struct Forest {
 class Growth {
  public:
   Growth(Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, Settings settings)
-      : components_(components), truth_(truth), refinement_(refinement), statistics_(statistics), settings_(std::move(settings)) {}
+      : components_(components), truth_(truth), refinement_(refinement), statistics_(statistics),
+        choice_(components, refinement, truth, statistics), settings_(std::move(settings)) {}
 
   // `tasks`: the fold each tree leaves out, -1 for none. `root`: what every query starts with.
   Forest grow(std::span<const std::int32_t> tasks, const Extension& root);
@@ -87,6 +86,8 @@ class Growth {
   // statistics of its own among them.
   void refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
               std::int32_t level);
+  void add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle);
+  void fork(const Path& path, Bundle& bundle);
   bool stops(std::span<const double> all) const;
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;
@@ -96,14 +97,13 @@ class Growth {
   Truth& truth_;
   Refinement& refinement_;
   const Statistics& statistics_;
+  Choice choice_;
   Settings settings_;
   std::vector<std::int32_t> folds_;  // of the tasks
   // of the bundle at hand
   std::vector<std::int32_t> folds_here_;
   std::vector<std::uint8_t> barred_;
   Candidates candidates_;
-  Segments segments_;
-  Scratch scratch_;
   std::deque<Bundle> bundles_;  // by level
   // of `extend`
   Extension extension_;

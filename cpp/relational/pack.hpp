@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "components.hpp"
+#include "number_table.hpp"
 #include "relations.hpp"
 
 namespace crosscut::query {
@@ -24,7 +25,7 @@ struct Effort {
 
 class Pack {
  public:
-  Pack(Facts& facts, const Components& components, Tails* tails) : facts_(facts), components_(components), tails_(tails), steps_(1), table_(64, -1), left_(1, 0) {}
+  Pack(Facts& facts, const Components& components, Tails* tails) : facts_(facts), components_(components), tails_(tails), steps_(1), left_(1, 0) {}
   void reserve(std::size_t n_queries);  // makes room for queries without tails
   // Adds a literal after step `before` (0: none), or finds it there. Sets `bound` for the variables that it binds.
   std::int32_t add(std::int32_t before, const Term* literal, std::vector<char>& bound);
@@ -77,8 +78,14 @@ class Pack {
 
   std::int32_t find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch,
                            std::uint64_t hash);
-  std::int32_t case_of(std::int32_t of, std::uint32_t row) const;
-  void grow_table();
+  // Of a literal and what it follows; of literals after a switch, of their constants instead.
+  static std::uint64_t hash_of(std::int32_t before, std::span<const Term> code) {
+    std::uint64_t h = static_cast<std::uint64_t>(before) * 0x9E3779B97F4A7C15ull;
+    for (Term t : code) h = mix(h, t);
+    return h;
+  }
+  static std::uint64_t mix(std::uint64_t h, std::int32_t value) { return (h ^ static_cast<std::uint32_t>(value)) * 0xBF58476D1CE4E5B9ull; }
+  std::int32_t case_of(std::int32_t of, std::uint32_t row);
   bool begin(const Step& step, std::int32_t* key);
   std::int32_t visit(std::int32_t step);
   std::int32_t visit_switch(std::int32_t step);
@@ -98,7 +105,7 @@ class Pack {
   Tails* tails_;
   std::vector<Step> steps_;                     // the first is the empty query, before every first literal
   Code codes_, pattern_;
-  std::vector<std::int32_t> table_;             // steps by the hash of their code and what they follow; -1: free
+  NumberTable table_;                           // steps by the hash of their code and what they follow
   std::vector<Term> keys_;
   std::vector<std::pair<int, std::int32_t>> outputs_;
   std::vector<std::pair<int, int>> repeated_;

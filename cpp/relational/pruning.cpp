@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "growth.hpp"
 
@@ -22,8 +23,7 @@ double deviation(double confidence) {
 
 class Pruner {
  public:
-  Pruner(const Tree& tree, std::size_t width, double confidence)
-      : prediction(tree.prediction), leaf(tree.size()), tree_(tree), width_(width), confidence_(confidence) {
+  Pruner(const Tree& tree, std::size_t width) : prediction(tree.prediction), leaf(tree.size()), tree_(tree), width_(width) {
     for (std::size_t i = 0; i < tree.size(); i++) leaf[i] = tree.test[i] < 0;
   }
 
@@ -38,30 +38,27 @@ class Pruner {
     }
   }
 
-  double replace(std::size_t node) {
-    double n = 0;
-    for (std::size_t c = 0; c < width_; c++) n += tree_.statistics[node * width_ + c];
-    const double errors = n - tree_.statistics[node * width_ + static_cast<std::size_t>(prediction[node])];
-    const double as_leaf = n > 0 ? errors + additional_errors(n, errors, confidence_) : 0.0;
+  // Makes leaves of nodes whose subtrees are expected to be no better, by what a node is expected to cost as a leaf.
+  template <class Cost>
+  double replace(std::size_t node, const Cost& cost) {
+    const double as_leaf = cost(tree_.statistics.data() + node * width_, prediction[node]);
     if (leaf[node]) return as_leaf;
-    const double below = replace(node + 1) + replace(static_cast<std::size_t>(tree_.no[node]));
+    const double below = replace(node + 1, cost) + replace(static_cast<std::size_t>(tree_.no[node]), cost);
     if (as_leaf > below) return below;
     leaf[node] = true;
     return as_leaf;
   }
 
-  // Squared deviations that M5 expects of as many new examples: those seen, times (n + 1) / (n - 1) in every leaf.
-  double replace_means(std::size_t node) {
-    const double* own = tree_.statistics.data() + node * width_;
-    const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
-    const double as_leaf = squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);
-    if (leaf[node]) return as_leaf;
-    const double below = replace_means(node + 1) + replace_means(static_cast<std::size_t>(tree_.no[node]));
-    if (as_leaf > below) return below;
-    leaf[node] = true;
-    return as_leaf;
+  Tree pruned() const {
+    Tree result;
+    copy(0, result);
+    return result;
   }
 
+  std::vector<double> prediction;
+  std::vector<char> leaf;
+
+ private:
   void copy(std::size_t node, Tree& result) const {
     const std::size_t at = result.size();
     result.test.push_back(leaf[node] ? -1 : tree_.test[node]);
@@ -75,13 +72,8 @@ class Pruner {
     copy(static_cast<std::size_t>(tree_.no[node]), result);
   }
 
-  std::vector<double> prediction;
-  std::vector<char> leaf;
-
- private:
   const Tree& tree_;
   std::size_t width_;
-  double confidence_;
 };
 
 }  // namespace
@@ -99,20 +91,24 @@ double additional_errors(double n, double errors, double confidence) {
 }
 
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence) {
-  Pruner pruner(tree, width, confidence);
+  Pruner pruner(tree, width);
   pruner.merge(0);
-  if (pessimistic) pruner.replace(0);
-  Tree result;
-  pruner.copy(0, result);
-  return result;
+  if (pessimistic)
+    pruner.replace(0, [&](const double* counts, double prediction) {
+      const double n = std::accumulate(counts, counts + width, 0.0), errors = n - counts[static_cast<std::size_t>(prediction)];
+      return n > 0 ? errors + additional_errors(n, errors, confidence) : 0.0;
+    });
+  return pruner.pruned();
 }
 
 Tree prune_means(const Tree& tree, std::size_t width) {
-  Pruner pruner(tree, width, 0.0);
-  pruner.replace_means(0);
-  Tree result;
-  pruner.copy(0, result);
-  return result;
+  Pruner pruner(tree, width);
+  // squared deviations that M5 expects of as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
+  pruner.replace(0, [](const double* own, double) {
+    const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
+    return squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);
+  });
+  return pruner.pruned();
 }
 
 void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const std::vector<std::uint64_t>& reached,

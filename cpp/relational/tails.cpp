@@ -31,24 +31,19 @@ Tails::Place Tails::place(std::int32_t component) {
   code_.assign(own.code.begin() + static_cast<std::ptrdiff_t>(own.prefix), own.code.end());
   renamed_.assign(own.types.size(), -1);
   std::int32_t on = -1, n_variables = 1;
-  for (std::size_t i = 0; i < code_.size();) {
-    const std::size_t n = components_.length(code_[i]);
-    for (std::size_t j = i + 1; j < i + n; j++) {
-      if (kind_of(code_[j]) != variable) continue;
-      const std::int32_t v = number_of(code_[j]);
-      auto& name = renamed_[static_cast<std::size_t>(v)];
-      if (static_cast<std::size_t>(v) < n_before) {
-        if (on >= 0 && on != v) return places_[at];
-        on = v;
-        name = 0;
-      } else if (name < 0) {
-        name = n_variables++;
-      }
-      code_[j] = term(variable, name);
+  bool single = true;  // whether it is on one variable only
+  components_.rename(code_, [&](std::int32_t v) {
+    auto& name = renamed_[static_cast<std::size_t>(v)];
+    if (static_cast<std::size_t>(v) < n_before) {
+      single = single && (on < 0 || on == v);
+      on = v;
+      name = 0;
+    } else if (name < 0) {
+      name = n_variables++;
     }
-    i += n;
-  }
-  if (on < 0) return places_[at];
+    return name;
+  });
+  if (on < 0 || !single) return places_[at];
   const std::int32_t type = own.types[static_cast<std::size_t>(on)];
   auto kind = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& k) { return k->type == type; });
   if (kind == kinds_.end()) {
@@ -65,20 +60,10 @@ std::int32_t Tails::number(Kind& kind, const Code& code, std::size_t n_variables
     for (Term t : of) h = scramble(h ^ static_cast<std::uint32_t>(t));
     return h;
   };
-  const auto slot_of = [&](const Code& of) {
-    std::size_t slot = hash_of(of) & (kind.table.size() - 1);
-    while (kind.table[slot] >= 0 && kind.codes[static_cast<std::size_t>(kind.table[slot])] != of)
-      slot = (slot + 1) & (kind.table.size() - 1);
-    return slot;
-  };
-  if (kind.table.size() < 2 * kind.codes.size() + 2) {
-    kind.table.assign(std::max<std::size_t>(64, 2 * kind.table.size()), -1);
-    for (std::size_t t = 0; t < kind.codes.size(); t++) kind.table[slot_of(kind.codes[t])] = static_cast<std::int32_t>(t);
-  }
-  const std::size_t slot = slot_of(code);
-  if (kind.table[slot] >= 0) return kind.table[slot];
-  const auto tail = static_cast<std::int32_t>(kind.codes.size());
-  kind.table[slot] = tail;
+  kind.table.reserve(kind.codes.size(), [&](std::int32_t tail) { return hash_of(kind.codes[static_cast<std::size_t>(tail)]); });
+  std::int32_t& tail = kind.table.find(hash_of(code), [&](std::int32_t known) { return kind.codes[static_cast<std::size_t>(known)] == code; });
+  if (tail >= 0) return tail;
+  tail = static_cast<std::int32_t>(kind.codes.size());
   kind.codes.push_back(code);
   std::vector<char> bound(n_variables, 0);
   bound[0] = 1;

@@ -30,7 +30,7 @@ class Tails {
     std::int32_t type;
     Pack pack;                          // all tails, on variable 0
     std::vector<Code> codes;            // per tail
-    std::vector<std::int32_t> table;    // tails by the hash of their code; -1: free
+    NumberTable table;                  // tails by the hash of their code
     std::size_t words = 1;              // of a set of tails
     std::vector<std::uint64_t> keys;    // open addressing by example and value; ~0: free
     std::vector<std::uint64_t> rows;    // per slot: the tails known, those found

@@ -6,44 +6,6 @@
 
 namespace crosscut::query {
 
-void Sets::clear() {
-  size_ = 1;
-  all_.assign(words_, 0);
-  table_.assign(64, -1);
-  table_[0] = 0;
-}
-
-std::pair<std::int32_t, std::int32_t> Sets::add(std::int32_t number, const std::uint64_t* mask) {
-  const auto combine = [&](auto of) {
-    all_.resize((size_ + 1) * words_);
-    const std::uint64_t* known = (*this)[number];
-    for (std::size_t w = 0; w < words_; w++) all_[size_ * words_ + w] = of(known[w], mask[w]);
-    return intern();
-  };
-  const std::int32_t beyond = combine([](std::uint64_t known, std::uint64_t asked) { return asked & ~known; });
-  if (beyond == 0) return {0, number};
-  return {beyond, combine([](std::uint64_t known, std::uint64_t asked) { return asked | known; })};
-}
-
-std::int32_t Sets::intern() {
-  // the empty set has hash 0
-  const auto slot_of = [&](std::size_t set) {
-    const std::uint64_t* own = all_.data() + set * words_;
-    std::uint64_t hash = 0;
-    for (std::size_t w = 0; w < words_; w++) hash = (hash ^ own[w]) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
-    std::size_t slot = hash & (table_.size() - 1);
-    while (table_[slot] >= 0 && !std::equal(own, own + words_, (*this)[table_[slot]])) slot = (slot + 1) & (table_.size() - 1);
-    return slot;
-  };
-  if (2 * size_ + 2 > table_.size()) {
-    table_.assign(2 * table_.size(), -1);
-    for (std::size_t set = 0; set < size_; set++) table_[slot_of(set)] = static_cast<std::int32_t>(set);
-  }
-  std::int32_t& found = table_[slot_of(size_)];
-  if (found < 0) found = static_cast<std::int32_t>(size_++);
-  return found;
-}
-
 void Truth::forget() {
   for (std::int32_t query : remembered_) {
     const auto at = static_cast<std::size_t>(query);

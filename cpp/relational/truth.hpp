@@ -10,6 +10,7 @@
 #include "components.hpp"
 #include "pack.hpp"
 #include "relations.hpp"
+#include "sets.hpp"
 #include "tails.hpp"
 
 namespace crosscut::query {
@@ -24,23 +25,6 @@ struct TruthTable {
   std::size_t width = 0;
   std::vector<std::uint64_t> known, bits;
   std::vector<std::int32_t> rows;  // per example: the number of its row
-};
-
-// Sets of examples, each kept once, so that equal sets have equal numbers. Number 0 is the empty set.
-class Sets {
- public:
-  explicit Sets(std::size_t words) : words_(words) { clear(); }
-  void clear();
-  // Valid until the next set is added.
-  const std::uint64_t* operator[](std::int32_t number) const { return all_.data() + static_cast<std::size_t>(number) * words_; }
-  // What `mask` holds beyond a set, and the union of both.
-  std::pair<std::int32_t, std::int32_t> add(std::int32_t number, const std::uint64_t* mask);
-
- private:
-  std::int32_t intern();  // the set that has been put at the end
-  std::size_t words_, size_ = 0;
-  std::vector<std::uint64_t> all_;
-  std::vector<std::int32_t> table_;  // by hash; -1: free
 };
 
 class Truth {

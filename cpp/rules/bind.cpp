@@ -1,5 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -9,26 +7,14 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "search.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace crosscut::rules {
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool holds, const std::string& message) {
-  if (!holds) throw std::invalid_argument(message);
-}
 
 Kind kind_of(const std::string& name) {
   if (name == "ratio") return Kind::ratio;
@@ -42,34 +28,34 @@ const std::array<std::string, 4> operators{"<=", ">", "=", "!="};  // by Operato
 
 class RuleTable {
  public:
-  RuleTable(Matrix<std::uint32_t> ranks, Vector<std::int32_t> n_values, Vector<std::uint8_t> nominal,
-            const std::vector<Vector<float>>& values, Vector<std::int32_t> codes, std::int32_t n_classes, std::optional<Vector<double>> weights) {
+  RuleTable(Matrix<std::uint32_t> ranks, Array<std::int32_t> n_values, Array<std::uint8_t> nominal,
+            const std::vector<Array<float>>& values, Array<std::int32_t> codes, std::int32_t n_classes, std::optional<Array<double>> weights) {
     table_.n_features = ranks.shape(0);
     table_.n_rows = ranks.shape(1);
-    require(table_.n_rows > 0 && table_.n_rows < (std::size_t{1} << 31), "ranks needs at least one row, and fewer than 2^31");
-    require(n_classes >= 1 && n_classes <= 256, "n_classes has to be from 1 to 256");
-    require(n_values.size() == table_.n_features && nominal.size() == table_.n_features, "n_values and nominal need one entry per column");
-    require(codes.size() == table_.n_rows, "codes needs one entry per row");
+    need(table_.n_rows > 0 && table_.n_rows < (std::size_t{1} << 31), "ranks needs at least one row, and fewer than 2^31");
+    need(n_classes >= 1 && n_classes <= 256, "n_classes has to be from 1 to 256");
+    need(n_values.size() == table_.n_features && nominal.size() == table_.n_features, "n_values and nominal need one entry per column");
+    need(codes.size() == table_.n_rows, "codes needs one entry per row");
     table_.n_classes = static_cast<std::size_t>(n_classes);
     table_.ranks.assign(ranks.data(), ranks.data() + ranks.size());
     for (std::size_t f = 0; f < table_.n_features; f++) {
-      require(n_values.data()[f] >= 0, "n_values must not be negative");
+      need(n_values.data()[f] >= 0, "n_values must not be negative");
       table_.n_values.push_back(static_cast<std::uint32_t>(n_values.data()[f]));
       const std::uint32_t* column = table_.column(f);
-      for (std::size_t i = 0; i < table_.n_rows; i++) require(column[i] <= table_.n_values[f], "a rank is larger than n_values");
+      for (std::size_t i = 0; i < table_.n_rows; i++) need(column[i] <= table_.n_values[f], "a rank is larger than n_values");
     }
     table_.nominal.assign(nominal.data(), nominal.data() + nominal.size());
-    require(values.size() == table_.n_features, "values needs one array per column");
+    need(values.size() == table_.n_features, "values needs one array per column");
     for (std::size_t f = 0; f < table_.n_features; f++) {
-      require(table_.nominal[f] || values[f].size() == table_.n_values[f], "values needs n_values numbers per numeric column");
+      need(table_.nominal[f] || values[f].size() == table_.n_values[f], "values needs n_values numbers per numeric column");
       table_.values.emplace_back(values[f].data(), values[f].data() + values[f].size());
     }
     table_.codes.assign(codes.data(), codes.data() + codes.size());
-    for (std::int32_t code : table_.codes) require(code >= 0 && code < n_classes, "codes has a class beyond n_classes");
+    for (std::int32_t code : table_.codes) need(code >= 0 && code < n_classes, "codes has a class beyond n_classes");
     if (weights) {
-      require(weights->size() == table_.n_rows, "weights needs one entry per row");
+      need(weights->size() == table_.n_rows, "weights needs one entry per row");
       table_.weights.assign(weights->data(), weights->data() + weights->size());
-      for (double w : table_.weights) require(std::isfinite(w) && w >= 0, "weights must be finite and not negative");
+      for (double w : table_.weights) need(std::isfinite(w) && w >= 0, "weights must be finite and not negative");
     }
     table_.prepare();
     memory_.emplace(table_);
@@ -77,27 +63,24 @@ class RuleTable {
 
   // The conditions of each rule that was found: feature, operator and threshold or category.
   std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> search(
-      Matrix<std::uint64_t> rows, Vector<std::int32_t> targets, Matrix<double> a, Vector<double> b, const std::string& kind, bool greedy,
+      Matrix<std::uint64_t> rows, Array<std::int32_t> targets, Matrix<double> a, Array<double> b, const std::string& kind, bool greedy,
       std::int32_t width, std::int32_t max_length, double least_weight, double significance,
       bool unequal) {
     const std::size_t n = rows.shape(0);
-    require(rows.shape(1) == table_.words, "rows needs " + std::to_string(table_.words) + " words per search");
-    require(targets.size() == n && b.size() == n && a.shape(0) == n && a.shape(1) == table_.n_classes,
+    need(rows.shape(1) == table_.words, "rows needs a bit per row of the table");
+    need(targets.size() == n && b.size() == n && a.shape(0) == n && a.shape(1) == table_.n_classes,
             "targets, a and b need one entry per search, a also one per class");
-    require(width >= 1 && max_length >= 0, "width has to be positive and max_length not negative");
-    const std::size_t used = table_.n_rows % 64;
+    need(width >= 1 && max_length >= 0, "width has to be positive and max_length not negative");
     std::vector<Search> searches;
     for (std::size_t s = 0; s < n; s++) {
       const std::int32_t target = targets.data()[s];
-      require(target >= -1 && target < static_cast<std::int32_t>(table_.n_classes), "targets names an unknown class");
-      require((target < 0) == (targets.data()[0] < 0), "targets has to be -1 for all searches or for none");
-      const std::uint64_t* own = rows.data() + s * table_.words;
-      require(used == 0 || own[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
-      searches.push_back({own, target, a.data() + s * table_.n_classes, b.data()[s]});
+      need(target >= -1 && target < static_cast<std::int32_t>(table_.n_classes), "targets names an unknown class");
+      need((target < 0) == (targets.data()[0] < 0), "targets has to be -1 for all searches or for none");
+      searches.push_back({checked(rows.data() + s * table_.words), target, a.data() + s * table_.n_classes, b.data()[s]});
     }
     const Settings settings{kind_of(kind), greedy, width, max_length, least_weight, significance, unequal};
     if (n > 0)
-      require(settings.kind == Kind::foil ? targets.data()[0] >= 0 : settings.kind != Kind::entropy || targets.data()[0] < 0,
+      need(settings.kind == Kind::foil ? targets.data()[0] >= 0 : settings.kind != Kind::entropy || targets.data()[0] < 0,
               "kind foil needs targets, entropy must not have them");
     std::vector<std::vector<Condition>> found;
     {
@@ -112,11 +95,9 @@ class RuleTable {
     return result;
   }
 
-  std::int64_t n_conditions(Vector<std::uint64_t> rows) const {
-    require(rows.size() == table_.words, "rows needs " + std::to_string(table_.words) + " words");
-    const std::size_t used = table_.n_rows % 64;
-    require(used == 0 || rows.data()[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
-    return table_.n_conditions(rows.data());
+  std::int64_t n_conditions(Array<std::uint64_t> rows) const {
+    need(rows.size() == table_.words, "rows needs a bit per row of the table");
+    return table_.n_conditions(checked(rows.data()));
   }
 
   // The rows that meet all of some conditions, as bits.
@@ -124,13 +105,13 @@ class RuleTable {
     Bits met(table_.words, ~std::uint64_t{0});
     if (table_.n_rows % 64) met.back() >>= 64 - table_.n_rows % 64;
     for (const auto& [feature, op, value] : conditions) {
-      require(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "conditions names no column");
+      need(feature >= 0 && static_cast<std::size_t>(feature) < table_.n_features, "conditions names no column");
       const auto f = static_cast<std::size_t>(feature);
       const auto known = std::find(operators.begin(), operators.end(), op);
-      require(known != operators.end(), "an operator of conditions has to be <=, >, = or !=");
+      need(known != operators.end(), "an operator of conditions has to be <=, >, = or !=");
       const auto code = static_cast<std::int32_t>(known - operators.begin());
-      require((code >= equal) == (table_.nominal[f] != 0), "<= and > are for numeric columns, = and != for nominal ones");
-      require(!table_.nominal[f] || (value >= 0 && value < table_.n_values[f]), "conditions has an unknown category");
+      need((code >= equal) == (table_.nominal[f] != 0), "<= and > are for numeric columns, = and != for nominal ones");
+      need(!table_.nominal[f] || (value >= 0 && value < table_.n_values[f]), "conditions has an unknown category");
       table_.narrow(met, feature, code, table_.rank_of(f, value), met);
     }
     return nb::bytes(reinterpret_cast<const char*>(met.data()), met.size() * sizeof met[0]);
@@ -138,7 +119,7 @@ class RuleTable {
 
   std::size_t few() const { return memory_->few; }
   void set_few(std::size_t rows) {
-    require(rows <= most_few, "few must be at most " + std::to_string(most_few));
+    need(rows <= most_few, "few must be at most 64");
     memory_->few = rows;
   }
 
@@ -148,6 +129,12 @@ class RuleTable {
   }
 
  private:
+  const std::uint64_t* checked(const std::uint64_t* rows) const {
+    const std::size_t used = table_.n_rows % 64;
+    need(used == 0 || rows[table_.words - 1] >> used == 0, "rows has bits beyond the last row");
+    return rows;
+  }
+
   Table table_;
   std::optional<Memory> memory_;
 };
@@ -155,12 +142,13 @@ class RuleTable {
 }  // namespace
 }  // namespace crosscut::rules
 
-void bind_rules(nb::module_& m) {
-  using crosscut::rules::RuleTable;
+void bind_rules(nanobind::module_& m) {
+  using namespace crosscut;
+  using rules::RuleTable;
   nb::class_<RuleTable>(m, "RuleTable")
-      .def(nb::init<crosscut::rules::Matrix<std::uint32_t>, crosscut::rules::Vector<std::int32_t>,
-                    crosscut::rules::Vector<std::uint8_t>, const std::vector<crosscut::rules::Vector<float>>&,
-                    crosscut::rules::Vector<std::int32_t>, std::int32_t, std::optional<crosscut::rules::Vector<double>>>(),
+      .def(nb::init<Matrix<std::uint32_t>, Array<std::int32_t>,
+                    Array<std::uint8_t>, const std::vector<Array<float>>&,
+                    Array<std::int32_t>, std::int32_t, std::optional<Array<double>>>(),
            "ranks"_a, "n_values"_a, "nominal"_a, "values"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
       .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "kind"_a, "greedy"_a, "width"_a, "max_length"_a,
            "least_weight"_a, "significance"_a, "unequal"_a)

@@ -8,18 +8,9 @@ namespace crosscut::rules {
 
 void Refinement::compare(Bundle& bundle) {
   std::array<std::int32_t, most_few> rows{};
-  Few pass{};
-  pass.kind = bundle.kind;
-  pass.any = bundle.any;
-  pass.unequal = settings_.unequal;
-  pass.rows = rows.data();
-  pass.ranks = table_.ranks.data();
-  pass.n_all = table_.n_rows;
-  pass.n_features = table_.n_features;
-  pass.n_values = table_.n_values.data();
-  pass.nominal = table_.nominal.data();
-  pass.least_weight = static_cast<float>(settings_.least_weight);
-  pass.bundle = &bundle;
+  Few pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .rows = rows.data(), .ranks = table_.ranks.data(),
+           .n_all = table_.n_rows, .n_features = table_.n_features, .n_values = table_.n_values.data(), .nominal = table_.nominal.data(),
+           .least_weight = static_cast<float>(settings_.least_weight), .bundle = &bundle};
   for (std::size_t l = 0; l < bundle.states.size(); l++) {
     const State& state = *bundle.states[l];
     const Bits& first = table_.of_class[any_ ? 0 : static_cast<std::size_t>(state.target)];

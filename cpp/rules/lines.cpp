@@ -26,36 +26,23 @@ void spread(std::uint64_t lanes, std::size_t n, std::uint8_t* line) {
 
 void Refinement::scan(Bundle& bundle) {
   make_lines(bundle);
-  std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f);
-  const std::vector<float> least_weight(n_lanes_, static_cast<float>(settings_.least_weight));
-  for (std::size_t l = 0; l < bundle.states.size(); l++) {
-    for (std::size_t c = 0; c < bundle.states[l]->a.size(); c++) a[c * n_lanes_ + l] = static_cast<float>(bundle.states[l]->a[c]);
-    b[l] = static_cast<float>(bundle.states[l]->b);
-  }
   constexpr std::size_t most_surveyed = 16;  // wider beams take longer to survey than it spares
   const auto infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> whole(n_lanes_, 0.0f), reached(bundle.width <= most_surveyed ? bundle.width * n_lanes_ : 0, -infinity);
-  for (std::size_t l = 0; l < bundle.states.size(); l++) whole[l] = static_cast<float>(bundle.states[l]->n);
-  Scan pass{};
-  pass.kind = bundle.kind;
-  pass.any = bundle.any;
-  pass.unequal = settings_.unequal;
-  pass.n_groups = static_cast<std::int32_t>(n_lanes_ / group_lanes);
-  pass.n_columns = static_cast<std::int32_t>(n_columns_);
-  pass.weights = table_.weights.empty() ? nullptr : table_.weights.data();
-  pass.sets = memory_.set_of_row.data();
-  pass.lines = lines_.data();
-  pass.a = a.data();
-  pass.b = b.data();
-  pass.least = bundle.least.data();
-  pass.least_weight = least_weight.data();
-  pass.width = bundle.width;
-  pass.reached = reached.empty() ? nullptr : reached.data();
-  pass.tolerance = bundle.tolerance.data();
-  pass.whole = whole.data();
-  pass.bundle = &bundle;
+  std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f), whole(n_lanes_, 0.0f);
+  std::vector<float> reached(bundle.width <= most_surveyed ? bundle.width * n_lanes_ : 0, -infinity);
+  const std::vector<float> least_weight(n_lanes_, static_cast<float>(settings_.least_weight));
+  for (std::size_t l = 0; l < bundle.states.size(); l++) {
+    const State& state = *bundle.states[l];
+    for (std::size_t c = 0; c < state.a.size(); c++) a[c * n_lanes_ + l] = static_cast<float>(state.a[c]);
+    b[l] = static_cast<float>(state.b);
+    whole[l] = static_cast<float>(state.n);
+  }
   if (memory_.sorted.size() < rows_.size() + 16) memory_.sorted.resize(rows_.size() + 16);
-  pass.rows = memory_.sorted.data();
+  Scan pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .n_groups = static_cast<std::int32_t>(n_lanes_ / group_lanes),
+            .n_columns = static_cast<std::int32_t>(n_columns_), .rows = memory_.sorted.data(), .sets = memory_.set_of_row.data(),
+            .weights = table_.weights.empty() ? nullptr : table_.weights.data(), .lines = lines_.data(), .a = a.data(), .b = b.data(),
+            .least = bundle.least.data(), .least_weight = least_weight.data(), .width = bundle.width,
+            .reached = reached.empty() ? nullptr : reached.data(), .tolerance = bundle.tolerance.data(), .whole = whole.data(), .bundle = &bundle};
   for (std::size_t f = 0; f < table_.n_features; f++) {
     pass.n_rows = sort_rows(f, memory_.sorted.data());
     if (pass.n_rows == 0) continue;

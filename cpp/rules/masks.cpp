@@ -37,13 +37,8 @@ void Refinement::walk(Bundle& bundle) {
   if (memory_.sorted.size() < at_a_time * per_feature) memory_.sorted.resize(at_a_time * per_feature);
   std::vector<float> reached(2 * bundle.width * n_lanes_, -std::numeric_limits<float>::infinity());
   std::vector<Walk> passes;
-  Walk pass{};
-  pass.kind = bundle.kind;
-  pass.any = bundle.any;
-  pass.unequal = settings_.unequal;
-  pass.least_weight = static_cast<float>(settings_.least_weight);
-  pass.width = bundle.width;
-  pass.bundle = &bundle;
+  Walk pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .least_weight = static_cast<float>(settings_.least_weight),
+            .width = bundle.width, .bundle = &bundle};
   for (std::size_t first = 0; first < table_.n_features; first += at_a_time) {
     passes.clear();
     std::size_t room = 0;

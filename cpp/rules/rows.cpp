@@ -57,7 +57,7 @@ void Refinement::gather(const Bundle& bundle) {
 // Puts the bundle's rows in the order of a feature, those with a missing value left out; `sorted` needs room for 16 more.
 // Returns how many.
 std::size_t Refinement::sort_rows(std::size_t f, std::int32_t* sorted) {
-  const auto& order = memory_.orders.of(f);
+  const auto& order = table_.order[f];
   // by trial: a row costs this much to be marked and found, or to be looked up; and a row of the table to be passed over
   const std::size_t n = 6 * rows_.size() + table_.n_rows < 5 * order.size()
                             ? memory_.sorter.sort(table_, f, rows_, sorted)

@@ -235,7 +235,7 @@ class Run {
         table_.narrow(rows, before.feature, before.op, before.rank, rows);
       }
       if (each.op == at_most || each.op == above)
-        result.push_back(table_.cut(each.feature, each.op, each.rank, memory_.orders.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
+        result.push_back(table_.cut(each.feature, each.op, each.rank, table_.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
       else result.push_back({each.feature, each.op, static_cast<double>(each.rank)});
     }
     return result;
@@ -254,10 +254,6 @@ class Run {
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory) {
   if (searches.empty()) return {};
-  Bits all(table.words, 0);
-  for (const Search& each : searches)
-    for (std::size_t w = 0; w < table.words; w++) all[w] |= each.rows[w];
-  memory.orders.narrow(all);
   memory.recall.turn(settings);
   return Run(table, searches, settings, memory).rules();
 }

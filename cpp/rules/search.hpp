@@ -36,6 +36,8 @@ struct Table {
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
   // The condition that tells rows of one rank from those of the next one that some rows have; in double precision.
   Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const;
+  // The smallest rank above another that some rows have; the number of values if none has.
+  std::uint32_t next_rank(const Bits& rows, std::size_t feature, std::uint32_t rank) const;
   // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is none.
   std::uint32_t rank_of(std::size_t feature, double value) const;
   std::int64_t n_conditions(const std::uint64_t* bits) const;
@@ -52,24 +54,6 @@ class Sorter {
 
  private:
   std::vector<std::uint8_t> marks_, lines_;  // per position, and per 64 of them
-};
-
-// Orders of some rows of a table, made from those of more rows: covering leaves fewer and fewer to look at.
-class Orders {
- public:
-  explicit Orders(const Table& table) : table_(table) {}
-  // Makes the orders those of a set of rows, or of a little more.
-  void narrow(const Bits& rows);
-  // The smallest rank above another that some of its rows have; the number of values if none has.
-  std::uint32_t next_rank(const Bits& rows, std::size_t f, std::uint32_t rank) const;
-  const std::vector<std::int32_t>& of(std::size_t f) const { return whole_ ? table_.order[f] : order_[f]; }
-
- private:
-  const Table& table_;
-  bool whole_ = true;
-  std::size_t n_rows_ = 0;
-  Bits rows_;
-  std::vector<std::vector<std::int32_t>> order_;
 };
 
 struct Search {
@@ -143,8 +127,7 @@ struct Work {
 
 // What is kept from one search to the next.
 struct Memory {
-  explicit Memory(const Table& table) : orders(table), sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
-  Orders orders;
+  explicit Memory(const Table& table) : sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
   Sorter sorter;
   Recall recall;
   Work work;

@@ -71,32 +71,12 @@ std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<st
                            marks_.data(), lines_.data(), lines_.size(), sorted);
 }
 
-void Orders::narrow(const Bits& rows) {
-  const std::size_t n = CROSSCUT_DISPATCH(count_bits, rows.data(), rows.size());
-  if (!whole_ && CROSSCUT_DISPATCH(count_common_bits, rows.data(), rows_.data(), rows.size()) < n) whole_ = true;
-  if (4 * n > 3 * (whole_ ? table_.n_rows : n_rows_)) return;
-  std::vector<std::int32_t> member(table_.n_rows, -1);
-  for (std::size_t w = 0; w < rows.size(); w++)
-    for (std::uint64_t set = rows[w]; set; set &= set - 1) member[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = 0;
-  order_.resize(table_.n_features);
-  for (std::size_t f = 0; f < table_.n_features; f++) {
-    const auto& from = of(f);
-    std::vector<std::int32_t> kept(std::min(from.size(), n) + 16);
-    kept.resize(CROSSCUT_DISPATCH(keep_members, from.data(), from.size(), member.data(), kept.data()));
-    order_[f] = std::move(kept);
-  }
-  rows_ = rows;
-  n_rows_ = n;
-  whole_ = false;
-}
-
-std::uint32_t Orders::next_rank(const Bits& rows, std::size_t f, std::uint32_t rank) const {
-  const std::uint32_t* ranks = table_.column(f);
-  const auto& order = of(f);
-  auto next = std::partition_point(order.begin(), order.end(), [&](std::int32_t row) { return ranks[row] <= rank; });
-  for (; next != order.end(); ++next)
-    if (rows[static_cast<std::size_t>(*next) / 64] >> (*next % 64) & 1) return ranks[*next];
-  return table_.n_values[f];
+std::uint32_t Table::next_rank(const Bits& rows, std::size_t feature, std::uint32_t rank) const {
+  const std::uint32_t* own = column(feature);
+  auto next = std::partition_point(order[feature].begin(), order[feature].end(), [&](std::int32_t row) { return own[row] <= rank; });
+  for (; next != order[feature].end(); ++next)
+    if (rows[static_cast<std::size_t>(*next) / 64] >> (*next % 64) & 1) return own[*next];
+  return n_values[feature];
 }
 
 }  // namespace crosscut::rules

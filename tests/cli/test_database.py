@@ -75,11 +75,11 @@ def test_numbers_are_predicted_if_that_is_the_task():
     [
         ((SHOP,), UNSUITABLE, "--target TABLE.COLUMN says what to predict, such as customer.churned"),
         ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
-        ((SHOP, "-t", "churned"), UNSUITABLE, "has to be 'table.column'"),
+        ((SHOP, "-t", "churned"), UNSUITABLE, "must be 'table.column'"),
         ((SHOP, "-t", "customer.churned", "--fold-files", "x"), UNSUITABLE, "--fold-files is for ACE"),
-        (("examples/churn.csv",), UNREADABLE, "holds no database; these are read"),
+        (("examples/churn.csv",), UNREADABLE, "is not a database; these can be read"),
         (("examples/none",), UNREADABLE, "no file or folder 'examples/none'"),
-        (("tests", "-t", "a.b"), UNREADABLE, "without .csv and .parquet files"),
+        (("tests", "-t", "a.b"), UNREADABLE, "without tables such as .csv and .parquet files"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, code, message):
@@ -104,7 +104,7 @@ def test_tables_that_are_too_small_or_damaged(tmp_path):
     assert "has 1 example, but a cross-validation needs 2" in refusal(b"id,c\n1,a\n", code=UNSUITABLE)
     few = b"id,c\n1,a\n2,b\n"
     assert "has 2 examples, but --folds 3 needs 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
-    assert "t.csv: CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
+    assert "CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
     assert "t.csv: column 'c' is not UTF-8" in refusal(b"id,c\n1,\xe9\n2,b\n", code=UNREADABLE)
 
 

@@ -1,5 +1,7 @@
 """Files nobody should feed to a tree: one helpful line each, and an exit code that tells the kind."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,12 @@ def test_not_utf8(write):
     assert "UTF-8" in refused(cv(path), UNREADABLE)
 
 
+def test_times_of_day(write):
+    path = write("x,t,y\n" + "1,10:00:00,a\n2,11:00:00,b\n" * 10)
+    assert "column 't' holds time32[s]" in refused(cv(path), UNSUITABLE)
+    assert cv(path, "--drop", "t").exit_code == 0
+
+
 def test_names_that_are_not_utf8(write):
     path = write("Größe,y\n1,a\n2,b\n".encode("latin1"))
     assert "names of the columns are not UTF-8" in refused(cv(path), UNREADABLE)
@@ -109,7 +117,11 @@ def test_ragged_lines(write):
 
 
 def test_semicolons(write):
-    assert "';' between its values" in refused(cv(write("x;y\n1;a\n2;b\n")), UNREADABLE)
+    rows = "x,y\n" + "1,a\n2,b\n" * 10
+    results = [cv(write(rows.replace(",", mark)), "--json") for mark in ",;"]
+    assert [result.exit_code for result in results] == [0, 0]
+    expected, found = (json.loads(result.stdout) for result in results)
+    assert [found[name] for name in ("data", "cv")] == [expected[name] for name in ("data", "cv")]
 
 
 def test_options_that_contradict_each_other(write):
@@ -126,7 +138,7 @@ def test_options_out_of_range(write, option):
 
 
 def test_repeated_column(write):
-    assert "more than once" in refused(cv(write("x,x,y\n1,2,a\n2,3,b\n")), UNSUITABLE)
+    assert "more than once" in refused(cv(write("x,x,y\n1,2,a\n2,3,b\n")), UNREADABLE)
 
 
 def test_unknown_kind_of_file(write):

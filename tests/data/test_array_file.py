@@ -1,4 +1,6 @@
 import json
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -45,14 +47,25 @@ def test_truncated(tmp_path, n_bytes):
         read_arrays(file)
 
 
-def test_a_changed_byte(tmp_path):
+def test_every_changed_byte_is_noticed(tmp_path):
     file = tmp_path / "a"
-    write_arrays(file, {}, {"x": np.arange(8)})
-    data = bytearray(file.read_bytes())
-    data[-1] ^= 1
-    file.write_bytes(data)
-    with pytest.raises(ArrayFileError, match="is damaged: its checksum does not fit"):
-        read_arrays(file)
+    write_arrays(file, {"a": "ü"}, {"x": np.arange(3, dtype=np.int32), "y": np.eye(2)})
+    data = file.read_bytes()
+    for at in range(len(data)):
+        for mask in (1, 0x55):
+            file.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
+            with pytest.raises(ArrayFileError):
+                read_arrays(file)
+
+
+def test_every_shorter_file_is_refused(tmp_path):
+    file = tmp_path / "a"
+    write_arrays(file, {"a": "ü"}, {"x": np.arange(3, dtype=np.int32), "y": np.eye(2)})
+    data = file.read_bytes()
+    for length in range(len(data)):
+        file.write_bytes(data[:length])
+        with pytest.raises(ArrayFileError):
+            read_arrays(file)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and nothing else", b"{" * 100])
@@ -75,6 +88,32 @@ def test_another_kind_of_file(tmp_path, data):
 def test_somebody_elses_safetensors(tmp_path, metadata, message):
     save_file({"x": np.arange(2)}, tmp_path / "a", metadata=metadata)
     with pytest.raises(ArrayFileError, match=message):
+        read_arrays(tmp_path / "a")
+
+
+def test_deep_nesting(tmp_path):
+    header = '{"a": ' + "[" * 200_000 + "]" * 200_000 + "}"
+    about = {"version": 1, "crc": zlib.crc32(header.encode()), "header": header}
+    save_file({}, tmp_path / "a", metadata={"crosscut": json.dumps(about)})
+    with pytest.raises(ArrayFileError, match="is not JSON"):
+        read_arrays(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        *(("F64", shape) for shape in ([2**61], [2**32, 2**32, 3], [-3], [1.5], [True], "x", None, {})),
+        *(("F64", shape) for shape in ([1] * 100 + [3], [4], [2])),
+        *((kind, [12]) for kind in ("BF16", "F16", "O", "<f8", None, 4)),
+        ("F8_E4M3", [24]),
+    ],
+)
+def test_impossible_shapes_and_types_are_refused_before_anything_is_allocated(tmp_path, kind, shape):
+    about = json.dumps({"version": 1, "crc": 0, "header": "{}"})
+    array = {"dtype": kind, "shape": shape, "data_offsets": [0, 24]}
+    text = json.dumps({"__metadata__": {"crosscut": about}, "x": array}).encode()
+    (tmp_path / "a").write_bytes(struct.pack("<Q", len(text)) + text + bytes(24))
+    with pytest.raises(ArrayFileError):
         read_arrays(tmp_path / "a")
 
 

@@ -6,7 +6,7 @@ from pyarrow import csv, parquet
 from stream_tables import table_of, write_pieces
 
 from crosscut import TreeClassifier
-from crosscut.data.file_kinds import ParquetFile
+from crosscut.data.columnar_files import ParquetFile
 from crosscut.data.source import Source
 
 
@@ -53,14 +53,14 @@ def test_type_changes_between_files(tmp_path):
     paths = write_pieces(table, tmp_path, 2)
     text = table.set_column(1, "few", table["few"].cast(pa.string()))
     parquet.write_table(text, tmp_path / "part-001.parquet")
-    with pytest.raises(ValueError, match=r"column 'few' holds text in .*part-001.*, but numbers in"):
+    with pytest.raises(ValueError, match=r"column 'few' is text in .*part-001.*, but numbers before"):
         TreeClassifier().fit(paths, "y")
 
 
 def test_whole_numbers_may_be_followed_by_others(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,a\n2,b\n")
     (tmp_path / "b.csv").write_text("x,y\n1.5,a\n,b\n")
-    source = Source(tmp_path, keep=["y"])
+    source = Source(tmp_path)
     tables = [table for piece in source.pieces for _, table in source.read(piece)]
     assert pa.concat_tables(tables)["x"].to_pylist() == [1.0, 2.0, 1.5, None]
 
@@ -78,7 +78,7 @@ def test_no_permission(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     paths = write_pieces(table_of(0, 100), tmp_path, 1)
-    monkeypatch.setattr(ParquetFile, "columns", refuse)  # root, who may run this, may read everything
+    monkeypatch.setattr(ParquetFile, "contents", refuse)  # root, who may run this, may read everything
     with pytest.raises(PermissionError, match=r"part-000\.parquet' may not be read: Permission denied"):
         TreeClassifier().fit(paths, "y")
 
@@ -93,3 +93,28 @@ def test_what_cannot_be_found(tmp_path):
     (tmp_path / "rows.docx").write_text("")
     with pytest.raises(ValueError, match=r"ends in '\.docx'"):
         Source(tmp_path / "rows.docx")
+
+
+def test_an_empty_column_takes_the_type_it_has_in_other_files(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n,1\nNA,0\n")
+    (tmp_path / "b.csv").write_text("x,y\nred,1\n,0.5\n")
+    source = Source(tmp_path)
+    assert source.schema.types == [pa.string(), pa.float64()]
+    tables = [table for piece in source.pieces for _, table in source.read(piece)]
+    assert pa.concat_tables(tables).to_pydict() == {"x": [None, None, "red", None], "y": [1.0, 0.0, 1.0, 0.5]}
+
+
+def test_columns_in_another_order(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").write_text("y,x\n1,2\n")
+    with pytest.raises(ValueError, match=r"b\.csv' has other columns: .*need the columns .*, in this order"):
+        Source(tmp_path)
+
+
+def test_categories_and_text(tmp_path):
+    table = pa.table({"x": pa.array(["a", "b"]).dictionary_encode(), "y": [1, 2]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    parquet.write_table(table.set_column(0, "x", table["x"].cast(pa.string())), tmp_path / "b.parquet")
+    source = Source(tmp_path)
+    assert source.schema.types == [pa.string(), pa.int64()]
+    assert all(table.schema == source.schema for piece in source.pieces for _, table in source.read(piece))

@@ -27,7 +27,7 @@ class Tags(HTMLParser):
 def test_the_page_tells_what_the_model_knows(tmp_path):
     database, bias = datasets.bongard("complex", n=200, noise=0.1)
     model = RelationalTreeClassifier(bias, cv=4).fit(database)
-    summary = summarize(model)
+    summary = summarize(model.fit_)
     assert json.loads(json.dumps(summary)) == summary
     confusion = np.array(summary["confusion"])
     assert confusion.sum() == 200

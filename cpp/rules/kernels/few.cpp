@@ -95,8 +95,7 @@ class Pass {
     if constexpr (!nominal) {  // the best cut of a side counts
       F value[V], best = none();
       for (int v = 0; v < V; v++) {
-        const F parts[] = {p[v], n[v] - p[v]};
-        value[v] = quality_of<kind, any>(parts, n[v], a, b);
+        value[v] = quality_of<kind>(any ? 2 : 1, [&](int c) { return c == 0 ? p[v] : n[v] - p[v]; }, [&](int c) { return a[c]; }, n[v], b);
         best = most(best, worth[v] ? value[v] : best);
       }
       const float least = highest(best) - s.tolerance;

@@ -117,15 +117,15 @@ auto reaches(X p, X n, X a, X b, X least) {
   else return quick_log2(p) - quick_log2(n) >= least;
 }
 
-// The approximate quality of rules that cover n, p of it of either class or (not any) of the target and others.
-template <rules::Kind kind, bool any>
-F quality_of(const F* p, F n, const F* a, F b) {
+// The approximate quality of rules that cover n, p(c) of it of a class c; not for entropy.
+template <rules::Kind kind, class P, class A>
+F quality_of(int n_classes, P p, A a, F n, F b) {
   F best{};
-  for (int c = 0; c < (any ? 2 : 1); c++) {
-    F value = p[c];
-    if constexpr (kind == rules::Kind::ratio) value += a[c];
-    else if constexpr (kind == rules::Kind::linear) value -= n * a[c];
-    else value *= quick_log2(value) - quick_log2(n) - a[c];
+  for (int c = 0; c < n_classes; c++) {
+    F value = p(c);
+    if constexpr (kind == rules::Kind::ratio) value += a(c);
+    else if constexpr (kind == rules::Kind::linear) value -= n * a(c);
+    else value *= quick_log2(value) - quick_log2(n) - a(c);
     best = c == 0 ? value : most(best, value);
   }
   return kind == rules::Kind::ratio ? best / (n + b) : best;

@@ -5,80 +5,44 @@
 // could hold something worth keeping: whatever the order of its rows, a cut inside cannot cover more of a class than up
 // to the block's end, nor fewer others than up to its begin, and every quality grows with the one and falls with the other.
 // What decides is rules::quality, behind rules::offer; the quick look here only spares calls of it.
-#include "lanes.hpp"
+#include "scan_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
 using rules::Kind;
-using rules::Scan;
 constexpr std::size_t block_rows = rules::block_rows;
 constexpr int most_single = 4;  // lanes that are looked at one by one rather than all of a group together
 
-// The sums of a group of lanes, a vector per column; C is the number of columns, 0 if it is not known here.
-template <class T, int C>
-struct Sums {
-  using V = typename Lanes<T>::V;
-  V of[C ? C : 256];
-  V n(const Scan& s) const {
-    V sum = of[0];
-    for (int c = 1; c < columns(s); c++) sum += of[c];
-    return sum;
-  }
-  static int columns(const Scan& s) { return C ? C : s.n_columns; }
-};
-
-template <class T, int C>
-Sums<T, C> sums_at(const Scan& s, const T* line, std::size_t group) {
-  Sums<T, C> sums;
-  for (int c = 0; c < sums.columns(s); c++) sums.of[c] = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
-  return sums;
-}
-
-template <class T, int C>
-Sums<T, C> minus(const Scan& s, const Sums<T, C>& x, const Sums<T, C>& y) {
-  Sums<T, C> sums;
-  for (int c = 0; c < sums.columns(s); c++) sums.of[c] = x.of[c] - y.of[c];
-  return sums;
-}
-
 // The approximate quality of what lanes' rules cover.
-template <class T, int C, Kind kind, bool any>
-F score(const Scan& s, std::size_t group, const Sums<T, C>& sums, F n) {
+template <class T, Kind kind, bool any>
+F score(const Scan& s, std::size_t group, const Sums<T>& sums, F n) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   if constexpr (kind == Kind::entropy) {
     F sum = n - n;
-    for (int c = 0; c < sums.columns(s); c++) {
+    for (int c = 0; c < s.n_columns; c++) {
       const F p = to_float<T>(sums.of[c]);
       sum += p * quick_log2(p);
     }
     return sum / n - quick_log2(n);
   } else {
-    F best{};
-    for (int c = 0; c < (any ? sums.columns(s) : 1); c++) {
-      const F p = to_float<T>(sums.of[c]), a = constant(s.a + static_cast<std::size_t>(c) * s.lanes());
-      F value;
-      if constexpr (kind == Kind::ratio) value = p + a;
-      else if constexpr (kind == Kind::linear) value = p - n * a;
-      else value = p * (quick_log2(p) - quick_log2(n) - a);
-      best = c == 0 ? value : most(best, value);
-    }
-    if constexpr (kind == Kind::ratio) best /= n + constant(s.b);
-    return best;
+    return quality_of<kind>(
+        any ? s.n_columns : 1, [&](int c) { return to_float<T>(sums.of[c]); },
+        [&](int c) { return constant(s.a + static_cast<std::size_t>(c) * s.lanes()); }, n, constant(s.b));
   }
 }
 
 // Offers a condition to those of some lanes that it might be among the best of.
-template <class T, int C, Kind kind, bool any>
-void look(const Scan& s, std::size_t group, const Sums<T, C>& sums, I some, std::int32_t op, std::uint32_t rank) {
+template <class T, Kind kind, bool any>
+void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::int32_t op, std::uint32_t rank) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   const auto exact_n = sums.n(s);
   const F n = to_float<T>(exact_n), least = constant(s.least);
   I hit = {};
   if constexpr (kind == Kind::entropy) {
-    hit = score<T, C, kind, any>(s, group, sums, n) >= least;
+    hit = score<T, kind, any>(s, group, sums, n) >= least;
   } else {
-    for (int c = 0; c < (any ? sums.columns(s) : 1); c++)
+    for (int c = 0; c < (any ? s.n_columns : 1); c++)
       hit |= reaches<kind>(to_float<T>(sums.of[c]), n, constant(s.a + static_cast<std::size_t>(c) * s.lanes()), constant(s.b), least);
   }
   hit &= some & (n >= constant(s.least_weight));
@@ -88,21 +52,21 @@ void look(const Scan& s, std::size_t group, const Sums<T, C>& sums, I some, std:
   double counts[256];
   for (; lanes; lanes &= lanes - 1) {
     const auto l = static_cast<std::size_t>(__builtin_ctz(lanes));
-    for (int c = 0; c < (any ? sums.columns(s) : 1); c++) counts[c] = static_cast<double>(sums.of[c][l]);
+    for (int c = 0; c < (any ? s.n_columns : 1); c++) counts[c] = static_cast<double>(sums.of[c][l]);
     rules::offer(*s.bundle, group * W + l, s.feature, op, rank, static_cast<double>(exact_n[l]), counts);
   }
 }
 
 // The lanes for which a cut in a block, after rows that sum up to `below`, might be worth keeping. A lane without rows in
 // it has no cut of its own there, unless the rows before the block have the same value as its first (`continued`).
-template <class T, int C, Kind kind, bool any>
-std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T, C>& all, const Sums<T, C>& below, const Sums<T, C>& block,
+template <class T, Kind kind, bool any>
+std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T>& all, const Sums<T>& below, const Sums<T>& block,
                         bool continued) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   const F b = constant(s.b), least = constant(s.least), least_weight = constant(s.least_weight);
   const F n = to_float<T>(below.n(s)), in = to_float<T>(block.n(s)), rest = to_float<T>(all.n(s)) - n;
   I low = {}, high = {};
-  for (int c = 0; c < (any ? all.columns(s) : 1); c++) {
+  for (int c = 0; c < (any ? s.n_columns : 1); c++) {
     const F a = constant(s.a + static_cast<std::size_t>(c) * s.lanes());
     const F p = to_float<T>(below.of[c]), gain = to_float<T>(block.of[c]);
     low |= reaches<kind>(p + gain, most(n + gain, least_weight), a, b, least);
@@ -114,13 +78,13 @@ std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T, C>& all,
 
 // Cuts in a block, for all lanes of a group; a cut is a lane's own if it has rows between the one before and it ("at most
 // the last value" asks whether a value is present).
-template <class T, int C, Kind kind, bool any>
-void look_closely(const Scan& s, std::size_t group, const Sums<T, C>& all, Sums<T, C> below, std::size_t from, std::size_t to,
+template <class T, Kind kind, bool any>
+void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below, std::size_t from, std::size_t to,
                   bool continued) {
   F last = continued ? F{} : to_float<T>(below.n(s));
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i);
-    for (int c = 0; c < all.columns(s); c++) {
+    for (int c = 0; c < s.n_columns; c++) {
       const auto in = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
       below.of[c] += s.weights ? in * static_cast<T>(s.weights[s.rows[i]]) : in;
     }
@@ -129,20 +93,20 @@ void look_closely(const Scan& s, std::size_t group, const Sums<T, C>& all, Sums<
     const F n = to_float<T>(below.n(s));
     const I moved = n > last;
     last = n;
-    look<T, C, kind, any>(s, group, below, moved, rules::at_most, rank);
-    look<T, C, kind, any>(s, group, minus(s, all, below), moved, rules::above, rank);
+    look<T, kind, any>(s, group, below, moved, rules::at_most, rank);
+    look<T, kind, any>(s, group, minus(s, all, below), moved, rules::above, rank);
   }
 }
 
 // The same for one lane.
-template <class T, int C, Kind kind, bool any>
-void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T, C>& all, const Sums<T, C>& before, std::size_t from,
+template <class T, Kind kind, bool any>
+void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T>& all, const Sums<T>& before, std::size_t from,
                   std::size_t to, bool continued) {
-  constexpr int room = C ? C : 256;
-  const int columns = any ? all.columns(s) : 1;
+  constexpr int room = 256;
+  const int columns = any ? s.n_columns : 1;
   const std::size_t own = group * W + lane, lanes = s.lanes();
   T below[room], whole[room], n = 0, total = 0;
-  for (int c = 0; c < all.columns(s); c++) {
+  for (int c = 0; c < s.n_columns; c++) {
     n += below[c] = before.of[c][lane];
     total += whole[c] = all.of[c][lane];
   }
@@ -160,7 +124,7 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   bool moved = continued;
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i) + own;
-    for (int c = 0; c < all.columns(s); c++) {
+    for (int c = 0; c < s.n_columns; c++) {
       const std::uint8_t in = line[static_cast<std::size_t>(c) * lanes];
       const T weight = s.weights ? in * static_cast<T>(s.weights[s.rows[i]]) : static_cast<T>(in);
       below[c] += weight;
@@ -179,42 +143,9 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   }
 }
 
-template <int N>
-void add_octets(const Scan& s, std::size_t from, std::size_t to, std::size_t offset, std::uint8_t* sums) {
-  Octets total[N] = {};
-  for (std::size_t i = from; i < to; i++) {
-    const std::uint8_t* line = s.line(i) + offset;
-    for (int k = 0; k < N; k++) total[k] += *reinterpret_cast<const Octets*>(line + 32 * k);
-  }
-  std::memcpy(sums + offset, total, sizeof total);
-}
-
-// Sums of the lines of at most 255 rows; those of weighted rows are kept in double.
-void add_rows(const Scan& s, std::size_t from, std::size_t to, std::uint8_t* sums) {
-  std::size_t offset = 0;
-  for (; offset + 128 <= s.stride(); offset += 128) add_octets<4>(s, from, to, offset, sums);
-  if (s.stride() - offset == 32) add_octets<1>(s, from, to, offset, sums);
-  if (s.stride() - offset == 64) add_octets<2>(s, from, to, offset, sums);
-  if (s.stride() - offset == 96) add_octets<3>(s, from, to, offset, sums);
-}
-
-void add_rows(const Scan& s, std::size_t from, std::size_t to, double* sums) {
-  std::memset(sums, 0, sizeof(double) * s.stride());
-  for (std::size_t i = from; i < to; i++) {
-    const std::uint8_t* line = s.line(i);
-    const double weight = s.weights[s.rows[i]];
-    for (std::size_t k = 0; k < s.stride(); k++) sums[k] += weight * line[k];
-  }
-}
-
-template <class T, class Part>
-void add(const Scan& s, const Part* part, T* total) {
-  for (std::size_t k = 0; k < s.stride(); k += W) *reinterpret_cast<typename Lanes<T>::V*>(total + k) += load<T>(part + k);
-}
-
 // Looks at some cuts of a feature in advance, for what the best conditions of each lane reach at least: the higher that
 // is from the start, the less has to be looked at closely.
-template <class T, class Part, int C, Kind kind, bool any>
+template <class T, class Part, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
   constexpr std::size_t most_cuts = 16;
   const std::size_t step = (n_blocks + most_cuts - 1) / most_cuts;
@@ -225,7 +156,7 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     const std::size_t end = (k + 1) * block_rows;
     if (k % step || s.ranks[s.rows[end - 1]] == s.ranks[s.rows[end]]) continue;
     for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
-      const auto before = sums_at<T, C>(s, below, group), after = minus(s, sums_at<T, C>(s, all, group), before);
+      const auto before = sums_at<T>(s, below, group), after = minus(s, sums_at<T>(s, all, group), before);
       const F n = to_float<T>(before.n(s)), least_weight = load<float>(s.least_weight + group * W);
       const I moved = n > last[group];
       last[group] = n;
@@ -234,7 +165,7 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
         const F covered = to_float<T>(sums.n(s));
         I valid = moved & (covered >= least_weight) & (covered < load<float>(s.whole + group * W));
         if constexpr (!any) valid &= to_float<T>(sums.of[0]) > 0.0f;
-        const F value = score<T, C, kind, any>(s, group, sums, covered);
+        const F value = score<T, kind, any>(s, group, sums, covered);
         best[group][side] = most(best[group][side], valid ? value : none());
       }
     }
@@ -246,7 +177,7 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     *reinterpret_cast<F*>(s.least + k) = most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k));
 }
 
-template <class T, class Part, int C, Kind kind, bool any>
+template <class T, class Part, Kind kind, bool any>
 void numeric(const Scan& s) {
   T* all = static_cast<T*>(s.room);
   T* below = all + s.stride();
@@ -258,27 +189,27 @@ void numeric(const Scan& s) {
     add_rows(s, k * block_rows, end(k), parts + k * s.stride());
     add(s, parts + k * s.stride(), all);
   }
-  if (s.reached) survey<T, Part, C, kind, any>(s, all, parts, n_blocks, below);
+  if (s.reached) survey<T, Part, kind, any>(s, all, parts, n_blocks, below);
   for (std::size_t k = 0; k < n_blocks; k++) {
     const std::size_t from = k * block_rows, to = end(k);
     const Part* part = parts + k * s.stride();
     const bool continued = from > 0 && s.ranks[s.rows[from - 1]] == s.ranks[s.rows[from]];
     if (to == s.n_rows || s.ranks[s.rows[from]] != s.ranks[s.rows[to]])
       for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
-        const auto totals = sums_at<T, C>(s, all, group), before = sums_at<T, C>(s, below, group);
-        Sums<T, C> block{};
-        for (int c = 0; c < block.columns(s); c++) block.of[c] = load<T>(part + static_cast<std::size_t>(c) * s.lanes() + group * W);
-        std::uint32_t lanes = promising<T, C, kind, any>(s, group, totals, before, block, continued);
-        if (__builtin_popcount(lanes) > most_single) look_closely<T, C, kind, any>(s, group, totals, before, from, to, continued);
+        const auto totals = sums_at<T>(s, all, group), before = sums_at<T>(s, below, group);
+        Sums<T> block;
+        for (int c = 0; c < s.n_columns; c++) block.of[c] = load<T>(part + static_cast<std::size_t>(c) * s.lanes() + group * W);
+        std::uint32_t lanes = promising<T, kind, any>(s, group, totals, before, block, continued);
+        if (__builtin_popcount(lanes) > most_single) look_closely<T, kind, any>(s, group, totals, before, from, to, continued);
         else
           for (; lanes; lanes &= lanes - 1)
-            look_at_lane<T, C, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)), totals, before, from, to, continued);
+            look_at_lane<T, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)), totals, before, from, to, continued);
       }
     add(s, part, below);
   }
 }
 
-template <class T, class Part, int C, Kind kind, bool any>
+template <class T, class Part, Kind kind, bool any>
 void nominal(const Scan& s) {
   constexpr std::size_t most = 255;
   T* all = static_cast<T*>(s.room);
@@ -303,33 +234,31 @@ void nominal(const Scan& s) {
       if (s.ends[v + 1] == s.ends[v]) continue;
       const T* line = sums + present++ * s.stride();
       for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
-        const auto own = sums_at<T, C>(s, line, group);
-        const auto covered = op == rules::equal ? own : minus(s, sums_at<T, C>(s, all, group), own);
-        look<T, C, kind, any>(s, group, covered, to_float<T>(own.n(s)) > 0.0f, op, v);
+        const auto own = sums_at<T>(s, line, group);
+        const auto covered = op == rules::equal ? own : minus(s, sums_at<T>(s, all, group), own);
+        look<T, kind, any>(s, group, covered, to_float<T>(own.n(s)) > 0.0f, op, v);
       }
     }
   }
 }
 
-template <class T, class Part, int C, Kind kind, bool any>
+template <class T, class Part, Kind kind, bool any>
 void feature(const Scan& s) {
-  s.ends ? nominal<T, Part, C, kind, any>(s) : numeric<T, Part, C, kind, any>(s);
+  s.ends ? nominal<T, Part, kind, any>(s) : numeric<T, Part, kind, any>(s);
 }
 
-template <class T, class Part, int C>
+template <class T, class Part>
 void of_kind(const Scan& s) {
-  if (s.kind == Kind::ratio) s.any ? feature<T, Part, C, Kind::ratio, true>(s) : feature<T, Part, C, Kind::ratio, false>(s);
-  if (s.kind == Kind::linear) s.any ? feature<T, Part, C, Kind::linear, true>(s) : feature<T, Part, C, Kind::linear, false>(s);
-  if (s.kind == Kind::foil) feature<T, Part, C, Kind::foil, false>(s);
-  if (s.kind == Kind::entropy) feature<T, Part, C, Kind::entropy, true>(s);
+  if (s.kind == Kind::ratio) s.any ? feature<T, Part, Kind::ratio, true>(s) : feature<T, Part, Kind::ratio, false>(s);
+  if (s.kind == Kind::linear) s.any ? feature<T, Part, Kind::linear, true>(s) : feature<T, Part, Kind::linear, false>(s);
+  if (s.kind == Kind::foil) feature<T, Part, Kind::foil, false>(s);
+  if (s.kind == Kind::entropy) feature<T, Part, Kind::entropy, true>(s);
 }
 
 }  // namespace
 
 void scan_feature(const Scan& s) {
-  if (s.weights) of_kind<double, double, 0>(s);
-  else if (s.n_columns == 2) of_kind<float, std::uint8_t, 2>(s);
-  else of_kind<float, std::uint8_t, 0>(s);
+  s.weights ? of_kind<double, double>(s) : of_kind<float, std::uint8_t>(s);
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.cli.source import most_classes
 from crosscut.cli.terminal import waiting
+from crosscut.data.databases import is_sqlite
+from crosscut.data.files import DATABASES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 _ALEPH = (".b", ".f", ".n")
 _ACE = (".s", ".kb", ".bg")
 LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
-_TABLES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 
 
 def read_database(
@@ -30,7 +31,7 @@ def read_database(
 
     kind = _kind(path)
     if kind != "ace" and fold_files is not None:
-        raise Failure(f"--fold-files is for ACE's files, but {path} is none of them", UNSUITABLE)
+        raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
     if kind != "tables":
         for option, given in (("--target", target), ("--task", task)):
             if given is not None:
@@ -42,7 +43,7 @@ def read_database(
             return Database.from_aleph(prefix), Bias.from_aleph(prefix)
     tables, declared = _tables(path)
     if target is None:
-        some = ", ".join(f"{name}.{list(_names(tables[name]))[-1]}" for name in tables)
+        some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "):
         database = Database.from_tables(
@@ -71,7 +72,7 @@ def read_examples(path: Path, model: Any) -> Database:
     if kind != "tables":
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if kind == "ace" else Database.from_aleph(path.with_suffix(""))
-    name, column = model.target_name_, model.target_column_
+    name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
     tables, declared = _tables(path)
     if column is None or name not in tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
@@ -84,7 +85,7 @@ def read_examples(path: Path, model: Any) -> Database:
 
 
 def _kind(path: Path) -> str:
-    if path.is_dir() or (path.is_file() and path.suffix in _TABLES):
+    if path.is_dir() or (path.is_file() and path.suffix.lower() in DATABASES):
         return "tables"
     if path.is_file() and path.suffix in _ALEPH:
         return "aleph"
@@ -93,8 +94,9 @@ def _kind(path: Path) -> str:
     if not path.exists():
         raise Failure(f"there is no file or folder {str(path)!r}", UNREADABLE)
     raise Failure(
-        f"{path} holds no database; these are read: ACE's files ({', '.join(_ACE)}), Aleph's "
-        f"({', '.join(_ALEPH)}), a folder of .csv and .parquet files, and {', '.join(_TABLES)}",
+        f"{path} is not a database; these can be read: ACE's files ({', '.join(_ACE)}), Aleph's "
+        f"({', '.join(_ALEPH)}), a folder of tables such as .csv and .parquet files, and "
+        f"{', '.join(DATABASES)}",
         UNREADABLE,
     )
 
@@ -106,24 +108,16 @@ def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
         with failing_with(UNREADABLE), waiting(f"reading {path.name}"):
             if path.is_dir():
                 return read_folder(path), DeclaredKeys()
-            with path.open("rb") as file:
-                is_sqlite = file.read(16) == b"SQLite format 3\0"
-            return read_sqlite(path) if is_sqlite else read_duckdb(path)
+            return read_sqlite(path) if is_sqlite(path) else read_duckdb(path)
     except Failure:
         raise
     except Exception as error:  # both libraries have errors of their own
         raise Failure(f"{path}: {error}", UNREADABLE) from error
 
 
-def _names(table: Any) -> list[str]:
-    return list(table) if isinstance(table, dict) else list(table.column_names)
-
-
 def _without_values(table: Any, column: str) -> Any:
     """Return a table with nothing in the column to be predicted, which it may lack."""
     import pyarrow as pa
 
-    if isinstance(table, dict):
-        return {**table, column: [None] * len(next(iter(table.values())))}
     kept = table.drop_columns([column]) if column in table.column_names else table
     return kept.append_column(column, pa.nulls(table.num_rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.markup import escape
@@ -17,6 +17,9 @@ from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.forest.labels import counted, number
+
+if TYPE_CHECKING:
+    from crosscut.training.fit import Fit
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
@@ -30,7 +33,9 @@ from crosscut.forest.labels import counted, number
     help="A folder with test0.txt, test1.txt, … that list folds.",
 )
 @click.option(
-    "--step-limit", type=click.IntRange(min=1), help="Most facts looked at for one query and example."
+    "--step-limit",
+    type=click.IntRange(min=1),
+    help="Maximum number of facts looked at for one query and example.",
 )
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
@@ -88,17 +93,14 @@ def relational(
         "classes": [str(c) for c in database.classes],
         "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
         **(rule_data(model) if rules else {"tree": str(model)}),
-        "folds": len(model.cv_scores_),
-        "scores": [float(score) for score in model.cv_scores_],
-        "score": model.cv_score_,
-        "standard_error": model.cv_standard_error_,
+        **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
     with failing_with(UNWRITABLE):
         if prolog is not None:
             prolog.write_text(model.to_prolog(), encoding="utf-8")
         if save is not None:
-            model.save(save) if not rules else save_model(model, save)
+            save_model(model, save)
         if report is not None:
             model.report(report)
     if as_json:
@@ -110,6 +112,14 @@ def relational(
     what = "rule sets learnt" if rules else "trees grown"
     seconds = summary["seconds"]
     console.print(f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
+
+
+def _validation_data(fit: Fit) -> dict[str, Any]:
+    cv = fit.validation
+    if cv is None:
+        return {"folds": 0, "scores": [], "score": None, "standard_error": None}
+    scores = cv.scores.tolist()
+    return {"folds": len(scores), "scores": scores, "score": cv.score, "standard_error": cv.standard_error}
 
 
 def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
@@ -132,12 +142,13 @@ def _print_model(model: Any, most: int | None = None) -> None:
     console.print(escape("\n".join(lines[:most])), soft_wrap=True)
     if most is not None and len(lines) > most:
         console.print(f"[dim]… {counted(len(lines) - most, 'more line')}[/]")
-    folds = len(model.cv_scores_)
-    if folds:
-        measure = "accuracy" if len(model.classes_) else "R²"
+    fit: Fit = model.fit_
+    cv = fit.validation
+    if cv is not None:
+        measure = "R²" if fit.classes is None else "accuracy"
         console.print(
-            f"\n[bold]{measure} {number(model.cv_score_)} ± {number(model.cv_standard_error_, 2)}[/] "
-            f"(mean of {folds} folds ± standard error)"
+            f"\n[bold]{measure} {number(cv.score)} ± {number(cv.standard_error, 2)}[/] "
+            f"(mean of {len(cv.scores)} folds ± standard error)"
         )
 
 
@@ -157,13 +168,14 @@ def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) ->
     else:
         from crosscut.relational.report import summarize
 
-        print_json(summarize(model))
+        print_json(summarize(model.fit_))
 
 
 def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[list[str], list[list[Any]]]:
     """Predict the examples of a database; return the headings and columns to be printed."""
     database = read_examples(Path(file), model)
-    target = model.target_column_ or model.target_name_
+    fit: Fit = model.fit_
+    target = fit.schema.target_column or fit.schema.target_name
     goals = model.goals()
     asked = {(goal.name, len(goal.args)) for goal in goals if not goal.is_comparison}
     absent = sorted(asked - {*database.relations, *database.rules})
@@ -179,8 +191,8 @@ def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[l
         ]
         headings = ["example", target]
         if probabilities:
-            if not len(model.classes_):
+            if fit.classes is None:
                 raise ValueError("--probabilities is for classes, but the model predicts numbers")
             columns += model.predict_proba(database).T.tolist()
-            headings += [f"{target} = {c}" for c in model.classes_]
+            headings += [f"{target} = {c}" for c in fit.classes]
     return headings, columns

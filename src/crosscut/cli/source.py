@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
+from crosscut.data.column_types import held_by
 from crosscut.data.files import read_file, split_target
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
-_CONVERT = "convert the file, for example with iconv -f latin1 -t utf-8"
+_KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "numeric", "null": "numeric"}
 MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
 
 
@@ -54,35 +55,11 @@ def read_rows(path: str, table: str | None = None) -> Any:
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
     try:
         frame = read_file(path, table=table)
-        _ = frame.column_names  # which may not be text
-    except UnicodeDecodeError as error:
-        raise Failure(
-            f"{path}: the names of the columns are not UTF-8 text; {_CONVERT}", UNREADABLE
-        ) from error
     except Exception as error:  # every library that reads files has errors of its own
         text = str(error).replace("table=...", "--table NAME")
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
             text = f"{path} is not text; its name says it should be"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
-    binary = [
-        name
-        for name, kind in zip(frame.column_names, frame.schema.types, strict=True)
-        if "binary" in str(kind)
-    ]
-    if binary:
-        raise Failure(
-            f"{path}: column {binary[0]!r} is not UTF-8 text; {_CONVERT}",
-            UNREADABLE,
-        )
-    if frame.num_columns == 1 and ";" in frame.column_names[0]:
-        raise Failure(
-            f"{path} has ';' between its values, but ',' is read in .csv and tabs in .tsv files; "
-            "convert it, for example with tr ';' ','",
-            UNREADABLE,
-        )
-    repeated = {name for name in frame.column_names if frame.column_names.count(name) > 1}
-    if repeated:
-        raise Failure(f"{path}: the column name {min(repeated)!r} is used more than once", UNSUITABLE)
     if frame.num_rows == 0:
         raise Failure(f"{path} has columns but no rows", UNSUITABLE)
     return frame
@@ -199,11 +176,8 @@ def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
     missing: dict[str, int] = {}
     for name in source.X.column_names:
         column = source.X[name]
-        if (
-            pa.types.is_dictionary(column.type)
-            or pa.types.is_string(column.type)
-            or pa.types.is_large_string(column.type)
-        ):
+        held = held_by(column.type)
+        if held == "text":
             kinds["nominal"] += 1
             values = pc.unique(column).drop_null()
             if len(values) > MANY_CATEGORIES:
@@ -214,10 +188,14 @@ def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
                 )
             if name not in nominal and not pa.types.is_dictionary(column.type):
                 _check_mixture(path, name, [str(v) for v in values.to_pylist()])
-        elif pa.types.is_boolean(column.type):
-            kinds["boolean"] += 1
+        elif held in _KINDS:
+            kinds[_KINDS[held]] += 1
         else:
-            kinds["numeric"] += 1
+            raise Failure(
+                f"{path}: column {name!r} holds {held}, neither numbers, dates nor text; leave it out with "
+                f"--drop {name}",
+                UNSUITABLE,
+            )
         if column.null_count:
             missing[name] = column.null_count
         if column.null_count == len(column):

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+from crosscut.data.dialect import text_stream
+from crosscut.data.file_kind import Contents, FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import pyarrow as pa
+
+    from crosscut.data.file_kind import Place
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(?:\s|(?=\{{))(.*)", re.IGNORECASE)
@@ -47,38 +54,83 @@ class Attribute:
         """What a sparse row means by leaving the cell out."""
         return {"numeric": 0.0, "nominal": self.categories[0] if self.categories else None}.get(self.kind)
 
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """Type of the column."""
+        import pyarrow as pa
 
-def read_arff(path: Path) -> pa.Table:
-    """Read an ARFF file, dense or sparse, as an Arrow table; declared categories keep their order."""
-    import pyarrow as pa
+        if self.kind == "nominal":
+            return pa.dictionary(pa.int32(), pa.string(), ordered=True)
+        return {"numeric": pa.float64(), "string": pa.string(), "date": pa.timestamp("s")}[self.kind]
 
+    def arrow(self, column: tuple[Any, ...]) -> pa.Array:
+        """Return the values of a column."""
+        import pyarrow as pa
+
+        if self.kind != "nominal":
+            return pa.array(column, self.arrow_type)
+        code = {category: c for c, category in enumerate(self.categories)}
+        codes = pa.array([None if value is None else code[value] for value in column], pa.int32())
+        return pa.DictionaryArray.from_arrays(codes, pa.array(self.categories, pa.string()), ordered=True)
+
+
+class ArffFile(FileKind):
+    """An ARFF file, dense or sparse, in one part; declared categories keep their order."""
+
+    def contents(self, place: Place) -> Contents:
+        """Return the declared columns, and count the rows."""
+        import pyarrow as pa
+
+        with text_stream(place.path) as stream:
+            lines = _lines(stream)
+            attributes = _attributes(place, lines)
+            return Contents(pa.schema([(a.name, a.arrow_type) for a in attributes]), (sum(1 for _ in lines),))
+
+    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+        """Yield the rows."""
+        import pyarrow as pa
+
+        with text_stream(place.path) as stream:
+            lines = _lines(stream)
+            attributes = _attributes(place, lines)
+            while some := list(islice(lines, rows)):
+                cells = []
+                for number, line in some:
+                    with _numbered(place, number):
+                        cells.append(_row(line, attributes))
+                columns = zip(attributes, zip(*cells, strict=True), strict=True)
+                yield pa.table([attribute.arrow(column) for attribute, column in columns], schema=schema)
+
+
+def _lines(stream: Any) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(TextIOWrapper(stream, encoding="utf-8"), 1):
+        text = line.strip()
+        if text and not text.startswith("%"):
+            yield number, text
+
+
+def _attributes(place: Place, lines: Iterator[tuple[int, str]]) -> list[Attribute]:
+    """Read the lines up to @data."""
     attributes: list[Attribute] = []
-    rows: list[list[Any]] = []
-    in_data = False
-    for number, line in _lines(path):
-        try:
-            if in_data:
-                rows.append(_row(line, attributes))
-            elif line.lower().startswith("@attribute"):
+    for number, line in lines:
+        word = line.lower()
+        if word.startswith("@data"):
+            return attributes
+        with _numbered(place, number):
+            if word.startswith("@attribute"):
                 attributes.append(_attribute(line))
-            elif line.lower().startswith("@data"):
-                in_data = True
-            elif not line.lower().startswith("@relation"):
-                raise ValueError("@relation, @attribute or @data was expected")  # noqa: TRY301, the line is added below
-        except ValueError as error:
-            raise ValueError(f"line {number} of {str(path)!r}: {error}") from error
-    if not in_data:
-        raise ValueError(f"{str(path)!r} has no @data line")
-    columns = list(zip(*rows, strict=True)) or [()] * len(attributes)
-    return pa.table({a.name: _arrow(a, column, pa) for a, column in zip(attributes, columns, strict=True)})
+            elif not word.startswith("@relation"):
+                raise ValueError("@relation, @attribute or @data was expected")
+    raise ValueError(f"{str(place)!r} has no @data line")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            text = line.strip()
-            if text and not text.startswith("%"):
-                yield number, text
+@contextmanager
+def _numbered(place: Place, number: int) -> Iterator[None]:
+    """Name the line in errors."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"line {number} of {str(place)!r}: {error}") from error
 
 
 def _attribute(line: str) -> Attribute:
@@ -133,14 +185,3 @@ def _unquoted(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
-
-
-def _arrow(attribute: Attribute, column: tuple[Any, ...], pa: Any) -> Any:
-    if attribute.kind == "nominal":
-        code = {category: c for c, category in enumerate(attribute.categories)}
-        codes = pa.array([None if v is None else code[v] for v in column], pa.int32())
-        return pa.DictionaryArray.from_arrays(
-            codes, pa.array(attribute.categories, pa.string()), ordered=True
-        )
-    kinds = {"numeric": pa.float64(), "string": pa.string(), "date": pa.timestamp("s")}
-    return pa.array(column, kinds[attribute.kind])

@@ -71,7 +71,7 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
             arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
-    except (SafetensorError, ValueError) as error:
+    except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # NumPy lacks some of its types
         raise ArrayFileError(
             f"{str(path)!r} is not a crosscut file, or not a complete one: {error}"
         ) from error
@@ -114,6 +114,7 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
     for name in sorted(arrays):
         array = arrays[name]
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        checksum = zlib.crc32(f"{name} {little.dtype.str} {array.shape}".encode(), checksum)
         checksum = zlib.crc32(np.ascontiguousarray(little).tobytes(), checksum)
     return checksum
 

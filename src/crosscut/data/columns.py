@@ -32,6 +32,7 @@ class Column:
     categories: tuple[Any, ...] = ()
     named: bool = True  # by the data, not by its position
     note: str = ""
+    ordered: bool = False  # the categories have an order of their own, and some may have no row
 
 
 def plain_matrix(X: Any) -> NDArray[Any] | None:
@@ -173,7 +174,8 @@ def _nominal_column(name: str, series: Any) -> Column:
     """Keep the order of categories if the user's type has one; else sort them."""
     native = series.to_native()
     if type(native).__module__.split(".")[0] == "pandas":
-        return Column(name, "nominal", native.cat.codes.to_numpy(), tuple(native.cat.categories.tolist()))
+        categories = tuple(native.cat.categories.tolist())
+        return Column(name, "nominal", native.cat.codes.to_numpy(), categories, ordered=native.cat.ordered)
     order = getattr(series.dtype, "categories", None)
     if order is None and getattr(
         getattr(native, "type", None), "ordered", False
@@ -231,9 +233,8 @@ def column_of(
         return Column(name, "numeric", np.full(len(cells), np.nan))
     categories = tuple(sorted(present) if order is None else order)
     code = dict.fromkeys(distinct, -1) | {category: c for c, category in enumerate(categories)}
-    return Column(
-        name, "nominal", np.fromiter(map(code.__getitem__, cells), np.int64, len(cells)), categories
-    )
+    codes = np.fromiter(map(code.__getitem__, cells), np.int64, len(cells))
+    return Column(name, "nominal", codes, categories, ordered=order is not None)
 
 
 def _column_of_numbers(

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.arff import ArffFile
+from crosscut.data.columnar_files import ArrowFile, ParquetFile
+from crosscut.data.databases import DatabaseFile
+from crosscut.data.file_kind import FileKind, NotUtf8Error, Place
+from crosscut.data.text_file import TextFile
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from os import PathLike
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from crosscut.data.file_kind import Contents
+
 
 def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Table:
     r"""Read a table from a file as an Arrow table, which every estimator takes for ``X``.
 
-    The ending of the name decides: ``.csv``, ``.tsv`` or ``.tab`` (also with ``.gz``), ``.parquet``,
-    ``.arrow``, ``.feather`` or ``.ipc``, ``.arff``, ``.duckdb``, ``.sqlite`` or ``.db``. In a CSV file an
-    empty cell, ``NA``, ``NaN``, ``null`` and ``?`` are missing.
+    The ending of the name decides: ``.csv``, ``.tsv``, ``.tab`` or ``.arff`` (also with ``.gz`` or ``.bz2``),
+    ``.parquet`` or ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``. In a
+    text file values are separated by ``,``, ``;``, tabs or ``|``, whichever the first lines use; an empty
+    cell, ``?``, ``NA``, ``NaN``, ``null``, ``None`` and their usual variants are missing.
 
     Parameters
     ----------
@@ -41,24 +51,72 @@ def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Tabl
     ...     read_file(path).to_pydict()
     {'age': [30, None], 'plan': ['a', 'b']}
     """
+    place = existing_place(path, table)
+    with readable(place) as kind:
+        rows = kind.whole(place)
+        _check_names(place, rows.schema)
+    return rows
+
+
+def contents_of(place: Place) -> Contents:
+    """Return the columns of a file with the types they have in :func:`read_file`, and its parts."""
+    with readable(place) as kind:
+        contents = kind.contents(place)
+        _check_names(place, contents.schema)
+    return contents
+
+
+def _check_names(place: Place, schema: pa.Schema) -> None:
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise NotUtf8Error(place, "the names of the columns are") from error
+    repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
+    if repeated:
+        raise ValueError(f"{place}: the column name {min(repeated)!r} is used more than once")
+
+
+def existing_place(path: str | PathLike[str], table: str | None = None) -> Place:
+    """Return the file, and the table of it, that a path names."""
     name = str(path)
     if table is None and "::" in name:
         name, table = name.rsplit("::", 1)
-    file = Path(name)
-    if not file.exists():
+    if not Path(name).exists():
         raise FileNotFoundError(f"there is no file {name!r}")
-    endings = [ending.lower() for ending in file.suffixes]
-    ending = (
-        endings[-2] if len(endings) > 1 and endings[-1] in {".gz", ".bz2"} else endings[-1] if endings else ""
-    )
-    if ending not in _READERS:
-        raise ValueError(f"{name!r} ends in {ending!r}; these kinds of files are read: {', '.join(_READERS)}")
+    if table is not None and ending_of(name) not in DATABASES:
+        raise ValueError(f"table={table!r} was given, but {name!r} is not a database")
+    return Place(Path(name), table)
+
+
+def ending_of(path: str | PathLike[str]) -> str:
+    """Return the ending of a name that is in the table of endings; empty if there is none."""
+    name = Path(path).name.lower()
+    return max((ending for ending in ENDINGS if name.endswith(ending)), key=len, default="")
+
+
+@contextmanager
+def readable(place: Place) -> Iterator[FileKind]:
+    """Give the kind of a file, and name the file in errors of reading it."""
+    name, ending = str(place.path), ending_of(place.path)
+    if not ending:
+        raise ValueError(f"{name!r} ends in {place.path.suffix!r}; these kinds of files are read: {READ}")
     for library in ("pyarrow", *(["duckdb"] if ending in {".duckdb", ".ddb"} else [])):
         if find_spec(library) is None:
             raise ImportError(f"reading {name!r} needs {library}: pip install 'crosscut[files]'")
-    if table is not None and ending not in _DATABASES:
-        raise ValueError(f"table={table!r} was given, but {name!r} is not a database")
-    return _READERS[ending](file, table)
+    import pyarrow as pa
+
+    try:
+        yield ENDINGS[ending]
+    except UnicodeDecodeError as error:
+        raise NotUtf8Error(place) from error
+    except PermissionError as error:
+        raise PermissionError(f"{name!r} may not be read: {error.strerror or error}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{name!r} is gone") from error
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(
+            f"{name!r} cannot be read; it is damaged, not complete, or not of the kind its name says: {error}"
+        ) from error
 
 
 def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
@@ -91,100 +149,18 @@ def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
     return columns.drop(target).to_native(), y
 
 
-def _read_csv(path: Path, delimiter: str) -> pa.Table:
-    from pyarrow import csv
-
-    options = csv.ConvertOptions()
-    nulls = [*options.null_values, "?"]
-    options = csv.ConvertOptions(null_values=nulls, strings_can_be_null=True)
-    try:
-        return csv.read_csv(
-            path, parse_options=csv.ParseOptions(delimiter=delimiter), convert_options=options
-        )
-    except ValueError as error:  # pyarrow's errors are ValueErrors that do not name the file
-        raise ValueError(
-            f"{str(path)!r} is not a table of values separated by {delimiter!r}: {error}"
-        ) from error
-
-
-def _read_parquet(path: Path, _table: str | None) -> pa.Table:
-    from pyarrow import parquet
-
-    return parquet.read_table(path)
-
-
-def _read_arrow(path: Path, _table: str | None) -> pa.Table:
-    from pyarrow import feather
-
-    return feather.read_table(path)
-
-
-def _read_arff(path: Path, _table: str | None) -> pa.Table:
-    from crosscut.data.arff import read_arff
-
-    return read_arff(path)
-
-
-def _read_database(path: Path, table: str | None) -> pa.Table:
-    with path.open("rb") as file:
-        is_sqlite = file.read(16) == b"SQLite format 3\0"
-    return _read_sqlite(path, table) if is_sqlite else _read_duckdb(path, table)
-
-
-def _read_duckdb(path: Path, table: str | None) -> pa.Table:
-    import duckdb
-
-    with duckdb.connect(str(path), read_only=True) as database:
-        tables = [name for (name,) in database.execute("SHOW TABLES").fetchall()]
-        return database.sql(f"SELECT * FROM {_chosen(path, tables, table)}").to_arrow_table()  # noqa: S608, quoted
-
-
-def _read_sqlite(path: Path, table: str | None) -> pa.Table:
-    # Python's own module: DuckDB would have to download an extension
-    import sqlite3
-    from contextlib import closing
-
-    import pyarrow as pa
-
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        found = database.execute(
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
-        )
-        tables = [name for (name,) in found]
-        rows = database.execute(f"SELECT * FROM {_chosen(path, tables, table)}")  # noqa: S608, quoted
-        names = [column[0] for column in rows.description]
-        cells = list(zip(*rows, strict=True)) or [()] * len(names)
-    columns = {}
-    for name, column in zip(names, cells, strict=True):
-        try:
-            columns[name] = pa.array(column)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise TypeError(f"column {name!r} of {str(path)!r} mixes types: {error}") from error
-    return pa.table(columns)
-
-
-def _chosen(path: Path, tables: list[str], table: str | None) -> str:
-    """Return the table's name, quoted for SQL."""
-    if table is None and len(tables) == 1:
-        table = tables[0]
-    if table is None:
-        raise ValueError(
-            f"{str(path)!r} has the tables {tables}; choose one with table=... or '{path}::{{table}}'"
-        )
-    if table not in tables:
-        raise ValueError(f"{str(path)!r} has no table {table!r}; it has {tables}")
-    return '"' + table.replace('"', '""') + '"'
-
-
-_DATABASES = {".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"}
-_READERS: dict[str, Callable[[Path, str | None], pa.Table]] = {
-    ".csv": lambda path, _table: _read_csv(path, ","),
-    ".tsv": lambda path, _table: _read_csv(path, "\t"),
-    ".tab": lambda path, _table: _read_csv(path, "\t"),
-    ".parquet": _read_parquet,
-    ".arrow": _read_arrow,
-    ".feather": _read_arrow,
-    ".ipc": _read_arrow,
-    ".arff": _read_arff,
-    **dict.fromkeys(sorted(_DATABASES), _read_database),
+_TEXTS: dict[str, FileKind] = {
+    ".csv": TextFile(","),
+    ".tsv": TextFile("\t"),
+    ".tab": TextFile("\t"),
+    ".arff": ArffFile(),
 }
+DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+ENDINGS: dict[str, FileKind] = {
+    **_TEXTS,
+    **{f"{ending}.{packed}": kind for packed in ("gz", "bz2") for ending, kind in _TEXTS.items()},
+    **dict.fromkeys((".parquet", ".pq"), ParquetFile()),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), ArrowFile()),
+    **dict.fromkeys(DATABASES, DatabaseFile()),
+}
+READ = f"{', '.join(ending for ending in ENDINGS if ending.count('.') == 1)} (text also with .gz or .bz2)"

@@ -50,8 +50,8 @@ class Stream:
     Parameters
     ----------
     data : path, paths, polars LazyFrame, or Dask frame, array or list of delayed frames
-        Parquet, Arrow (Feather) or CSV files, folders or patterns. Rows are numbered in the order of the
-        files.
+        Files of any kind that :func:`crosscut.read_file` reads, folders or patterns. Rows are numbered in the
+        order of the files.
     memory_limit : int or str
         Bytes for statistics and gathered rows, such as ``"512MB"``. If a level needs more, it takes more
         passes. Python, its libraries and a few batches of rows come on top (about 400 MB).
@@ -139,8 +139,7 @@ class StreamRows:
             self._folder = tempfile.TemporaryDirectory(prefix="crosscut-", dir=stream.cache)
             data = Path(self._folder.name, "rows.parquet")
             stream.data.sink_parquet(data)
-        keep = [name for name in (roles.target, roles.group) if name]
-        self.source = Source(data, keep=keep, batch_rows=stream.batch_rows)
+        self.source = Source(data, batch_rows=stream.batch_rows)
         state = [self.source.identity(), asdict(roles), max_bins]
         key = hashlib.sha256(repr(state).encode()).hexdigest()
         weighted = roles.weight is not None
@@ -190,7 +189,7 @@ class StreamRows:
         self.meter.start("survey", self.source.n_rows)
         for piece in self.pieces:
             for first_row, table in self.source.read(piece):
-                survey.add(table, first_row, piece.number, repr(piece.file))
+                survey.add(table, first_row, piece.number, repr(str(piece.place)))
                 self.meter.add(table.num_rows)
         coding = survey.coding(max_bins)
         totals = Totals()
@@ -217,7 +216,7 @@ class StreamRows:
 
     def _coded(self, coding: Coding, piece: Piece) -> Iterator[Batch]:
         for first_row, table in self.source.read(piece):
-            yield coding.batch(table, first_row, repr(piece.file), self.n_jobs)
+            yield coding.batch(table, first_row, repr(str(piece.place)), self.n_jobs)
 
 
 def add_totals(totals: Totals, batch: Batch, coding: Coding) -> None:

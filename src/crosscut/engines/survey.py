@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.column_types import check_same
 from crosscut.data.columns import Column, Kind, columns_of, infinite_error
 from crosscut.data.exact_sum import ExactSum
 from crosscut.data.grid import centre_of
@@ -58,7 +59,8 @@ class Survey:
     n_rows: int = 0
     names: tuple[str, ...] = ()
     kinds: list[Kind] = field(default_factory=list)
-    categories: list[set[Any]] = field(default_factory=list)
+    categories: list[dict[Any, None]] = field(default_factory=list)  # as found; the keys count
+    ordered: list[bool] = field(default_factory=list)  # whether that is the order of the categories
     distinct: list[DistinctValues] = field(default_factory=list)
     n_missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
@@ -73,12 +75,13 @@ class Survey:
         columns, target, _, weight = self.roles.split(frame, where)
         if not self.names:
             self._start(columns)
-        self._check(columns, where)
+        check_same(self.known, {column.name: column.kind for column in columns}, where)
         for f, column in enumerate(columns):
             if column.kind == "nominal":
                 present = np.unique(column.values)
                 self.n_missing[f] += np.count_nonzero(column.values < 0)
-                self.categories[f].update(column.categories[code] for code in present[present >= 0].tolist())
+                found = (column.categories[code] for code in present[present >= 0].tolist())
+                self.categories[f] |= dict.fromkeys(column.categories if column.ordered else found)
                 self._check_categories(f)
         numbers = [self._numbers(c, first_row) for c in columns if c.kind != "nominal"]
         numeric = [f for f, c in enumerate(columns) if c.kind != "nominal"]
@@ -97,7 +100,7 @@ class Survey:
             return self
         if not self.names:
             return other
-        _compare(self.names, self.kinds, other.names, other.kinds, "another part of the data")
+        check_same(self.known, other.known, "another part of the data")
         self.n_rows += other.n_rows
         self.n_trained += other.n_trained
         self.n_missing += other.n_missing
@@ -119,7 +122,9 @@ class Survey:
         if not self.n_trained:
             raise ValueError(f"sample_weight: every row has the weight 0 in {self.roles.weight!r}")
         classes = self._classes()
-        schema = Schema(self.names, tuple(self.kinds), tuple(_sorted(c) for c in self.categories))
+        known = zip(self.categories, self.ordered, strict=True)
+        categories = tuple(tuple(own if ordered else sorted(own)) for own, ordered in known)
+        schema = Schema(self.names, tuple(self.kinds), categories)
         edges: list[NDArray[np.float64]] = []
         bins: list[int] = []
         sampled: list[str] = []
@@ -129,15 +134,15 @@ class Survey:
                 edges.append(np.empty(0))
                 bins.append(len(schema.categories[f]))
                 continue
-            known = self.distinct[f]
-            if known.many:
+            values = self.distinct[f]
+            if values.many:
                 edges.append(edges_of_sample(self.sample.rows[:, place], max_bins))
                 bins.append(len(edges[-1]) + 1)
                 if self.n_rows > len(self.sample.keys):
                     sampled.append(self.names[f])
             else:
-                edges.append(edges_of(known.values, known.counts, max_bins))
-                bins.append(len(edges[-1]) + 1 if len(known.values) else 0)
+                edges.append(edges_of(values.values, values.counts, max_bins))
+                bins.append(len(edges[-1]) + 1 if len(values.values) else 0)
             place += 1
         return Coding(
             roles=self.roles,
@@ -168,13 +173,16 @@ class Survey:
     def _start(self, columns: list[Column]) -> None:
         self.names = tuple(column.name for column in columns)
         self.kinds = [column.kind for column in columns]
-        self.categories = [set() for _ in columns]
+        self.categories = [{} for _ in columns]
+        self.ordered = [column.ordered for column in columns]
         self.distinct = [DistinctValues() for _ in columns]
         self.n_missing = np.zeros(len(columns), np.int64)
         self.sample = RowSample.empty(sum(kind != "nominal" for kind in self.kinds))
 
-    def _check(self, columns: list[Column], where: str) -> None:
-        _compare(self.names, self.kinds, tuple(c.name for c in columns), [c.kind for c in columns], where)
+    @property
+    def known(self) -> dict[str, str]:
+        """Kind of each column."""
+        return dict(zip(self.names, self.kinds, strict=True))
 
     def _check_categories(self, f: int) -> None:
         if len(self.categories[f]) > MAX_CATEGORIES:
@@ -245,7 +253,7 @@ class Survey:
         if not self.roles.classifies:
             return None
         labels = np.empty(len(self.labels), self.label_type)
-        labels[:] = _sorted(set(self.labels))
+        labels[:] = sorted(self.labels)
         return labels
 
     def _class_weights(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -259,22 +267,3 @@ class Survey:
         from sklearn.utils import compute_class_weight
 
         return np.asarray(compute_class_weight(dict(given), classes=classes, y=classes), np.float64)
-
-
-def _sorted(values: set[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(values))
-
-
-def _compare(
-    names: tuple[str, ...], kinds: list[Kind], others: tuple[str, ...], other_kinds: list[Kind], where: str
-) -> None:
-    if names != others:
-        absent = [name for name in names if name not in others]
-        extra = [name for name in others if name not in names]
-        problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(others)}"
-        raise ValueError(
-            f"{where} {problem}; all parts of the data need the columns {list(names)}, in this order"
-        )
-    for name, kind, other in zip(names, kinds, other_kinds, strict=True):
-        if kind != other:
-            raise ValueError(f"column {name!r} is {other} in {where}, but {kind} before; convert one of them")

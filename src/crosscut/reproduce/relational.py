@@ -21,13 +21,13 @@ import numpy as np
 from crosscut import datasets
 from crosscut.reference.cost import forest_speedup
 from crosscut.relational.database.database import Database
-from crosscut.relational.folds import folds_of
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.reproduce.clock import take_turns
 from crosscut.reproduce.timing import Timing
+from crosscut.tasks.folds import folds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +62,12 @@ class Problem:
         database, bias, facts = self.loaded
         if max_depth is not None:
             bias = bias.with_settings(max_depth=max_depth)
-        return Grower(facts, resolve(bias, database), folds_of(n_folds, database))
+        folds = np.full(database.n_examples, -1)
+        if n_folds is not None:
+            codes = np.asarray(database.target)
+            fits = n_folds <= np.bincount(codes).min()  # else stratified folds would be fewer
+            folds = folds_of(n_folds, database.n_examples, codes if fits else None)
+        return Grower(facts, resolve(bias, database), folds)
 
 
 def problems() -> list[Problem]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -30,18 +29,21 @@ def growth_of(model: Any) -> Growth:
 
 def limits_of(model: Any, n_rows: int) -> Limits:
     """Return the limits of a task with this many training rows; shares of the rows become numbers."""
-    leaf, split = model.min_samples_leaf, model.min_samples_split
-    if isinstance(leaf, float):
-        leaf = math.ceil(leaf * n_rows)
-    if isinstance(split, float):
-        split = max(2, math.ceil(split * n_rows))
-    depth = None if model.max_depth is None else int(model.max_depth)
-    return Limits(depth, int(split), int(leaf), float(model.min_impurity_decrease))
+    return _limits(model).of_rows(n_rows)
 
 
 def has_shares(model: Any) -> bool:
     """Whether limits depend on a task's number of rows."""
-    return isinstance(model.min_samples_leaf, float) or isinstance(model.min_samples_split, float)
+    return _limits(model).has_shares
+
+
+def _limits(model: Any) -> Limits:
+    split, leaf = (
+        count if isinstance(count, float) else int(count)
+        for count in (model.min_samples_split, model.min_samples_leaf)
+    )
+    depth = None if model.max_depth is None else int(model.max_depth)
+    return Limits(depth, split, leaf, float(model.min_impurity_decrease))
 
 
 def check_parameters(model: Any) -> None:

@@ -61,7 +61,7 @@ def test_a_folder_of_csv_and_parquet_files(tmp_path):
 
 
 def test_a_folder_without_tables(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"without \.csv and \.parquet"):
+    with pytest.raises(FileNotFoundError, match=r"without tables such as \.csv"):
         Database.from_folder(tmp_path, target="a.b")
 
 

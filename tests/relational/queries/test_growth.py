@@ -11,7 +11,6 @@ from crosscut import datasets
 from crosscut.forest.error_pruning import additional_errors
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
-from crosscut.relational.folds import folds_of
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.queries import Facts
@@ -21,7 +20,9 @@ from relational.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_
 
 def grower(database, bias, cv=10):
     language = resolve(bias, database)
-    return Grower(Facts(database, language.root), language, folds_of(cv, database))
+    examples = np.arange(database.n_examples, dtype=np.int32)
+    folds = np.full_like(examples, -1) if cv is None else examples % cv
+    return Grower(Facts(database, language.root), language, folds)
 
 
 def assert_same(forest, other):
@@ -162,7 +163,7 @@ def test_max_depth_and_minimal_cases_limit_the_tree():
 def test_what_growing_did_is_counted():
     growing = grower(*datasets.machines())
     forest = growing.grow()
-    assert forest.forks() == [1.0, 1.0]
+    assert [level.f for level in forest.levels] == [1.0, 1.0]
     assert forest.levels[0].bundles == 1
     assert forest.levels[0].nodes == 11
     apart = growing.grow("serial")

@@ -5,11 +5,11 @@ import pytest
 
 from crosscut import Bias, Database, RelationalTreeRegressor, datasets
 from crosscut.forest.error_pruning import additional_errors
-from crosscut.relational.folds import folds_of
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.queries.tree import Node
+from crosscut.relational.training_set import folds_of
 
 
 def forest(bias_changes, **arguments):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from crosscut import Bias, Database, RelationalRuleClassifier, datasets
-from crosscut.relational.estimators import StepLimitWarning
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.rules.examples import RelationalExamples
+from crosscut.relational.training_set import StepLimitWarning
 from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning
@@ -97,7 +97,7 @@ def test_rules_that_vote(shop):
     program = model.to_prolog().splitlines()
     assert sum(line.startswith("customer(") for line in program) == len(model.rules_) + 1
     assert not any("!" in line for line in program)
-    with pytest.raises(AttributeError, match="no tree"):
+    with pytest.raises(AttributeError, match="not a tree"):
         _ = model.tree_
 
 
@@ -117,7 +117,7 @@ def test_a_rule_shares_variables_between_conditions():
 
 def test_a_database_without_classes_is_refused():
     database = Database.from_prolog("weight(1,2.0). weight(2,3.0).", predict="weight(+t,-n)", regression=True)
-    with pytest.raises(ValueError, match="no examples with classes"):
+    with pytest.raises(ValueError, match="the target is numbers"):
         RelationalRuleClassifier(cv=None).fit(database)
 
 

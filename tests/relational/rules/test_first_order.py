@@ -1,8 +1,22 @@
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crosscut.relational.database.constants import Constants
 from crosscut.relational.language.rule import Goal
-from crosscut.relational.rules.first_order import goals_of, meaning
+from crosscut.relational.queries.tree import Signature
+from crosscut.relational.rules.first_order import FirstOrderWording, goals_of
+from crosscut.rules.rule_set import Rule
+
+CONSTANTS = Constants()
+CONSTANTS.intern_all(range(10))
+WORDING = FirstOrderWording(Signature(CONSTANTS), np.array(["a", "b"]))
+
+
+def meaning(conditions, n_fixed, *, thresholds=True):
+    assert n_fixed == WORDING.schema.n_fixed
+    return WORDING.meaning(Rule(conditions, (1.0, 0.0)), thresholds=thresholds)
+
 
 PART, RED, BIG = Goal("part", (0, 1)), Goal("red", (1,)), Goal("big", (1,))
 
@@ -29,6 +43,9 @@ def test_negation_and_categories_count_and_thresholds_may_not():
     for thresholds in (True, False):
         red, blue = (((Goal("colour", (0, ~c)),),) for c in (1, 2))
         assert meaning(red, 1, thresholds=thresholds) != meaning(blue, 1, thresholds=thresholds)
+    above = [((Goal("age", (0, 2)), Goal(">", (2, ~constant))),) for constant in (5, 6)]
+    assert meaning(above[0], 1) != meaning(above[1], 1)
+    assert meaning(above[0], 1, thresholds=False) == meaning(above[1], 1, thresholds=False)
 
 
 def test_two_chains_may_have_any_numbers():

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
+from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
 from crosscut.relational.language.terms import Compound, Term, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -19,33 +19,6 @@ if TYPE_CHECKING:
     from crosscut.relational.language.clauses import Part
 
 MAX_BINDINGS = 50_000_000
-
-_ORDERINGS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "=<": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=:=": operator.eq,
-    "=\\=": operator.ne,
-}
-_FUNCTIONS: dict[tuple[str, int], Callable[..., Any]] = {
-    ("+", 1): operator.pos,
-    ("-", 1): operator.neg,
-    ("+", 2): operator.add,
-    ("-", 2): operator.sub,
-    ("*", 2): operator.mul,
-    ("/", 2): np.divide,
-    ("//", 2): lambda a, b: np.trunc(np.divide(a, b)),
-    ("mod", 2): np.mod,
-    ("**", 2): np.power,
-    ("^", 2): np.power,
-    ("abs", 1): np.abs,
-    ("sqrt", 1): np.sqrt,
-    ("exp", 1): np.exp,
-    ("log", 1): np.log,
-    ("min", 2): np.minimum,
-    ("max", 2): np.maximum,
-}
 
 
 class TooManyBindingsError(ValueError):
@@ -170,7 +143,7 @@ class Bindings:
         left, right = part.args
         if part.kind == "compare":
             a, b = self._value(left), self._value(right)
-            return _ORDERINGS[part.name](a, b) & ~(np.isnan(a) | np.isnan(b))
+            return ORDERINGS[part.name](a, b) & ~(np.isnan(a) | np.isnan(b))
         equal = np.asarray(self._ids(left) == self._ids(right))
         return equal if part.kind == "unify" else ~equal
 
@@ -179,7 +152,7 @@ class Bindings:
             return self.constants.numbers[self.columns[term]]
         if isinstance(term, Compound):
             with np.errstate(all="ignore"):
-                return _FUNCTIONS[term.name, len(term.args)](
+                return FUNCTIONS[term.name, len(term.args)](
                     *(self._value(argument) for argument in term.args)
                 )
         assert isinstance(term, (int, float))

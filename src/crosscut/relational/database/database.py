@@ -97,6 +97,13 @@ class Database:
             return [terms[key] for key in self.keys[0]]
         return [tuple(terms[key] for key in row) for row in self.keys.T]
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Class, or number, of every example."""
+        if self.target is None:
+            raise ValueError("the database has no target to compare with")
+        return np.array(self.classes, dtype=object)[self.target] if self.classes else self.target
+
     def __repr__(self) -> str:
         facts = sum(relation.n_facts for relation in self.relations.values())
         what = (
@@ -133,7 +140,7 @@ class Database:
         marks = np.asarray(folds, np.int32)
         if marks.shape != (self.n_examples,):
             raise ValueError(
-                f"folds has shape {marks.shape}; one mark for each of {self.n_examples} examples is needed"
+                f"folds has shape {marks.shape}; it must have one mark for each of {self.n_examples} examples"
             )
         return replace(self, folds=marks)
 

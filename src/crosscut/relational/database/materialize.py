@@ -13,7 +13,7 @@ from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.database.strata import components
 from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, schedule
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
-from crosscut.relational.language.terms import Compound, Term, Variable, variables
+from crosscut.relational.language.terms import Compound, Term, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,7 +183,7 @@ class Derivation:
     ) -> NDArray[np.int32]:
         """Facts that the conjunction derives; `first` ranges over `delta` if that is given."""
         bindings = start if start is not None else Bindings(self.constants)
-        head = {variable for argument in conjunction.head for variable in variables(argument)}
+        head = conjunction.head_variables
         ordered, _, _ = schedule(conjunction.parts, bindings.columns, head, first)
         later: list[set[Variable]] = [head]
         for part in reversed(ordered):
@@ -241,32 +241,23 @@ class Derivation:
 
 
 def _is_range_restricted(conjunction: Conjunction) -> bool:
-    head = {variable for argument in conjunction.head for variable in variables(argument)}
-    _, left, bound = schedule(conjunction.parts, (), head)
-    return not left and head <= bound
+    _, left, bound = schedule(conjunction.parts, (), conjunction.head_variables)
+    return not left and conjunction.head_variables <= bound
 
 
 def _unbound(conjunction: Conjunction, given: Sequence[Variable] = ()) -> str:
-    head = {variable for argument in conjunction.head for variable in variables(argument)}
+    head = conjunction.head_variables
     _, left, bound = schedule(conjunction.parts, given, head)
-    names = sorted(
-        variable.name for variable in (head | {v for part in left for v in part.variables()}) - bound
-    )
-    return ", ".join(names)
+    return ", ".join(sorted(variable.name for variable in head.union(*(p.variables() for p in left)) - bound))
 
 
 def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
     """Return the body's parts for a call: its arguments for the head's variables, the others renamed."""
-    substitution: dict[Term, Term] = dict(zip(body.head, call.args, strict=True))
-
-    def place(term: Term) -> Term:
-        if isinstance(term, Variable):
-            return substitution.setdefault(term, Variable(term.name))
-        if isinstance(term, Compound):
-            return Compound(term.name, tuple(place(argument) for argument in term.args))
-        return term
-
-    return tuple(replace(part, args=tuple(place(argument) for argument in part.args)) for part in body.parts)
+    values: dict[Term, Term] = dict(zip(body.head, call.args, strict=True))
+    return tuple(
+        part.substituted(lambda variable: values.setdefault(variable, Variable(variable.name)))
+        for part in body.parts
+    )
 
 
 def _negated(parts: tuple[Part, ...], call: Part, conjunction: Conjunction) -> Part:
@@ -277,23 +268,15 @@ def _negated(parts: tuple[Part, ...], call: Part, conjunction: Conjunction) -> P
 
 def _simplified(parts: tuple[Part, ...], head: tuple[Variable, ...]) -> tuple[Part, ...]:
     """Drop ``A0 = X`` by writing A0 for X, so that ``lteq(X,Y) :- X =< Y`` keeps one comparison."""
-    substitution: dict[Variable, Term] = {}
+    values: dict[Variable, Term] = {}
     kept = []
     for part in parts[: len(head)]:
         variable, value = part.args
-        if isinstance(value, Variable) and value not in substitution:
-            substitution[value] = variable
+        if isinstance(value, Variable) and value not in values:
+            values[value] = variable
         else:
             kept.append(part)
-
-    def place(term: Term) -> Term:
-        if isinstance(term, Variable):
-            return substitution.get(term, term)
-        if isinstance(term, Compound):
-            return Compound(term.name, tuple(place(argument) for argument in term.args))
-        return term
-
     return tuple(
-        replace(part, args=tuple(place(argument) for argument in part.args))
+        part.substituted(lambda variable: values.get(variable, variable))
         for part in (*kept, *parts[len(head) :])
     )

@@ -33,20 +33,8 @@ WITHOUT_EFFECT = frozenset(
     rmode_key discretization tilde_test_eval_model write_ensemble_models
     """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
-_NUMBERS = {
-    "minimal_cases": "minimal_cases",
-    "accuracy": "accuracy",
-    "ftest": "ftest",
-    "confidence_level": "confidence_level",
-    "max_lookahead": "max_lookahead",
-    "exhaustive_lookahead": "exhaustive_lookahead",
-    "tilde_maxdepth": "max_depth",
-}
-_HEURISTICS = {name: name for name in HEURISTICS} | {
-    "eucl": "variance",
-    "euclid": "variance",
-    "gain_ratio": "gainratio",
-}
+_NUMBERS = ("minimal_cases", "accuracy", "ftest", "confidence_level", "max_lookahead", "exhaustive_lookahead")
+_ALIASES = {"eucl": "variance", "euclid": "variance", "gain_ratio": "gainratio", "off": "none"}
 
 
 @dataclass
@@ -135,7 +123,7 @@ def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
             predicate, types = notation.types_from_term(declaration)
             draft.types[predicate] = types
         case "typed_language", (choice,):
-            draft.parts["typed"] = _is_on(choice)
+            draft.parts["typed"] = choice in {"yes", "on", "true"}
         case "predict", (target,):
             draft.parts["predict"], types = notation.predict_from_term(target)
             assert isinstance(target, Compound)
@@ -183,36 +171,33 @@ def _read_growth(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
                 )
             draft.settings["regression"] = str(mode).startswith("regress")
         case "heuristic", (choice,):
-            draft.settings["heuristic"] = _one_of(name, choice, _HEURISTICS)
+            draft.settings[name] = _one_of(name, choice, HEURISTICS)
         case "pruning", (choice,):
-            draft.settings["pruning"] = _one_of(
-                name, choice, {key: key for key in PRUNINGS} | {"off": "none"}
-            )
+            draft.settings[name] = _one_of(name, choice, PRUNINGS)
         case "discretize", (choice,):
-            draft.settings["discretize"] = _one_of(name, choice, {key: key for key in DISCRETIZATIONS})
+            draft.settings[name] = _one_of(name, choice, DISCRETIZATIONS)
+        case "tilde_maxdepth", (int() as number,):
+            draft.settings["max_depth"] = number
         case "m_estimate", (Compound("m", (int() | float() as weight,)) | (int() | float() as weight),):
             draft.settings["m_estimate"] = float(weight)
         case "m_estimate", ("none",):
             pass
         case _, (int() | float() as number,) if name in _NUMBERS:
-            draft.settings[_NUMBERS[name]] = number
-        case _, ("inf",) if name in _NUMBERS:
+            draft.settings[name] = number
+        case _, ("inf",) if name in {*_NUMBERS, "tilde_maxdepth"}:
             pass
         case _:
             return False
     return True
 
 
-def _one_of(name: str, choice: Term, known: dict[str, str]) -> str:
-    if not isinstance(choice, str) or choice not in known:
+def _one_of(name: str, choice: Term, known: tuple[str, ...]) -> str:
+    meant = _ALIASES.get(choice, choice) if isinstance(choice, str) else choice
+    if not isinstance(meant, str) or meant not in known:
         raise PrologError(
             f"{name}({term_text(choice)}) is not supported; known are {', '.join(sorted(known))}"
         )
-    return known[choice]
-
-
-def _is_on(choice: Term) -> bool:
-    return choice in {"yes", "on", "true"}
+    return meant
 
 
 def _read_command(command: Term, draft: _Draft) -> None:

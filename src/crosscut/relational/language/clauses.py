@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
 from crosscut.relational.language.prolog import Clause, PrologError
 from crosscut.relational.language.terms import (
     Compound,
@@ -18,30 +19,14 @@ from crosscut.relational.language.terms import (
     Variable,
     indicator,
     is_ground,
+    substituted,
     term_text,
     variables,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-ORDERINGS = ("<", "=<", ">", ">=", "=:=", "=\\=")
-FUNCTIONS = {
-    "+": (1, 2),
-    "-": (1, 2),
-    "*": (2,),
-    "/": (2,),
-    "//": (2,),
-    "mod": (2,),
-    "**": (2,),
-    "^": (2,),
-    "abs": (1,),
-    "sqrt": (1,),
-    "exp": (1,),
-    "log": (1,),
-    "min": (2,),
-    "max": (2,),
-}
 # Built-in predicates of Prolog that are no Datalog; a program's own predicates of other arity are not meant.
 UNSUPPORTED = frozenset(
     """
@@ -75,7 +60,11 @@ class Part:
 
     def variables(self) -> set[Variable]:
         """Variables of the literal."""
-        return {variable for argument in self.args for variable in variables(argument)}
+        return set(variables(self.args))
+
+    def substituted(self, value: Callable[[Variable], Term]) -> Part:
+        """Return the literal with other terms for its variables."""
+        return replace(self, args=tuple(substituted(argument, value) for argument in self.args))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +80,11 @@ class Conjunction:
     def predicate(self) -> tuple[str, int]:
         """Name and arity of the head."""
         return self.name, len(self.head)
+
+    @property
+    def head_variables(self) -> set[Variable]:
+        """Variables of the head."""
+        return set(variables(self.head))
 
     def error(self, message: str) -> PrologError:
         """Return an error that names the clause."""
@@ -114,7 +108,7 @@ class Normalizer:
             _check_argument(argument, clause, clause.head)
         bodies: list[list[Part]] = [[]]
         if clause.body is not None:
-            seen = {variable for argument in head for variable in variables(argument)}
+            seen = set(variables(head))
             bodies = self._bodies(clause.body, clause, seen)
         for body in bodies:
             self.conjunctions.append(Conjunction(name, head, tuple(body), clause))
@@ -233,7 +227,7 @@ def _part(term: Term, clause: Clause) -> Part:
 def _check_expression(term: Term, clause: Clause) -> None:
     if isinstance(term, (Variable, int, float)):
         return
-    if isinstance(term, Compound) and len(term.args) in FUNCTIONS.get(term.name, ()):
+    if isinstance(term, Compound) and (term.name, len(term.args)) in FUNCTIONS:
         for argument in term.args:
             _check_expression(argument, clause)
         return

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable
+from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable, term_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Clause:
 
     def __str__(self) -> str:
         head = "" if self.head is None else repr(self.head) if isinstance(self.head, Compound) else self.head
-        return head + ("" if self.body is None else f" :- {_text(self.body)}") + "."
+        return head + ("" if self.body is None else f" :- {term_text(self.body)}") + "."
 
 
 def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
@@ -121,12 +121,6 @@ def read_term(text: str) -> Term:
     return reader.read()
 
 
-def _text(term: Term) -> str:
-    from crosscut.relational.language.terms import term_text
-
-    return term_text(term)
-
-
 def _constant(text: str) -> Term:
     if text[0] == "'":
         return text[1:-1]
@@ -150,7 +144,7 @@ def _clause(term: Term, line: int, source: str) -> Clause:
     if isinstance(term, Compound) and term.name == "-->":
         raise PrologError(f"{source}, line {line}: a grammar rule (-->) is not supported")
     if head is not None and not isinstance(head, (Compound, str)):
-        raise PrologError(f"{source}, line {line}: the head of a clause has to be an atom or a compound term")
+        raise PrologError(f"{source}, line {line}: the head of a clause must be an atom or a compound term")
     return Clause(head, None if body == "true" else body, line)
 
 

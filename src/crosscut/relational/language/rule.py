@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from crosscut.relational.language.terms import atom_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crosscut.relational.language.clauses import Conjunction
 
 COMPARISONS = ("=", "\\=", "<", "=<", ">", ">=")
@@ -32,6 +34,10 @@ class Goal:
     name: str
     args: tuple[int, ...]
     negated: bool = False
+
+    def renamed(self, number: Callable[[int], int]) -> Goal:
+        """Return the goal with other numbers for its variables and constants."""
+        return Goal(self.name, tuple(map(number, self.args)), self.negated)
 
     @property
     def is_comparison(self) -> bool:

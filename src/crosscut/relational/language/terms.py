@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Variable:
@@ -58,27 +58,8 @@ INFIX = {
     ",": (1000, 999, 1000),
     # looser than comparison, so that `5: +X = c` and `#(2*5*C: gen(C), ...)` read as ACE means them
     ":": (990, 989, 990),
-    **dict.fromkeys(
-        [
-            "=",
-            "\\=",
-            "==",
-            "\\==",
-            "<",
-            "=<",
-            ">",
-            ">=",
-            "=:=",
-            "=\\=",
-            "is",
-            "=..",
-            "@<",
-            "@>",
-            "@=<",
-            "@>=",
-        ],
-        (700, 699, 699),
-    ),
+    **dict.fromkeys(["=", "\\=", "==", "\\==", "is", "=..", "<", "=<", ">", ">="], (700, 699, 699)),
+    **dict.fromkeys(["=:=", "=\\=", "@<", "@>", "@=<", "@>="], (700, 699, 699)),
     **dict.fromkeys(["+", "-", "/\\", "\\/"], (500, 500, 499)),
     **dict.fromkeys(["*", "/", "//", "mod", "rem", "<<", ">>"], (400, 400, 399)),
     "**": (200, 199, 199),
@@ -161,6 +142,15 @@ def variables(term: Term) -> Iterator[Variable]:
     elif isinstance(term, Compound):
         for argument in term.args:
             yield from variables(argument)
+
+
+def substituted(term: Term, value: Callable[[Variable], Term]) -> Term:
+    """Return the term with other terms for its variables; lists are constants and stay as they are."""
+    if isinstance(term, Variable):
+        return value(term)
+    if isinstance(term, Compound):
+        return Compound(term.name, tuple(substituted(argument, value) for argument in term.args))
+    return term
 
 
 def is_ground(term: Term) -> bool:

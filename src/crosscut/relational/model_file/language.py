@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crosscut.model_file.container import ModelFileError
+import numpy as np
+
+import crosscut
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.language.prolog import PrologError, read_term
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.language.terms import Variable, term_text
 from crosscut.relational.queries.tree import Signature
+from crosscut.training.stored import ModelFileError, plain_parameters, set_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from crosscut.relational.language.terms import Constant
+    from crosscut.training.fit import Fit
 
     Test = tuple[Goal, ...]
 
 
-def written_language(
-    signature: Signature, tests: Iterable[Test], classes: Iterable[Constant]
-) -> dict[str, Any]:
-    """Return the entries of a header that say what tests ask; only constants that occur in them are kept."""
+def written_language(model: Any, fit: Fit, tests: Iterable[Test]) -> dict[str, Any]:
+    """Return what every header says: parameters, and what tests ask, with the constants they use."""
+    signature: Signature = fit.schema
     used = Constants()
-
     asked = set()
 
     def goal(each: Goal) -> list[Any]:
@@ -33,6 +38,9 @@ def written_language(
         return [each.name, [a if a >= 0 else ~used.intern(terms[~a]) for a in each.args], each.negated]
 
     return {
+        "crosscut": crosscut.__version__,
+        "model": fit.learner,
+        "parameters": plain_parameters(model),
         "target": signature.target_name,
         "target_column": signature.target_column,
         "tests": [[goal(each) for each in test] for test in tests],
@@ -43,7 +51,7 @@ def written_language(
             "hidden_key": sorted([name, arity] for name, arity in signature.hidden_key),
             "implicit_key": signature.implicit_key,
         },
-        "classes": [_written(name) for name in classes],
+        "classes": [] if fit.classes is None else [_written(name) for name in fit.classes],
         # what the tests use, noted while they were written
         "constants": [_written(constant) for constant in used.terms],
         "columns": [
@@ -54,27 +62,33 @@ def written_language(
     }
 
 
-def read_language(header: dict[str, Any]) -> tuple[Signature, list[Test], tuple[Constant, ...]]:
-    """Return what `written_language` wrote; refuse what does not fit together."""
+def read_language(header: dict[str, Any], model: Any) -> tuple[Signature, list[Test], NDArray[Any] | None]:
+    """Give a model its parameters, and return what tests ask and the classes; refuse what does not fit."""
+    set_parameters(model, header["parameters"])
+    limit = model.step_limit
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise ModelFileError(f"the step limit is {limit!r}")
     classes = tuple(map(_read_constant, header["classes"]))
     if len(set(classes)) < len(classes):
-        raise ModelFileError("the classes are not different from each other")
+        raise ModelFileError("the classes are not distinct")
     constants = Constants()
     n_constants = len(header["constants"])
     if constants.intern_all(map(_read_constant, header["constants"])).tolist() != list(range(n_constants)):
-        raise ModelFileError("the constants are not different from each other")
+        raise ModelFileError("the constants are not distinct")
     signature = _signature(header, constants)
     tests = [tuple(_goal(stored, len(constants)) for stored in test) for test in header["tests"]]
     if not all(tests):
         raise ModelFileError("a test is empty")
-    return signature, tests, classes
+    return signature, tests, np.array(classes, dtype=object) if classes else None
 
 
-def checked_step_limit(stored: Any) -> int:
-    """Return a step limit that was read, if it is one."""
-    if not isinstance(stored, int) or isinstance(stored, bool) or stored < 1:
-        raise ModelFileError(f"the step limit is {stored!r}")
-    return stored
+def give_fit(model: Any, header: dict[str, Any], fit: Fit) -> None:
+    """Give a model its fit; a ``cv`` that was an array is not stored, but follows from what is held out."""
+    cv = fit.validation
+    if cv is not None and "cv" not in header["parameters"]:
+        model.cv = np.full(len(cv.y), -1, np.int32)
+        model.cv[cv.rows] = np.repeat(np.arange(-1, len(fit.forest) - 1), np.diff(cv.row_start))
+    model.fit_ = replace(fit, settings=model.get_params(deep=False))
 
 
 def _written(constant: Constant) -> Any:
@@ -89,10 +103,10 @@ def _read_constant(stored: Any) -> Constant:
         try:
             term = read_term(stored[0])
         except (PrologError, RecursionError) as error:
-            raise ModelFileError(f"the constant {stored[0]!r} is no term") from error
+            raise ModelFileError(f"the constant {stored[0]!r} is not a term") from error
         if not isinstance(term, Variable):
             return term
-    raise ModelFileError(f"{stored!r} is no constant")
+    raise ModelFileError(f"{stored!r} is not a constant")
 
 
 def _signature(header: dict[str, Any], constants: Constants) -> Signature:
@@ -122,7 +136,7 @@ def _is_count(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ModelFileError(f"{value!r} is no name")
+        raise ModelFileError(f"{value!r} is not a name")
     return value
 
 
@@ -130,5 +144,5 @@ def _goal(stored: Any, n_constants: int) -> Goal:
     name, args, negated = stored
     sound = isinstance(args, list) and len(args) <= 64 and isinstance(negated, bool)
     if not sound or not all(_is_count(a) or (type(a) is int and -n_constants <= a < 0) for a in args):
-        raise ModelFileError(f"{stored!r} is no literal")
+        raise ModelFileError(f"{stored!r} is not a literal")
     return Goal(_text(name), tuple(args), negated)

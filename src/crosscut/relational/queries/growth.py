@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries
 from crosscut.relational.queries.targets import Classes, Numbers
@@ -38,7 +38,7 @@ class Level:
     nodes : int
         Nodes of single trees that they stand for.
     tests : int
-        Different tests chosen, summed over the bundles; the paper's f is ``tests / bundles``.
+        Different tests chosen, summed over the bundles.
     candidates : int
         Candidate tests looked at, summed over the bundles. What may follow a test by lookahead is one only
         where the test holds for enough examples.
@@ -49,16 +49,23 @@ class Level:
     tests: int
     candidates: int
 
+    @property
+    def f(self) -> float:
+        """The paper's f: different tests per bundle."""
+        return self.tests / self.bundles
+
 
 class RelationalForest:
     """Every task's tree: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
 
     Attributes
     ----------
+    settings : Settings
+        How the trees were grown and pruned.
     levels : tuple of Level
         What growing did, level by level.
-    n_evaluations, n_steps, n_components : int
-        (component, example) pairs searched, facts looked at, different components of queries.
+    n_evaluations : int
+        (component, example) pairs searched.
     limit_hits : tuple of (str, int)
         Queries and examples for which the search was given up.
     held_out : float array of shape (n_examples,)
@@ -68,33 +75,30 @@ class RelationalForest:
         The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
     """
 
-    def __init__(self, grower: Grower | None) -> None:
+    def __init__(self, settings: Settings, grower: Grower | None = None) -> None:
         n = 0
         if grower is not None:
             n = grower.queries.facts.database.n_examples
             self._target = grower.target
             self._facts = grower.queries.facts
             self._signature = grower.signature
+        self.settings = settings
         self._grown: list[tuple[_core.QueryForest, int]] = []
         self._pruned: list[tuple[_core.QueryForest, int]] = []
         self.held_out: NDArray[np.float64] = np.full(n, np.nan)
         self.held_out_leaves: NDArray[np.int32] = np.full(n, -1, np.int32)
         self.levels: tuple[Level, ...] = ()
         self.limit_hits: tuple[tuple[str, int], ...] = ()
-        self.n_evaluations = self.n_steps = self.n_components = 0
+        self.n_evaluations = 0
 
     @classmethod
     def of(
-        cls,
-        pruned: tuple[RelationalTree, ...],
-        held_out: NDArray[np.float64],
-        held_out_leaves: NDArray[np.int32],
-        levels: tuple[Level, ...] = (),
+        cls, pruned: tuple[RelationalTree, ...], settings: Settings, levels: tuple[Level, ...] = ()
     ) -> RelationalForest:
         """Return a forest of trees that come from elsewhere; they count both as grown and as pruned."""
-        forest = cls(None)
+        forest = cls(settings)
         forest.trees = forest.pruned = pruned
-        forest.held_out, forest.held_out_leaves, forest.levels = held_out, held_out_leaves, levels
+        forest.levels = levels
         return forest
 
     @cached_property
@@ -107,30 +111,17 @@ class RelationalForest:
         """The trees after pruning."""
         return tuple(self._tree(forest, number) for forest, number in self._pruned)
 
-    def forks(self) -> list[float]:
-        """Return the paper's f: different tests per bundle, level by level."""
-        return [level.tests / level.bundles for level in self.levels]
-
-    def _add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+    def add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+        """Add trees of the core, as grown and pruned, and what they cost."""
         self._grown += [(forest, number) for number in range(len(forest))]
         self._pruned += [(pruned, number) for number in range(len(pruned))]
-        rows = [list(level) for level in forest.levels]
-        for i, level in enumerate(self.levels):
-            before = (level.bundles, level.nodes, level.tests, level.candidates)
-            rows[i : i + 1] = [
-                [a + b for a, b in zip(before, rows[i] if i < len(rows) else [0] * 4, strict=True)]
-            ]
-        self.levels = tuple(Level(*row) for row in rows)
-        store = queries.store
-        self.n_evaluations += store.n_evaluations
-        self.n_steps += store.n_steps
-        self.n_components += store.n_components
-        hits = [(query_text(queries.goals(c), self._signature), e) for c, e in store.limit_hits]
-        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *hits]))
+        both = zip_longest(map(astuple, self.levels), forest.levels, fillvalue=(0, 0, 0, 0))
+        self.levels = tuple(Level(*(a + b for a, b in zip(*pair, strict=True))) for pair in both)
+        self.n_evaluations += queries.store.n_evaluations
+        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *limit_hits(queries, self._signature)]))
 
     def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
         tests, no, predictions, statistics = forest.tree(number)
-        n_fixed, predicates = self._facts.n_fixed, self._facts.predicates
         nodes: list[Node | None] = [None] * len(tests)
         # children come after their parents, so the last node is made first
         for i in range(len(tests) - 1, -1, -1):
@@ -138,12 +129,8 @@ class RelationalForest:
             if tests[i] < 0:
                 nodes[i] = Node(counts, prediction)
                 continue
-            literals, _, n_variables = forest.test(tests[i])
-            goals = tuple(
-                Goal(predicates[predicate][0], tuple(self._facts.argument(t) for t in args), negated)
-                for predicate, negated, args in literals
-            )
-            nodes[i] = Node(counts, prediction, goals, n_fixed + n_variables, nodes[i + 1], nodes[no[i]])
+            goals = self._facts.goals(forest.test(tests[i])[0])
+            nodes[i] = Node(counts, prediction, goals, nodes[i + 1], nodes[no[i]])
         assert nodes[0] is not None
         return RelationalTree(nodes[0], self._signature, self._target.classes)
 
@@ -202,11 +189,11 @@ class Grower:
             The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
         """
         if sharing not in SHARINGS:
-            raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
+            raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
         settings, facts = self.settings, self.queries.facts
         tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
-        result = RelationalForest(self)
+        result = RelationalForest(settings, self)
         together = sharing in {"parallel", "paper"}
         for bundle in [tasks] if together else [[task] for task in tasks]:
             self.queries.start()
@@ -229,7 +216,7 @@ class Grower:
                 pruned = grown.prune_means() if settings.pruning == "m5" else grown
             elif settings.pruning != "none":
                 pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
-            result._add(grown, pruned, self.queries)  # noqa: SLF001, the forest is made here
+            result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
                 found = leaves[0] >= 0
@@ -239,13 +226,16 @@ class Grower:
         return result
 
 
+def limit_hits(queries: Queries, signature: Signature) -> list[tuple[str, int]]:
+    """Return the queries, as text, and the examples for which the search was given up."""
+    return [(query_text(queries.goals(part), signature), example) for part, example in queries.limit_hits]
+
+
 def signature_of(facts: Facts, language: Language) -> Signature:
     """Say what the numbers in tests over this database stand for."""
     database = facts.database
     numbers = facts.renumbered
-    root = tuple(
-        Goal(goal.name, tuple(numbers.get(a, a) for a in goal.args), goal.negated) for goal in language.root
-    )
+    root = tuple(goal.renamed(lambda a: numbers.get(a, a)) for goal in language.root)
     keyed = {predicate for predicate, relation in database.relations.items() if relation.keyed}
     return Signature(
         constants=database.constants,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.queries import Facts, Queries, members
 
 if TYPE_CHECKING:
@@ -15,11 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
+    from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.tree import Node, RelationalTree, Signature
 
 
 class Questions:
-    """Goals of a model, asked of a database that need not be the one it was learnt from.
+    """Goals of a model, asked of a database which need not be the one it was learnt from.
 
     Parameters
     ----------
@@ -65,13 +65,12 @@ def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
     if signature.constants is database.constants:
         return goal
     terms, intern = signature.constants.terms, database.constants.intern
-    return Goal(goal.name, tuple(a if a >= 0 else ~intern(terms[~a]) for a in goal.args), goal.negated)
+    return goal.renamed(lambda a: a if a >= 0 else ~intern(terms[~a]))
 
 
 def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -> NDArray[np.int64]:
     """For each example of a database the number of the leaf it falls in, counted from *yes* to *no*."""
-    goals = (goal for node in tree.root.walk() for goal in node.test)
-    questions = Questions(tree.signature, goals, database, step_limit=step_limit)
+    questions = Questions(tree.signature, tree.goals, database, step_limit=step_limit)
     numbers = {id(leaf): number for number, leaf in enumerate(tree.root.leaves())}
     result = np.full(database.n_examples, -1, np.int64)
 

@@ -105,10 +105,23 @@ class Facts:
         ]
         return self.predicate(goal.name, len(goal.args)), goal.negated, args
 
-    def argument(self, code: int) -> int:
-        """Return a term of the core as an argument of a goal; variables come after the fixed ones."""
-        kind, number = code & 3, code >> 2
-        return ~number if kind == CONSTANT else number if kind == FIXED else number + self.n_fixed
+    def goals(
+        self, literals: Iterable[CoreLiteral], numbers: Sequence[int] | None = None
+    ) -> tuple[Goal, ...]:
+        """Return literals of the core as goals; ``numbers`` renames the variables that are not fixed."""
+
+        def argument(code: int) -> int:
+            kind, number = code & 3, code >> 2
+            if kind == CONSTANT:
+                return ~number
+            if kind == FIXED:
+                return number
+            return self.n_fixed + (number if numbers is None else numbers[number])
+
+        return tuple(
+            Goal(self.predicates[predicate][0], tuple(map(argument, args)), negated)
+            for predicate, negated, args in literals
+        )
 
 
 def _fixed_variables(
@@ -130,7 +143,7 @@ def _fixed_variables(
                 fixed.append(values)
     open_variables = sorted({a for goal in rest for a in goal.args if a >= 0 and a not in numbers})
     numbers |= {variable: len(fixed) + i for i, variable in enumerate(open_variables)}
-    renamed = tuple(Goal(g.name, tuple(numbers.get(a, a) for a in g.args), g.negated) for g in rest)
+    renamed = tuple(goal.renamed(lambda a: numbers.get(a, a)) for goal in rest)
     return np.stack(fixed, axis=1).astype(np.int32), renamed, numbers
 
 
@@ -166,7 +179,7 @@ class Queries:
     language : Language, optional
         What tests are made of; needed for candidates only.
     step_limit : int
-        Most steps (facts looked at) that may be spent on one query and example. A query that takes more
+        Maximum number of steps (facts looked at) for one query and example. A query that takes more
         counts as false there, and is listed in `limit_hits`.
     order : int array of shape (n_examples,), optional
         Bit ``i`` of a set of examples is example ``order[i]`` of the database; by default example ``i``.
@@ -203,10 +216,7 @@ class Queries:
 
     def goals(self, component: int) -> tuple[Goal, ...]:
         """Return the literals of a component; its own variables are numbered after the fixed ones."""
-        return tuple(
-            Goal(self.facts.predicates[predicate][0], tuple(map(self.facts.argument, args)), negated)
-            for predicate, negated, args in self.store.literals(component)
-        )
+        return self.facts.goals(self.store.literals(component))
 
     def truth(self, query: int, mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the examples of `mask` for which a query holds."""

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.rule import Goal
-from crosscut.relational.queries.queries import CONSTANT, FIXED
-
 if TYPE_CHECKING:
     from crosscut import _core
+    from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.queries import Queries
 
 
@@ -24,15 +22,12 @@ class Test:
         Its literals over the path's variables: the fixed ones, then those of earlier tests, then new ones.
     query : int
         Number of the part of the query that they are in: where the path holds, the test does if this does.
-    source : int
-        Number of the bias' mode it was made from.
     path : Path
         The path with the test.
     """
 
     goals: tuple[Goal, ...]
     query: int
-    source: int
     path: Path
 
 
@@ -71,14 +66,9 @@ class Path:
         """Return the tests that may be added; ``candidates.queries`` are their queries."""
         return queries.store.candidates(list(self.components))
 
-    def in_order(self, queries: Queries) -> list[Test]:
-        """Return the tests that may be added, in the order in which they are generated."""
-        candidates = self.candidates(queries)
-        return [self.extend(queries, candidates, i) for i in queries.store.order(candidates, self.ages)]
-
     def extend(self, queries: Queries, candidates: _core.Candidates, number: int) -> Test:
         """Add the candidate of the given number."""
-        source, literals, positions, new_types, query, parts, places = queries.store.test(candidates, number)
+        _, literals, positions, new_types, query, parts, places = queries.store.test(candidates, number)
         n_old = len(self.variables)
         by_place = {place: i for i, place in enumerate(self.variables)}
         # the core's local variables: those of the joined components, one after the other, then new ones
@@ -97,17 +87,6 @@ class Path:
             for i, (position, variable) in enumerate(self.variables)
         ]
         variables += [(len(kept) + part, place) for part, place in places[len(local) :]]
-        facts = queries.facts
-
-        def argument(code: int) -> int:
-            kind, value = code & 3, code >> 2
-            if kind == CONSTANT:
-                return ~value
-            return value if kind == FIXED else facts.n_fixed + numbers[value]
-
-        goals = tuple(
-            Goal(facts.predicates[predicate][0], tuple(map(argument, args)), negated)
-            for predicate, negated, args in literals
-        )
+        goals = queries.facts.goals(literals, numbers)
         components = (*(self.components[i] for i in kept), *parts)
-        return Test(goals, query, source, Path(components, tuple(variables)))
+        return Test(goals, query, Path(components, tuple(variables)))

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from crosscut.relational.database.constants import Constants
     from crosscut.relational.language.rule import Goal
@@ -26,8 +30,6 @@ class Node:
     test : tuple of Goal
         The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's
         fixed ones, then new ones test by test; those of a test are visible in its *yes* branch only.
-    n_variables : int
-        Variables that are in use before this test.
     yes, no : Node or None
         The branches.
     """
@@ -35,7 +37,6 @@ class Node:
     statistics: tuple[float, ...]
     prediction: float
     test: tuple[Goal, ...] = ()
-    n_variables: int = 0
     yes: Node | None = None
     no: Node | None = None
 
@@ -133,6 +134,27 @@ class RelationalTree:
 
         return program(self)
 
+    def values(self, leaves: Sequence[Node], m: float = 0.0) -> NDArray[np.float64]:
+        """Return the class probabilities, or the mean, in each of some leaves.
+
+        ``m`` is the weight that the classes of all training examples have in the probabilities.
+        """
+        if not self.classes:
+            return np.array([leaf.prediction for leaf in leaves], np.float64).reshape(-1, 1)
+        counts = np.array([leaf.statistics for leaf in leaves], np.float64).reshape(-1, len(self.classes))
+        prior = np.array(self.root.statistics)
+        return np.asarray((counts + m * prior / prior.sum()) / (counts.sum(axis=1, keepdims=True) + m))
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """All literals of the tests."""
+        return tuple(goal for node in self.root.walk() for goal in node.test)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return int(sum(self.root.statistics) if self.classes else self.root.statistics[0])
+
     @property
     def n_nodes(self) -> int:
         """Number of tests, as TILDE counts nodes."""
@@ -141,7 +163,7 @@ class RelationalTree:
     @property
     def n_literals(self) -> int:
         """Number of literals in all tests."""
-        return sum(len(node.test) for node in self.root.walk())
+        return len(self.goals)
 
     @property
     def n_leaves(self) -> int:

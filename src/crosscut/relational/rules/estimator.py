@@ -7,35 +7,28 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.relational.estimators import warn_of_limit
-from crosscut.relational.folds import folds_of
-from crosscut.relational.language.bias import Bias
-from crosscut.relational.language.terms import term_text
-from crosscut.relational.queries.growth import signature_of
+from crosscut.relational.queries.growth import limit_hits
 from crosscut.relational.queries.prediction import Questions
-from crosscut.relational.queries.printing import body_text, clause, legend, query_text
-from crosscut.relational.queries.queries import STEP_LIMIT, Facts
-from crosscut.relational.queries.resolve import resolve
-from crosscut.relational.queries.tree import Node
+from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.rules.examples import RelationalExamples
-from crosscut.relational.rules.first_order import as_tree, goals_of, meaning
+from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
+from crosscut.relational.training_set import RelationalSet
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.rule_estimator import RuleEstimator
 from crosscut.rules.validation import RuleValidation
-from crosscut.rules.wording import Wording
-from crosscut.training.fit import Fit, fit_of
+from crosscut.training.fit import fit_of
+from crosscut.training.scores import accuracy
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.relational.database.database import Database
+    from crosscut.relational.language.bias import Bias
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.tree import RelationalTree, Signature
-    from crosscut.rules.rule_set import Rule, RuleSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,7 +50,7 @@ class RelationalRuleClassifier(RuleEstimator):
     cv : int, "marks", array-like or None
         As for ``RelationalTreeClassifier``.
     step_limit : int
-        Most facts that may be looked at for one query and example.
+        Maximum number of facts looked at for one query and example.
     random_state : int
         Chooses the examples RIPPER prunes on.
 
@@ -108,48 +101,26 @@ class RelationalRuleClassifier(RuleEstimator):
         """
         del y
         check_parameters(self)
-        if database.target is None or not database.classes or database.n_examples == 0:
-            raise ValueError("the database has no examples with classes, so there is nothing to learn")
-        bias = Bias.from_schema(database) if self.bias is None else self.bias
-        language = resolve(bias, database)
-        facts = Facts(database, language.root)
-        self.folds_ = folds_of(self.cv, database)
-        classes = np.array(database.classes, dtype=object)
-        signature = signature_of(facts, language)
-        examples = RelationalExamples(facts, language, step_limit=self.step_limit)
-        n_folds = int(self.folds_.max(initial=-1)) + 1
-        tasks = [examples.weighted, *(bits_of(self.folds_ != fold) for fold in range(n_folds))]
-        sets = Learning.of(self, len(classes), seed=int(self.random_state)).rule_sets(
-            examples, tasks, database.n_examples
+        data = RelationalSet.read(database, self.bias, self.cv)
+        examples = RelationalExamples(data.facts, data.language, step_limit=self.step_limit)
+        tasks = data.tasks
+        sets = Learning.of(self, examples.n_classes, seed=int(self.random_state)).rule_sets(
+            examples, [bits_of(tasks.trains(task)) for task in range(tasks.n_tasks)], database.n_examples
         )
         self.n_evaluations_ = examples.queries.store.n_evaluations
         validation = None
-        if n_folds:
-            rows = np.argsort(self.folds_, kind="stable")[np.count_nonzero(self.folds_ < 0) :]
-            sizes = np.bincount(self.folds_[self.folds_ >= 0], minlength=n_folds)
-            start = np.concatenate([[0, 0], np.cumsum(sizes)])
-            codes = np.asarray(database.target, np.int32)
-            validation = RuleValidation.of(examples, sets, (rows, start), codes, classes)
-        self.fit_ = Fit(
-            learner=type(self).__name__,
-            settings=self.get_params(deep=False),
-            schema=signature,
-            classes=classes,
-            target=signature.predicted,
-            forest=sets,
-            grown=sets,
-            validation=validation,
-        )
-        queries = examples.queries
-        hits = [(query_text(queries.goals(c), signature), example) for c, example in queries.limit_hits]
-        warn_of_limit(hits, self.step_limit, database)
+        if tasks.n_tasks > 1 and data.classes is not None:
+            held_out = (tasks.tests, tasks.first_test)
+            validation = RuleValidation.of(examples, sets, held_out, data.y, data.classes)
+        self.fit_ = data.fit(self, sets, sets, validation)
+        data.warn_of_limit(limit_hits(examples.queries, data.signature), self.step_limit)
         return self
 
     @property
     def tree_(self) -> RelationalTree:
         """The final decision list as a tree."""
         if not self.rules_.ordered:
-            raise AttributeError("rules that vote are no tree; ordered=True learns a decision list, which is")
+            raise AttributeError("rules that vote are not a tree; a decision list is (ordered=True)")
         return as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
@@ -166,16 +137,6 @@ class RelationalRuleClassifier(RuleEstimator):
             truth = questions.truth(goals_of(rule.conditions), questions.everything)
             held[number] = questions.flags(truth)
         return self.rules_.values(held)
-
-    @property
-    def target_name_(self) -> str:
-        """Name of the predicate that is learnt."""
-        return self._signature.target_name
-
-    @property
-    def target_column_(self) -> str | None:
-        """The column that is predicted, if the database is made of tables."""
-        return self._signature.target_column
 
     def predict(self, database: Database) -> NDArray[Any]:
         """Return the class of each example of a database.
@@ -199,10 +160,7 @@ class RelationalRuleClassifier(RuleEstimator):
             Ignored; the target is the database's.
         """
         del y
-        if database.target is None:
-            raise ValueError("the database has no target to compare with")
-        given = np.array(database.classes, dtype=object)[np.asarray(database.target)]
-        return float(np.mean(self.predict(database) == given))
+        return accuracy(database.labels, self.predict(database))
 
     def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final rules."""
@@ -243,36 +201,3 @@ class RelationalRuleClassifier(RuleEstimator):
 
     def __str__(self) -> str:
         return self.to_text() if hasattr(self, "fit_") else repr(self)
-
-
-class FirstOrderWording(Wording):
-    """Words for rules about the facts of a database."""
-
-    row = "example"
-
-    def asked(self, rule: Rule) -> str:
-        """Return the literals of a rule; none if it has none."""
-        return body_text(goals_of(rule.conditions), self.schema) if rule.conditions else ""
-
-    def label(self, rule: Rule) -> str:
-        """Return the class of a rule as Prolog writes it."""
-        return term_text(self.classes[rule.code])
-
-    def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
-        return rule.code, meaning(rule.conditions, self.schema.n_fixed, thresholds=thresholds)
-
-    def legend(self, rules: RuleSet) -> list[str]:
-        """Return what the columns of the tables that rules are about mean."""
-        return legend([goal for rule in rules.rules for goal in goals_of(rule.conditions)], self.schema)
-
-    def prolog(self, rules: RuleSet) -> str:
-        """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""
-        classes = tuple(self.classes)
-
-        def write(rule: Rule) -> str:
-            leaf = Node(rule.totals, float(rule.code))
-            return clause(goals_of(rule.conditions), leaf, self.schema, classes, cut=rules.ordered)
-
-        remark = [] if rules.ordered else ["% if none holds:"]
-        return "\n".join([*map(write, rules.rules), *remark, write(rules.default)]) + "\n"

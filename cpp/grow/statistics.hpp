@@ -1,0 +1,156 @@
+// Statistics of a large bundle per coarse interval (or category) and lane. Pure rows, which train every task but one, add one
+// scalar to their fold's cell, and S(T_i) = S(D) − S(D_i) afterwards (the paper, 2.2.2); other rows add lanes by mask.
+#pragma once
+#include "codes.hpp"
+#include "lane_statistics.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+inline int large_width(int lanes) { return lanes == 1 ? 1 : lanes <= 7 ? 8 : 16; }  // pure rows need a cell to spare
+
+// The rows of a bundle, sorted into pure and mixed ones once for all columns.
+struct SortedRows {
+  u32 n_pure, n_mixed;
+  const u32 *pure, *mixed;   // rows of the bundle's codes
+  const u32* cell;           // pure: class · W + the lane it is not in (the spare lane if it is in all)
+  const u32* mixed_info;     // mixed: mask | class << 16
+  const double *pure_w, *pure_p, *mixed_w, *mixed_p;
+  const u8* times;           // mixed, [row][kLanes] or null
+
+  static SortedRows of(Worker& w, const Bundle& bundle, const LargeRows& rows, int W) {
+    const Problem& p = w.run.p;
+    SortedRows s{};
+    u32 *pure = w.scratch.take<u32>(rows.n), *cell = w.scratch.take<u32>(rows.n), *mixed = w.scratch.take<u32>(rows.n);
+    u32* info = w.scratch.take<u32>(rows.n);
+    const u32 live = bundle.lanes, spare = static_cast<u32>(W - 1);
+    for (u32 i = 0; i < rows.n; i++) {
+      const u32 id = rows.ids[i], m = rows.masks[i], out = live & ~m;
+      const u32 cls = p.n_classes ? static_cast<u32>(p.classes[rows.codes->row(id)]) : 0;
+      if ((out & (out - 1)) == 0 && !p.multiplicity) {
+        pure[s.n_pure] = id;
+        cell[s.n_pure++] = cls * static_cast<u32>(W) + (out ? static_cast<u32>(__builtin_ctz(out)) : spare);
+      } else {
+        mixed[s.n_mixed] = id, info[s.n_mixed++] = (m & live) | cls << 16;
+      }
+    }
+    s.pure = pure, s.cell = cell, s.mixed = mixed, s.mixed_info = info;
+    const auto copy = [&](const double* from, const u32* ids, u32 n) {
+      return gathered(w.scratch, from, n, [&](u32 i) { return rows.codes->row(ids[i]); });
+    };
+    s.pure_w = copy(p.weight, pure, s.n_pure), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
+    s.pure_p = copy(p.product, pure, s.n_pure), s.mixed_p = copy(p.product, mixed, s.n_mixed);
+    s.times = times_of_lanes(w, s.n_mixed, [&](u32 i) { return rows.codes->row(mixed[i]); });
+    return s;
+  }
+
+  // Some rows of a bundle, given by position; they are numbered from 0.
+  static SortedRows some(Worker& w, const ScanRows& all_rows, const u32* found, u32 n) {
+    SortedRows s{};
+    u32 *numbers = w.scratch.take<u32>(n), *info = w.scratch.take<u32>(n);
+    for (u32 i = 0; i < n; i++) numbers[i] = i, info[i] = w.run.mask_and_class(all_rows.info[found[i]]);
+    s.n_mixed = n, s.mixed = numbers, s.mixed_info = info;
+    const auto at = [found](u32 i) { return found[i]; };
+    s.mixed_w = gathered(w.scratch, all_rows.weight, n, at), s.mixed_p = gathered(w.scratch, all_rows.product, n, at);
+    if (all_rows.times) {
+      u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
+      for (u32 i = 0; i < n; i++)
+        __builtin_memcpy(m + static_cast<std::size_t>(i) * kLanes, all_rows.times + static_cast<std::size_t>(found[i]) * kLanes, kLanes);
+      s.times = m;
+    }
+    return s;
+  }
+};
+
+// Turns fold cells into lanes: what a task trains on is everything but its own fold's cell.
+template <class T, int W>
+CC_INLINE void subtract_folds(Vec<T, W>& v) {
+  if constexpr (W > 1) {
+    T sum = 0;
+    for (int k = 0; k < W; k++) sum += v[k];
+    v = all<T, W>(sum) - v;
+  }
+}
+
+// Categories that do not fit into a byte.
+struct WideCodes {
+  const u32* ranks;
+  const Codes* codes;
+  CC_INLINE u32 operator[](u32 id) const { return ranks[codes->row(id)]; }
+};
+
+// counts[bin · C + class]: lanes of row counts
+template <int W, class Codes>
+void fill_counts(const SortedRows& s, Codes codes, int C, u32 bins, Vec<u32, W>* counts) {
+  using V = Vec<u32, W>;
+  const u32 step = static_cast<u32>(C) * W;
+  for (u32 i = 0; i < bins * static_cast<u32>(C); i++) counts[i] = V{};
+  u32* h = reinterpret_cast<u32*>(counts);
+  for (u32 i = 0; i < s.n_pure; i++) h[codes[s.pure[i]] * step + s.cell[i]]++;
+  if (s.n_pure)
+    for (u32 i = 0; i < bins * static_cast<u32>(C); i++) subtract_folds<u32, W>(counts[i]);
+  for (u32 i = 0; i < s.n_mixed; i++) {
+    const u32 x = s.mixed_info[i];
+    counts[codes[s.mixed[i]] * static_cast<u32>(C) + (x >> 16)] += ones<u32, W>(x & 0xffff);
+  }
+}
+
+// Weighted classes (C weights and a row count per bin) and moments (P, W, row count); `squares` gets, for moments, the squared
+// deviations of all rows of a bin.
+template <int W, class Codes>
+void fill_values(const Run& run, const SortedRows& s, Codes codes, u32 bins, Vec<double, W>* values, double* squares, double* sums) {
+  using V = Vec<double, W>;
+  const u32 parts = run.p.n_classes ? static_cast<u32>(run.p.n_classes) + 1 : 3;
+  const u32 step = parts * W;
+  for (u32 i = 0; i < bins * parts; i++) values[i] = V{};
+  double* h = reinterpret_cast<double*>(values);
+  if (run.p.n_classes) {
+    const u32 rows_at = (parts - 1) * W;
+    for (u32 i = 0; i < s.n_pure; i++) {
+      double* bin = h + codes[s.pure[i]] * step;
+      bin[s.cell[i]] += s.pure_w ? s.pure_w[i] : 1;
+      bin[rows_at + s.cell[i] % W] += 1;
+    }
+  } else {
+    for (u32 b = 0; b < bins; b++) squares[b] = sums[2 * b] = sums[2 * b + 1] = 0;
+    for (u32 i = 0; i < s.n_pure; i++) {
+      const u32 b = codes[s.pure[i]];
+      double* bin = h + b * step + s.cell[i];
+      const double p = s.pure_p[i], w = s.pure_w ? s.pure_w[i] : 1;
+      bin[0] += p, bin[W] += w;
+      if (s.pure_w) bin[2 * W] += 1;
+      squares[b] += s.pure_w ? (w > 0 ? p * p / w : 0) : p * p;
+    }
+    for (u32 b = 0; b < bins; b++)
+      for (u32 k = 0; k < W; k++) sums[2 * b] += h[b * step + k], sums[2 * b + 1] += h[b * step + W + k];
+  }
+  if (s.n_pure)
+    for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
+  if (s.n_pure && !run.p.n_classes && !s.pure_w)
+    for (u32 b = 0; b < bins; b++) values[b * 3 + 2] = values[b * 3 + 1];
+  for (u32 i = 0; i < s.n_mixed; i++) {
+    const u32 b = codes[s.mixed[i]], x = s.mixed_info[i], mask = x & 0xffff;
+    V* bin = values + b * parts;
+    const V one = ones<double, W>(mask), m = times_of_row<double, W>(s.times, i, mask);
+    const double w = s.mixed_w ? s.mixed_w[i] : 1;
+    if (run.p.n_classes) {
+      bin[x >> 16] += m * w, bin[parts - 1] += one;
+    } else {
+      double heavy = 1;  // squares of the heaviest task bound every other's
+      for (int k = 0; k < W && s.times; k++) heavy = lane<double, W>(m, k) > heavy ? lane<double, W>(m, k) : heavy;
+      const double p = s.mixed_p[i];
+      bin[0] += m * p, bin[1] += m * w, bin[2] += one;
+      squares[b] += w > 0 ? heavy * p * p / w : 0;
+      if (!s.times) sums[2 * b] += p, sums[2 * b + 1] += w;
+    }
+  }
+  // SSD = Σp²/w − (Σp)²/Σw; with multiplicities the mean is left out, which only loosens the bound
+  if (!run.p.n_classes && !s.times)
+    for (u32 b = 0; b < bins; b++)
+      if (sums[2 * b + 1] > 0) {
+        const double mean_part = sums[2 * b] * sums[2 * b] / sums[2 * b + 1];
+        squares[b] = squares[b] * (1 + 1e-12) - mean_part * (1 - 1e-12);
+        if (squares[b] < 0) squares[b] = 0;
+      }
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

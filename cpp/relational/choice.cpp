@@ -1,0 +1,177 @@
+#include "choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "counts.hpp"
+#include "dispatch.hpp"
+
+CROSSCUT_DECLARE(void count_rows(const std::uint64_t*, std::size_t, const std::int32_t*, const std::uint32_t*, std::size_t,
+                                 std::int32_t*))
+CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
+
+namespace crosscut::query {
+
+namespace {
+
+// Qualities closer than this are equal: TILDE then looks at the length of the tests and at their order.
+constexpr double tolerance = 1e-10;
+
+// The reduction of variance as a share of the node's squared deviations.
+double reduction(const double* yes, const double* all, std::int32_t minimal_cases) {
+  const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
+  const double deviations = all[2] - all[1] * all[1] / n;
+  if (n_yes < minimal_cases || n_no < minimal_cases || deviations <= 0) return -1.0;
+  const double no = all[1] - yes[1];
+  return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / deviations;
+}
+
+}  // namespace
+
+Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics)
+    : components_(components), refinement_(refinement), truth_(truth), statistics_(statistics), x_log_x_(statistics.n_examples() + 1, 0.0) {
+  for (std::size_t i = 2; i < x_log_x_.size(); i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
+}
+
+// Adds the sums of a block's tests, of numbers.
+void Choice::add_sums(const Block& block, const Demand& demand) {
+  truth_.evaluate(block.queries, demand.examples.data(), block.after);
+  n_yes_.clear();
+  for (std::int32_t query : block.queries)
+    n_yes_.push_back(statistics_.add_sums(truth_.row(query), demand.examples.data(), demand.tasks, sums_));
+}
+
+// Adds a block's counts: per group of segments and class the examples where each test is true. Group 0 is
+// made to hold the counts of all examples.
+void Choice::count_classes(const Block& block, const Demand& demand) {
+  const std::size_t k = statistics_.width(), n_segments = segments_.ends.size();
+  TruthTable& table = block.table;
+  truth_.tabulate(block.queries, demand.examples.data(), block.after, table);
+  const std::size_t stride = table.width * 64, begin = n_counts_;
+  first_.push_back(begin);
+  n_counts_ += n_segments * stride;
+  if (counts_.size() < n_counts_) counts_.resize(2 * n_counts_);
+  std::int32_t* own = counts_.data() + begin;
+  const std::size_t n = segments_.ends.back();
+  rows_.resize(n);
+  for (std::size_t i = 0; i < n; i++) rows_[i] = table.rows[static_cast<std::size_t>(segments_.examples[i])];
+  CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, rows_.data(), segments_.ends.data(), n_segments, own);
+  for (std::size_t g = 1; g < n_segments / k; g++)
+    for (std::size_t i = 0; i < k * stride; i++) own[i] += own[g * k * stride + i];
+  if (block.followers.empty()) return;
+  n_yes_.assign(own, own + stride);
+  for (std::size_t c = 1; c < k; c++)
+    for (std::size_t i = 0; i < stride; i++) n_yes_[i] += own[c * stride + i];
+}
+
+double Choice::rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand) {
+  const std::size_t k = statistics_.width();
+  double top = -1.0;
+  members_.assign(all, all + k);
+  const bool gini = demand.criterion == Criterion::gini;
+  Whole whole{k, members_.data(), 0, demand.minimal_cases, 0, nullptr, nullptr, gini, demand.criterion == Criterion::gain_ratio, tolerance};
+  for (std::int32_t each : members_) {
+    whole.n += each;
+    whole.term += gini ? static_cast<double>(each) * each : x_log_x_[static_cast<std::size_t>(each)];
+  }
+  if (!gini) {
+    const auto n = static_cast<std::size_t>(whole.n);
+    const double* x = x_log_x_.data();
+    if (split_.size() <= n) split_.resize(n + 1);
+    if (kept_.size() < n + k) kept_.resize(n + k);
+    for (std::size_t i = 0; i <= n; i++) split_[i] = x[n] - x[i] - x[n - i];
+    double* kept = kept_.data();
+    for (std::int32_t each : members_) {
+      const auto count = static_cast<std::size_t>(each);
+      for (std::size_t i = 0; i <= count; i++) kept[i] = x[i] + x[count - i];
+      kept += count + 1;
+    }
+    whole.split = split_.data();
+    whole.kept = kept_.data();
+  }
+  tops_.clear();
+  for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+    const std::int32_t* own = counts_.data() + first_[p];
+    const std::size_t stride = candidates.parts[p].block->table.width * 64;
+    const double best = CROSSCUT_DISPATCH(rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride, candidates.parts[p].block->size(),
+                      qualities_.data() + candidates.first[p]);
+    tops_.push_back(best);
+    top = std::max(top, best);
+  }
+  return top;
+}
+
+// Candidates whose mode may not be used any more, or that bind a type variable otherwise than the path does.
+std::vector<std::size_t> Choice::barred_among(const Candidates& candidates, const Demand& demand) const {
+  std::vector<std::size_t> result;
+  for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+    const Shape& shape = *candidates.parts[p].block->shape;
+    if (demand.barred.empty() && (shape.bindings.empty() || demand.bound.empty())) continue;
+    std::size_t at = 0;
+    for (std::size_t e = 0; e < shape.entries.size(); e++) {
+      const Shape::Entry& each = shape.entries[e];
+      const std::int32_t source = refinement_.language().modes[static_cast<std::size_t>(each.mode)].source;
+      bool out = !demand.barred.empty() && demand.barred[static_cast<std::size_t>(source)];
+      for (; at < each.binding_end; at += 2) {
+        const std::int32_t bound = demand.bound[static_cast<std::size_t>(shape.bindings[at])];
+        out = out || (bound != any_type && bound != shape.bindings[at + 1]);
+      }
+      if (out) result.push_back(candidates.first[p] + e);
+    }
+  }
+  return result;
+}
+
+void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<double>& passed) {
+  const std::size_t t = demand.tasks.size(), w = statistics_.width();
+  const bool classes = !statistics_.is_regression();
+  statistics_.segments(demand.examples.data(), demand.tasks, segments_);
+  first_.clear();
+  n_counts_ = 0;
+  sums_.clear();
+  for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+    const Block& block = *candidates.parts[p].block;
+    classes ? count_classes(block, demand) : add_sums(block, demand);
+    // what follows a test holds for no more examples than the test does
+    for (std::size_t f = 0; f < block.followers.size(); f++)
+      if (n_yes_[block.shape->followers[f].entry] >= std::max(1, demand.minimal_cases))
+        if (const auto& after = refinement_.follow(block, f); after->size() > 0) candidates.add({after, candidates.parts[p].places});
+  }
+  const std::size_t n = candidates.size;
+  best_tests.assign(t, -1);
+  passed.assign(t * w, 0.0);
+  if (n == 0) return;
+  qualities_.resize(n);
+  const std::vector<std::size_t> barred = barred_among(candidates, demand);
+  // of tests of equal quality the shortest, then the first generated
+  const auto preferred = [&](std::size_t a, std::size_t b) {
+    const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
+    if (left.n_literals() != right.n_literals()) return left.n_literals() < right.n_literals();
+    return generated_before(components_, refinement_.language(), candidates, left, right, demand.ages);
+  };
+  for (std::size_t i = 0; i < t; i++) {
+    const double* all = demand.totals.data() + i * w;
+    double top = -1.0;
+    if (classes)
+      top = rate_classes(candidates, segments_.groups[i], all, demand);
+    else
+      for (std::size_t q = 0; q < n; q++) qualities_[q] = reduction(sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
+    for (std::size_t q : barred) qualities_[q] = -1.0;
+    if (!classes || !barred.empty()) top = *std::max_element(qualities_.begin(), qualities_.end());
+    if (top <= tolerance) continue;
+    std::size_t chosen = n, part = 0;
+    for (std::size_t p = 0; p < candidates.parts.size(); p++) {
+      if (classes && tops_[p] < top - tolerance) continue;
+      for (std::size_t q = candidates.first[p]; q < candidates.first[p] + candidates.parts[p].block->size(); q++)
+        if (qualities_[q] >= top - tolerance && qualities_[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q, part = p;
+    }
+    best_tests[i] = static_cast<std::int32_t>(chosen);
+    const std::size_t stride = candidates.parts[part].block->table.width * 64, group = segments_.groups.empty() ? 0 : segments_.groups[i];
+    const std::int32_t* counts = classes ? counts_.data() + first_[part] + (chosen - candidates.first[part]) : nullptr;
+    for (std::size_t c = 0; c < w; c++)
+      passed[i * w + c] = !classes ? sums_[(chosen * t + i) * w + c]
+                                   : counts[c * stride] - (group == 0 ? 0 : counts[(group * w + c) * stride]);
+  }
+}
+
+}  // namespace crosscut::query

@@ -1,0 +1,136 @@
+"""Tables of database files: DuckDB and SQLite, told apart by their first bytes."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crosscut.data.file_kind import Contents, FileKind, Place, sliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    import pyarrow as pa
+
+
+class DatabaseFile(FileKind):
+    """A table of a database; it has one part."""
+
+    def contents(self, place: Place) -> Contents:
+        """Return the columns and the number of rows."""
+        with opened(place.path) as database:
+            schema, rows = database.contents(_chosen(place, database.names()))
+            return Contents(schema, (rows,))
+
+    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+        """Yield the rows of the table."""
+        with opened(place.path) as database:
+            yield from database.read(_chosen(place, database.names()), rows, schema)
+
+
+def opened(path: Path) -> AbstractContextManager[SqliteDatabase | DuckdbDatabase]:
+    """Open a database for reading."""
+    return closing(SqliteDatabase(path) if is_sqlite(path) else DuckdbDatabase(path))
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a database is SQLite's; else it is DuckDB's."""
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+def read_tables(path: Path) -> dict[str, pa.Table]:
+    """Return all tables of a database by name."""
+    with opened(path) as database:
+        names = database.names()
+    return {name: DatabaseFile().whole(Place(path, name)) for name in names}
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+class DuckdbDatabase:
+    """An open DuckDB file."""
+
+    def __init__(self, path: Path) -> None:
+        import duckdb
+
+        self.connection = duckdb.connect(str(path), read_only=True)
+        self.close = self.connection.close
+
+    def names(self) -> list[str]:
+        """Return the names of the tables and views."""
+        return [name for (name,) in self.connection.execute("SHOW TABLES").fetchall()]
+
+    def contents(self, table: str) -> tuple[pa.Schema, int]:
+        """Return the columns of a table and its number of rows."""
+        relation = self.connection.table(quoted(table))
+        return relation.limit(0).to_arrow_table().schema, len(relation)
+
+    def read(self, table: str, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+        """Yield the rows of a table, so many at a time."""
+        import pyarrow as pa
+
+        for batch in pa.RecordBatchReader.from_stream(self.connection.table(quoted(table))):
+            yield from sliced(batch, rows)
+
+
+class SqliteDatabase:
+    """An open SQLite file, read by Python's own module: DuckDB would have to download an extension."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.close = self.connection.close
+
+    def names(self) -> list[str]:
+        """Return the names of the tables and views."""
+        query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        return [name for (name,) in self.connection.execute(query + " ORDER BY rowid")]
+
+    def contents(self, table: str) -> tuple[pa.Schema, int]:
+        """Return the columns of a table, typed by all of their values, and its number of rows."""
+        import pyarrow as pa
+
+        names = [row[1] for row in self.connection.execute(f"PRAGMA table_info({quoted(table)})")]
+        found = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
+        rows, *types = self.connection.execute(f"SELECT count(*), {found} FROM {quoted(table)}").fetchone()  # noqa: S608, quoted
+        return pa.schema(
+            [(name, self._type(name, own or "null")) for name, own in zip(names, types, strict=True)]
+        ), rows
+
+    def _type(self, name: str, types: str) -> pa.DataType:
+        import pyarrow as pa
+
+        found = set(types.split(",")) - {"null"}
+        known = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
+        if len(found) > 1 and found != {"integer", "real"}:
+            raise TypeError(f"column {name!r} of {str(self.path)!r} mixes types: {', '.join(sorted(found))}")
+        return known[max(found)] if found else pa.null()  # "real" comes after "integer"
+
+    def read(self, table: str, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows of a table, so many at a time."""
+        import pyarrow as pa
+
+        cursor = self.connection.execute(f"SELECT * FROM {quoted(table)}")  # noqa: S608, quoted
+        while cells := cursor.fetchmany(rows):
+            columns = zip(zip(*cells, strict=True), schema.types, strict=True)
+            yield pa.table([pa.array(column, dtype) for column, dtype in columns], schema=schema)
+
+
+def _chosen(place: Place, tables: list[str]) -> str:
+    path, table = place.path, place.table
+    if table is None and len(tables) == 1:
+        table = tables[0]
+    if table is None:
+        raise ValueError(
+            f"{str(path)!r} has the tables {tables}; choose one with table=... or '{path}::{{table}}'"
+        )
+    if table not in tables:
+        raise ValueError(f"{str(path)!r} has no table {table!r}; it has {tables}")
+    return table

@@ -1,0 +1,70 @@
+"""What every kind of file offers: which columns and parts it has, and how a part is read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file, or a table of a database."""
+
+    path: Path
+    table: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.path) if self.table is None else f"{self.path}::{self.table}"
+
+
+class NotUtf8Error(ValueError):
+    """A file holds text in another encoding."""
+
+    def __init__(self, place: Place, what: str = "its text is") -> None:
+        convert = "convert the file, for example with iconv -f latin1 -t utf-8"
+        super().__init__(f"{place}: {what} not UTF-8; {convert}")
+
+
+class Contents(NamedTuple):
+    """What a file holds."""
+
+    schema: pa.Schema
+    parts: tuple[int, ...]  # rows of each
+
+
+class FileKind(ABC):
+    """A kind of file. A column has the same type whether the file is read whole or in parts."""
+
+    @abstractmethod
+    def contents(self, place: Place) -> Contents:
+        """Return the columns with their types, and the parts."""
+
+    @abstractmethod
+    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows of a part, at most so many at a time; the schema is that of the contents."""
+
+    def whole(self, place: Place) -> pa.Table:
+        """Return all rows."""
+        import pyarrow as pa
+
+        schema, parts = self.contents(place)
+        tables = [
+            table for part, rows in enumerate(parts) for table in self.read(place, part, max(rows, 1), schema)
+        ]
+        return pa.concat_tables(tables) if tables else schema.empty_table()
+
+
+def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:
+    """Yield the rows of a batch, at most so many at a time."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches([batch])
+    for begin in range(0, table.num_rows, rows):
+        yield table.slice(begin, rows)

@@ -1,0 +1,26 @@
+"""Comparisons and functions of numbers that background clauses may use, on whole columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Operation = Callable[..., Any]
+
+ORDERINGS: dict[str, Operation] = {"<": np.less, "=<": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+ORDERINGS |= {"=:=": np.equal, "=\\=": np.not_equal}
+
+_UNARY = {"+": np.positive, "-": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log}
+_BINARY: dict[str, Operation] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+_BINARY |= {"**": np.power, "^": np.power, "mod": np.mod, "min": np.minimum, "max": np.maximum}
+_BINARY["//"] = lambda a, b: np.trunc(np.divide(a, b))
+
+# by name and number of arguments
+FUNCTIONS: dict[tuple[str, int], Operation] = {
+    **{(name, 1): function for name, function in _UNARY.items()},
+    **{(name, 2): function for name, function in _BINARY.items()},
+}

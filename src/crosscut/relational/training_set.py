@@ -1,0 +1,156 @@
+"""Examples of a database to learn from: the language of their tests, and the tasks of a cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from crosscut.data.target import Target
+from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.growth import signature_of
+from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.resolve import resolve
+from crosscut.tasks import Tasks
+from crosscut.tasks.folds import folds_that_fit
+from crosscut.training.fit import Fit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut.relational.database.database import Database
+    from crosscut.relational.language.language import Language
+    from crosscut.relational.queries.tree import Signature
+    from crosscut.training.validation import Validation
+
+
+class StepLimitWarning(RuntimeWarning):
+    """A query took more steps on some example than allowed and counts as false there."""
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalSet:
+    """Examples to learn from.
+
+    Attributes
+    ----------
+    facts : Facts
+        The database, indexed.
+    language : Language
+        What tests are made of.
+    tasks : Tasks
+        The final model's task, and one per fold.
+    folds : int32 array of shape (n_examples,)
+        Fold of each example; -1 for those that train every model.
+    """
+
+    facts: Facts
+    language: Language
+    tasks: Tasks
+    folds: NDArray[np.int32]
+
+    @classmethod
+    def read(cls, database: Database, bias: Bias | None, cv: Any, *, regression: bool = False) -> Self:
+        """Check the database, fit the bias to it, and make the tasks of ``cv``."""
+        if database.target is None or database.n_examples == 0:
+            raise ValueError("the database has no examples with a target, so there is nothing to learn")
+        if regression == bool(database.classes):
+            kind, other = ("classes", "Classifier") if regression else ("numbers", "Regressor")
+            raise ValueError(f"the target is {kind}; use RelationalTree{other}")
+        bias = Bias.from_schema(database) if bias is None else bias
+        if bias.settings.regression != regression:
+            bias = bias.with_settings(regression=regression)
+        language = resolve(bias, database)
+        folds = folds_of(cv, database)
+        tasks = Tasks.final(len(folds)) if folds.max() < 0 else Tasks.from_folds(folds)
+        tasks.check(Target(database.target, len(database.classes), None))
+        return cls(Facts(database, language.root), language, tasks, folds)
+
+    @property
+    def database(self) -> Database:
+        """Where the examples are from."""
+        return self.facts.database
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What the numbers in tests stand for."""
+        return signature_of(self.facts, self.language)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Class code, or number, of every example."""
+        return np.asarray(self.database.target)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes; None for regression."""
+        return np.array(self.database.classes, dtype=object) if self.database.classes else None
+
+    def fit(self, model: Any, forest: Any, grown: Any, validation: Validation | None) -> Fit:
+        """Return the result of training."""
+        return Fit(
+            learner=type(model).__name__,
+            settings=model.get_params(deep=False),
+            schema=self.signature,
+            classes=self.classes,
+            target=self.signature.predicted,
+            forest=forest,
+            grown=grown,
+            validation=validation,
+        )
+
+    def warn_of_limit(self, hits: Sequence[tuple[str, int]], step_limit: int) -> None:
+        """Warn the caller of ``fit`` of queries that were cut off: their text and example."""
+        if hits:
+            query, example = hits[0]
+            warnings.warn(
+                f"{len(hits)} (query, example) pairs took more than step_limit={step_limit} steps and count "
+                f"as false, the first: {query} on {self.database.example_text(example)}. Raise step_limit, "
+                "or restrict the bias",
+                StepLimitWarning,
+                stacklevel=3,
+            )
+
+
+def folds_of(cv: int | str | ArrayLike | None, database: Database) -> NDArray[np.int32]:
+    """Return the fold of each example, from 0; -1 for examples of no fold.
+
+    The folds of an integer are those of tables: stratified, in order, and as many as the classes allow.
+
+    Examples
+    --------
+    >>> from crosscut.relational.database.database import Database
+    >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
+    >>> folds_of(2, db).tolist()
+    [0, 1, 0, 0, 1]
+    """
+    n = database.n_examples
+    nobody = np.full(n, -1, np.int32)
+    if cv is None:
+        return nobody
+    if isinstance(cv, (int, np.integer)):
+        if cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, but {cv} was given")
+        folds = folds_that_fit(
+            int(cv), n, np.asarray(database.target) if database.classes else None, None, None
+        )
+        return nobody if folds is None else folds.astype(np.int32)
+    if isinstance(cv, str):
+        if cv != "marks":
+            raise ValueError(f"cv is {cv!r}; the only text it can be is 'marks', the database's fold marks")
+        if database.folds is None:
+            raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
+        cv = database.folds
+    marks = np.asarray(cv)
+    if marks.shape != (n,) or marks.dtype.kind not in "iu":
+        raise ValueError(
+            f"cv has shape {marks.shape} and type {marks.dtype}; it must be one integer for each of "
+            f"{n} examples"
+        )
+    numbers = np.unique(marks[marks >= 0])
+    return np.where(marks >= 0, np.searchsorted(numbers, marks), -1).astype(np.int32)
