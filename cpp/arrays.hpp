@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "checks.hpp"
+
 namespace crosscut {
 
 namespace nb = nanobind;
@@ -28,6 +30,24 @@ inline void need(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
+template <class T>
+void need_within(const Array<T>& numbers, std::int64_t low, std::int64_t high, const char* what) {
+  need(all_within(numbers.data(), numbers.size(), low, high), what);
+}
+
+// A struct that points into arrays of Python, and keeps them alive.
+template <class Part>
+struct Held : Part {
+  std::vector<nb::ndarray<nb::ro>> arrays;
+
+  Held() : Part{} {}
+  template <class A>
+  auto* hold(const A& array) {
+    arrays.emplace_back(array);
+    return array.data();
+  }
+};
+
 // Offsets of n parts of an array with `size` entries.
 inline void need_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t size, const char* what) {
   need(start.size() == n + 1 && start.data()[0] == 0 && start.data()[n] == static_cast<std::int64_t>(size), what);
@@ -41,11 +61,13 @@ nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]> data, std::initializer_list<
   return nb::ndarray<nb::numpy, T>(raw, shape, owner);
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T> give(const std::vector<T>& from) {
-  std::unique_ptr<T[]> data(new T[from.size()]);
-  std::copy(from.begin(), from.end(), data.get());
-  return give(std::move(data), {from.size()});
+template <class T>  // width: of the lines of a matrix
+nb::ndarray<nb::numpy, T> give(std::vector<T> from, std::size_t width = 0) {
+  from.reserve(1);  // an array without entries has an address, too
+  auto* own = new std::vector<T>(std::move(from));
+  nb::capsule owner(own, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  if (width) return nb::ndarray<nb::numpy, T>(own->data(), {own->size() / width, width}, owner);
+  return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner);
 }
 
 }  // namespace crosscut

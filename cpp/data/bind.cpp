@@ -61,16 +61,9 @@ std::size_t join_ranks(const Array<std::uint32_t>& end, std::size_t max_interval
   return intervals(end.data(), end.size(), max_intervals, first.data());
 }
 
-// True if every number is at least low and below high; written so that the compiler can take several at once.
-bool all_within(const Array<std::int64_t>& numbers, std::int64_t low, std::int64_t high) {
-  bool outside = false;
-  for (std::size_t i = 0; i < numbers.size(); i++) outside |= numbers.data()[i] < low || numbers.data()[i] >= high;
-  return !outside;
-}
-
 std::uint16_t checked_bit(unsigned bit, const Array<std::int64_t>& rows, std::size_t n_rows) {
   need(bit <= 15, "a mask has the bits 0 to 15");
-  if (!all_within(rows, 0, static_cast<std::int64_t>(n_rows)))
+  if (!all_within(rows.data(), rows.size(), 0, static_cast<std::int64_t>(n_rows)))
     throw std::out_of_range("row numbers must be from 0 to " + std::to_string(n_rows) + " - 1");
   return static_cast<std::uint16_t>(1u << bit);
 }
@@ -84,7 +77,7 @@ std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit, const A
 }
 
 void order_by_fold(const Array<std::int64_t>& folds, std::size_t n_folds, const Output<std::int64_t>& ordered, const Output<std::int64_t>& first) {
-  need(all_within(folds, -1, static_cast<std::int64_t>(n_folds)), "rows_by_fold: folds must be from -1 to n_folds - 1");
+  need_within(folds, -1, static_cast<std::int64_t>(n_folds), "rows_by_fold: folds must be from -1 to n_folds - 1");
   need(ordered.size() == folds.size() && first.size() == n_folds + 1, "rows_by_fold: ordered or first has the wrong length");
   rows_by_fold(folds.data(), folds.size(), n_folds, ordered.data(), first.data());
 }

@@ -19,77 +19,66 @@ using Longs = Array<std::int64_t>;
 using Reals = Array<double>;
 
 // The arrays of crosscut.forest.forest.Packed that the core reads, checked once, so that no walk can leave them.
-struct Forest {
-  Longs node_start, branch_start;
-  Ints feature;
-  Reals threshold;
-  Ints missing;
-  Longs first_child;
-  Ints children;
-  Longs first_branch;
-  Ints branches, depth;
-  Longs n_rows;
-  Reals weight, impurity;
-  Trees trees;
+struct Forest : Held<Trees> {
+  Tests tests;
+  Nodes nodes;
+  std::size_t size;
 
-  std::size_t n_nodes() const { return feature.size(); }
-  std::size_t n_trees() const { return node_start.size() - 1; }
-
-  Forest(Longs node_start_, Longs branch_start_, Ints feature_, Reals threshold_, Ints missing_, Longs first_child_, Ints children_,
-         Longs first_branch_, Ints branches_, Ints depth_, Longs n_rows_, Reals weight_, Reals impurity_)
-      : node_start(std::move(node_start_)), branch_start(std::move(branch_start_)), feature(std::move(feature_)),
-        threshold(std::move(threshold_)), missing(std::move(missing_)), first_child(std::move(first_child_)),
-        children(std::move(children_)), first_branch(std::move(first_branch_)), branches(std::move(branches_)), depth(std::move(depth_)),
-        n_rows(std::move(n_rows_)), weight(std::move(weight_)), impurity(std::move(impurity_)) {
-    need(node_start.size() > 0, "node_start must have n_trees + 1 entries");
-    const std::size_t n = n_nodes();
-    need(n < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many nodes to count");
-    need(threshold.size() == n && missing.size() == n && depth.size() == n && n_rows.size() == n && weight.size() == n && impurity.size() == n,
+  Forest(const Longs& node_start_, const Longs& branch_start, const Ints& feature, const Reals& threshold, const Ints& missing,
+         const Longs& first_child_, const Ints& children_, const Longs& first_branch, const Ints& branches, const Ints& depth,
+         const Longs& n_rows, const Reals& weight, const Reals& impurity)
+      : size(feature.size()) {
+    need(node_start_.size() > 0, "node_start must have n_trees + 1 entries");
+    need(size < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many nodes to count");
+    need(threshold.size() == size && missing.size() == size && depth.size() == size && n_rows.size() == size && weight.size() == size &&
+             impurity.size() == size,
          "feature, threshold, missing, depth, n_rows, weight and impurity must have one entry per node");
-    need(first_branch.size() == first_child.size(), "first_branch must have as many entries as first_child");
-    need_offsets(branch_start, n_trees(), branches.size(), "branch_start must run from 0 to the number of branches, once per tree");
-    trees = {static_cast<std::int64_t>(n_trees()), node_start.data(), first_child.data(), children.data(),
-             static_cast<std::int64_t>(first_child.size()), static_cast<std::int64_t>(children.size())};
-    trees.check(static_cast<std::int64_t>(n));
+    need(first_branch.size() == first_child_.size(), "first_branch must have as many entries as first_child");
+    need_offsets(branch_start, node_start_.size() - 1, branches.size(), "branch_start must run from 0 to the number of branches");
+    static_cast<Trees&>(*this) = {static_cast<std::int64_t>(node_start_.size()) - 1, hold(node_start_), hold(first_child_), hold(children_),
+                                  static_cast<std::int64_t>(first_child_.size()), static_cast<std::int64_t>(children_.size())};
+    check(static_cast<std::int64_t>(size));
+    tests = {hold(feature), hold(threshold), hold(missing), hold(first_branch), hold(branch_start), hold(branches)};
+    nodes = {hold(depth), hold(n_rows), hold(weight), hold(impurity)};
   }
+
+  std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
   // Without rows the leaf of every row in every tree; else of the rows given for each tree, one tree's after the other's.
   nb::object apply(const Matrix<float>& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
-    const Tests tests{feature.data(), threshold.data(), missing.data(), first_branch.data(), branch_start.data(), branches.data()};
     const std::size_t n = x.shape(0);
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");
     if (rows) {
       check_row_start(*row_start, rows->size());
-      for (std::size_t k = 0; k < rows->size(); k++)
-        need(rows->data()[k] >= 0 && rows->data()[k] < static_cast<std::int64_t>(n), "rows must be rows of X");
+      need_within(*rows, 0, static_cast<std::int64_t>(n), "rows must be rows of X");
     }
-    const std::size_t n_out = rows ? rows->size() : n_trees() * n;
+    const std::size_t n_out = rows ? rows->size() : count() * n;
     std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[n_out]);
     const Request request{x.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(x.shape(1)), rows ? rows->data() : nullptr,
                           rows ? row_start->data() : nullptr, n_threads};
     {
       nb::gil_scoped_release release;
-      crosscut::apply(trees, tests, request, leaf.get());
+      crosscut::apply(*this, tests, request, leaf.get());
     }
-    return nb::cast(rows ? give(std::move(leaf), {n_out}) : give(std::move(leaf), {n_trees(), n}));
+    return nb::cast(rows ? give(std::move(leaf), {n_out}) : give(std::move(leaf), {count(), n}));
   }
 
   nb::object parents() const {
-    std::unique_ptr<std::int32_t[]> parent(new std::int32_t[n_nodes()]);
-    for (std::int64_t t = 0; t < trees.n_trees; t++) crosscut::parents(trees, t, parent.get() + trees.node_start[t]);
-    return nb::cast(give(std::move(parent), {n_nodes()}));
+    std::unique_ptr<std::int32_t[]> parent(new std::int32_t[size]);
+    for (std::int64_t t = 0; t < n_trees; t++) crosscut::parents(*this, t, parent.get() + node_start[t]);
+    return nb::cast(give(std::move(parent), {size}));
   }
 
   // (node_alpha, step_start, step_alpha, step_impurity, step_leaves) of crosscut.forest.pruning.PruningPaths
   nb::tuple pruning_paths(int n_threads) const {
-    std::unique_ptr<double[]> node_alpha(new double[n_nodes()]);
-    std::vector<Path> paths(n_trees());
+    std::unique_ptr<double[]> node_alpha(new double[size]);
+    std::vector<Path> paths(count());
     {
       nb::gil_scoped_release release;
-      parallel_for(trees.n_trees, 1, n_nodes() < 4096 ? 1 : n_threads, [&](std::int64_t begin, std::int64_t end) {
+      parallel_for(n_trees, 1, size < 4096 ? 1 : n_threads, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t t = begin; t < end; t++) {
-          const std::int64_t at = trees.node_start[t];
-          paths[static_cast<std::size_t>(t)] = pruning_path(trees, t, weight.data() + at, impurity.data() + at, node_alpha.get() + at);
+          const std::int64_t at = node_start[t];
+          paths[static_cast<std::size_t>(t)] = pruning_path(*this, t, nodes.weight + at, nodes.impurity + at, node_alpha.get() + at);
         }
       });
     }
@@ -101,7 +90,7 @@ struct Forest {
       all.n_leaves.insert(all.n_leaves.end(), path.n_leaves.begin(), path.n_leaves.end());
       step_start.push_back(static_cast<std::int64_t>(all.alpha.size()));
     }
-    return nb::make_tuple(give(std::move(node_alpha), {n_nodes()}), give(step_start), give(all.alpha), give(all.impurity), give(all.n_leaves));
+    return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha), give(all.impurity), give(all.n_leaves));
   }
 
   nb::object cut_leaves(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start) const {
@@ -110,7 +99,7 @@ struct Forest {
     std::unique_ptr<std::int32_t[]> end(new std::int32_t[n * leaf.size()]);
     {
       nb::gil_scoped_release release;
-      crosscut::cut_leaves(trees, {level.data(), n_levels}, {leaf.data(), row_start.data()}, end.get());
+      crosscut::cut_leaves(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, end.get());
     }
     return nb::cast(give(std::move(end), {n, leaf.size()}));
   }
@@ -118,43 +107,44 @@ struct Forest {
   nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start, const Reals& prediction,
                        const Reals& y, const std::optional<Reals>& row_weight, bool squared) const {
     check_ends(level, n_levels, leaf, row_start);
-    need(prediction.size() == n_nodes(), "prediction must have one entry per node");
+    need(prediction.size() == size, "prediction must have one entry per node");
     need(y.size() == leaf.size() && (!row_weight || row_weight->size() == leaf.size()), "y and weight must have one entry per leaf");
     const std::size_t n = static_cast<std::size_t>(n_levels);
     std::unique_ptr<double[]> sum(new double[n]), squares(new double[n]);
     {
       nb::gil_scoped_release release;
       const Losses losses{prediction.data(), y.data(), row_weight ? row_weight->data() : nullptr, squared};
-      crosscut::cut_losses(trees, {level.data(), n_levels}, {leaf.data(), row_start.data()}, losses, sum.get(), squares.get());
+      crosscut::cut_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, losses, sum.get(), squares.get());
     }
     return nb::make_tuple(give(std::move(sum), {n}), give(std::move(squares), {n}));
   }
 
   nb::object stop_nodes(const Reals& node_impurity, std::int32_t max_depth, std::int64_t min_samples_split, double min_decrease,
                         double min_impurity, double alpha, bool exact_ties) const {
-    need(node_impurity.size() == n_nodes(), "impurity must have one entry per node");
-    std::unique_ptr<std::int32_t[]> stop(new std::int32_t[n_nodes()]);
+    need(node_impurity.size() == size, "impurity must have one entry per node");
+    std::unique_ptr<std::int32_t[]> stop(new std::int32_t[size]);
     {
       nb::gil_scoped_release release;
-      crosscut::stop_nodes(trees, {depth.data(), n_rows.data(), weight.data(), node_impurity.data()},
+      crosscut::stop_nodes(*this, {nodes.depth, nodes.n_rows, nodes.weight, node_impurity.data()},
                            {max_depth, min_samples_split, min_decrease, min_impurity, alpha, exact_ties}, stop.get());
     }
-    return nb::cast(give(std::move(stop), {n_nodes()}));
+    return nb::cast(give(std::move(stop), {size}));
   }
 
  private:
   void check_row_start(const Longs& row_start, std::size_t n) const {
-    need_offsets(row_start, n_trees(), n, "row_start must run from 0 to the number of rows, once per tree");
+    need_offsets(row_start, count(), n, "row_start must run from 0 to the number of rows, once per tree");
   }
 
   void check_ends(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start) const {
-    need(level.size() == n_nodes(), "level must have one entry per node");
+    need(level.size() == size, "level must have one entry per node");
     need(n_levels >= 0, "n_levels must not be negative");
     check_row_start(row_start, leaf.size());
-    for (std::int64_t t = 0; t < trees.n_trees; t++)
-      for (std::int64_t r = row_start.data()[t]; r < row_start.data()[t + 1]; r++)
-        need(leaf.data()[r] >= 0 && leaf.data()[r] < trees.n_nodes(t), "leaf must be a node of the row's tree");
-    for (std::size_t i = 0; i < level.size(); i++) need(level.data()[i] >= 0, "level must not be negative");
+    for (std::int64_t t = 0; t < n_trees; t++) {
+      const std::int64_t first = row_start.data()[t], end = row_start.data()[t + 1];
+      need(all_within(leaf.data() + first, static_cast<std::size_t>(end - first), 0, n_nodes(t)), "leaf must be a node of the row's tree");
+    }
+    need_within(level, 0, std::numeric_limits<std::int64_t>::max(), "level must not be negative");
   }
 };
 
@@ -162,7 +152,9 @@ struct Forest {
 
 void bind_forest(nb::module_& m) {
   nb::class_<Forest>(m, "Forest")
-      .def(nb::init<Longs, Longs, Ints, Reals, Ints, Longs, Ints, Longs, Ints, Ints, Longs, Reals, Reals>(), "node_start"_a, "branch_start"_a,
+      .def(nb::init<const Longs&, const Longs&, const Ints&, const Reals&, const Ints&, const Longs&, const Ints&, const Longs&, const Ints&,
+                    const Ints&, const Longs&, const Reals&, const Reals&>(),
+           "node_start"_a, "branch_start"_a,
            "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a, "first_branch"_a, "branches"_a, "depth"_a, "n_rows"_a,
            "weight"_a, "impurity"_a)
       .def("apply", &Forest::apply, "x"_a, "rows"_a.none(), "row_start"_a.none(), "n_threads"_a)

@@ -1,54 +1,44 @@
 // Any class criterion on counts or weights, in doubles: Gini of weights, entropy, gain ratio. The last part counts rows.
 #pragma once
-#include "local_rows.hpp"
+#include "class_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 template <int W>
-struct AnyClasses {
-  using T = double;
-  using V = Vec<T, W>;
+struct AnyClasses : ClassSums<double, W> {
+  using Sums = ClassSums<double, W>;
+  using typename Sums::T, typename Sums::V;
+  using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
   static constexpr bool kRuns = false;
   const Run& run;
-  const int C;
-  V *n_c, *l_c;  // [C]
-  V n, rows_l, limit, node_q;
+  V n, rows_l, node_q;
   u32 lanes;
 
-  AnyClasses(const Run& r, const Team& team, const Best& best, double* space) : run(r), C(r.K()) {
-    n_c = reinterpret_cast<V*>(space), l_c = n_c + C;
-    for (int c = 0; c < C; c++) n_c[c] = V{};
-    n = node_q = V{}, limit = all<T, W>(std::numeric_limits<T>::infinity());
-    lanes = team.lanes;
-    for (int k = 0; k < team.n; k++)
-      if (team.lanes >> k & 1) {
-        set_lane<T, W>(n, k, run.judge.total(team.node[k]->stats));
-        for (int c = 0; c < C; c++) set_lane<T, W>(n_c[c], k, team.node[k]->stats[c]);
-        set_lane<T, W>(node_q, k, run.judge.branch(team.node[k]->stats));
-        lower(best, k);
-      }
+  AnyClasses(const Run& r, const Bundle& bundle, const Best& best, double* space) : Sums(r, bundle, space), run(r), lanes(bundle.lanes) {
+    n = node_q = V{};
+    each_bit(lanes, [&](int k) {
+      set_lane<T, W>(n, k, run.judge.total(bundle.node[k]->stats));
+      set_lane<T, W>(node_q, k, run.judge.branch(bundle.node[k]->stats));
+      lower(best, k);
+    });
     clear();
   }
-  static u32 class_of(u32 info) { return info >> 16; }
   int parts() const { return C + 1; }
   void clear() {
     rows_l = V{};
-    for (int c = 0; c < C; c++) l_c[c] = V{};
+    this->clear_classes();
   }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.q[k]); }
-  CC_INLINE V weights_of(const LocalRows& rows, u32 row, u32 mask) const {
-    V w = ones<T, W>(mask);
-    if (rows.multiplicity)
-      for (int k = 0; k < W; k++)
-        if (mask >> k & 1) set_lane<T, W>(w, k, static_cast<T>(rows.multiplicity[static_cast<std::size_t>(row) * kLanes + static_cast<u32>(k)]));
+  CC_INLINE V weights_of(const ScanRows& rows, u32 row, u32 mask) const {
+    V w = times_of_row<T, W>(rows.times, row, mask);
     if (rows.weight) w *= rows.weight[row];
     return w;
   }
-  CC_INLINE void add(const LocalRows& rows, u32 row) {
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row];
     rows_l += ones<T, W>(x), l_c[x >> 16] += weights_of(rows, row, x & 0xffff);
   }
-  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
     const u32 x = rows.info[row];
     cell[C] += ones<T, W>(x), cell[x >> 16] += weights_of(rows, row, x & 0xffff);
   }
@@ -63,11 +53,8 @@ struct AnyClasses {
     for (int c = 0; c < C; c++) l += l_c[c];
     const V r = n - l;
     if (run.judge.criterion == Criterion::gini) {
-      V a = V{}, b = V{};
-      for (int c = 0; c < C; c++) {
-        const V rc = n_c[c] - l_c[c];
-        a += l_c[c] * l_c[c], b += rc * rc;
-      }
+      V a, b;
+      this->sum_squares(a, b);
       return greater<T, W>(a * r + b * l, limit * (T(1) - 1e-11) * (l * r));
     }
     u32 bits = 0;  // entropy: logarithms lane by lane
@@ -135,8 +122,8 @@ struct AnyClasses {
     return bits;
   }
   void copy(const AnyClasses& o) {
-    rows_l = o.rows_l, limit = o.limit;
-    for (int c = 0; c < C; c++) l_c[c] = o.l_c[c];
+    rows_l = o.rows_l;
+    this->copy_classes(o);
   }
   static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
     Vec<u32, W> sum{};
@@ -144,9 +131,6 @@ struct AnyClasses {
     cell[C] = from_counts<T, W>(sum);
   }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(rows_l, k)); }
-  void left(int k, double* s) const {
-    for (int c = 0; c < C; c++) s[c] = lane<T, W>(l_c[c], k);
-  }
   i64 cell_stats(const V* cell, int k, double* s) const {
     for (int c = 0; c < C; c++) s[c] = lane<T, W>(cell[c], k);
     return static_cast<i64>(lane<T, W>(cell[C], k));

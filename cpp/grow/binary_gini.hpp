@@ -1,7 +1,7 @@
 // Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality is Q(node) + 2·d²·n/(l·r): the
 // comparison d² > limit·l·r has no large numbers that cancel. Floats serve up to kFloatRows rows, doubles above.
 #pragma once
-#include "local_rows.hpp"
+#include "search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -15,16 +15,16 @@ struct BinaryGiniOf {
   static constexpr int kParts = 2;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, share, l, l1, limit, least, noise;
-  const Team& team;
+  const Bundle& bundle;
 
-  BinaryGiniOf(const Run&, const Team& t, const Best& best, double*) : team(t) {
+  BinaryGiniOf(const Run&, const Bundle& t, const Best& best, double*) : bundle(t) {
     n = share = noise = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
-    each_bit(team.lanes, [&](int k) {
-      const double rows = static_cast<double>(team.node[k]->n_rows), error = 2 * rows * kUnit;
+    each_bit(bundle.lanes, [&](int k) {
+      const double rows = static_cast<double>(bundle.node[k]->n_rows), error = 2 * rows * kUnit;
       set_lane<T, W>(n, k, static_cast<T>(rows));
-      set_lane<T, W>(share, k, static_cast<T>(team.node[k]->stats[1] / rows));
+      set_lane<T, W>(share, k, static_cast<T>(bundle.node[k]->stats[1] / rows));
       set_lane<T, W>(noise, k, static_cast<T>(error * error));
-      set_lane<T, W>(least, k, static_cast<T>(team.min_leaf[k]));
+      set_lane<T, W>(least, k, static_cast<T>(bundle.min_leaf[k]));
       lower(best, k);
     });
     clear();
@@ -32,7 +32,7 @@ struct BinaryGiniOf {
   // d is known up to 3·n units and `noise` (which keeps d² of an empty side, rounding only, below the limit) takes the root of the
   // right side up by 2·n units at most; l·r ≥ n − 1 at a real cut. So √limit is taken down by 8·n units over √(n − 1).
   void lower(const Best& best, int k) {
-    const double* stats = team.node[k]->stats;
+    const double* stats = bundle.node[k]->stats;
     const double rows = stats[0] + stats[1], node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
     const double gain = best.q[k] - node - 4e-15 * node;
     const double root = gain > 0 ? __builtin_sqrt(gain / (2 * rows)) * (1 - 16 * kUnit) - 8 * rows * kUnit / __builtin_sqrt(rows - 1) : 0;
@@ -41,11 +41,11 @@ struct BinaryGiniOf {
   static u32 class_of(u32 info) { return info >> 16 != 0; }
   int parts() const { return kParts; }
   void clear() { l = l1 = V{}; }
-  CC_INLINE void add(const LocalRows& rows, u32 row) {
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row];
     l += ones<T, W>(x), l1 += ones<T, W>(x >> 16);
   }
-  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
     const u32 x = rows.info[row];
     cell[0] += ones<T, W>(x), cell[1] += ones<T, W>(x >> 16);
   }
@@ -78,7 +78,7 @@ struct BinaryGiniOf {
     Vec<float, 16> l, l1;
     u32 ones;
   };
-  CC_INLINE Stretch stretch(const LocalRows& rows, const u32* list) const requires(W == 1) {
+  CC_INLINE Stretch stretch(const ScanRows& rows, const u32* list) const requires(W == 1) {
     Vec<u32, 16> e;
     __builtin_memcpy(&e, list, sizeof e);
     Stretch s;

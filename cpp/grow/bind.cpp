@@ -4,14 +4,13 @@
 #include <nanobind/stl/string.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 
 #include "../arrays.hpp"
 #include "../dispatch.hpp"
-#include "problem.hpp"
+#include "packed_trees.hpp"
 
-CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&))
+CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&, ::crosscut::PackedTrees&))
 
 using namespace crosscut;
 
@@ -20,29 +19,13 @@ namespace {
 template <class T>
 using Maybe = const std::optional<T>&;
 
-// A part of the problem, and what keeps the arrays it points into alive.
 template <class Part>
-struct Held : Part {
-  std::vector<nb::ndarray<nb::ro>> arrays;
-
-  Held() : Part{} {}
+struct HeldPart : Held<Part> {
   template <class A>
-  auto* hold(const A& array) {
-    arrays.emplace_back(array);
-    return array.data();
-  }
-  template <class A>
-  auto* hold(const std::optional<A>& array) {
-    return array ? hold(*array) : nullptr;
+  auto* hold_if(const std::optional<A>& array) {
+    return array ? this->hold(*array) : nullptr;
   }
 };
-
-template <class T>
-std::uint32_t largest(const T* v, std::size_t n) {
-  T most = 0;
-  for (std::size_t i = 0; i < n; i++) most = v[i] > most ? v[i] : most;
-  return most;
-}
 
 struct HeldTable : Held<Table> {
   std::vector<Column> own;
@@ -96,7 +79,7 @@ struct HeldTable : Held<Table> {
   }
 };
 
-struct HeldTarget : Held<Target> {
+struct HeldTarget : HeldPart<Target> {
   std::size_t n_rows;
 
   // exact: (parts, shift, bits) of each quantity, parts being (high, low) integers per row
@@ -107,14 +90,14 @@ struct HeldTarget : Held<Target> {
     n_classes = n_classes_, decrease_scale = decrease_scale_;
     n_rows = n_classes ? classes_->size() : target_->size();
     if (n_classes) {
-      classes = hold(classes_);
-      for (std::size_t i = 0; i < n_rows; i++) need(classes[i] >= 0 && classes[i] < n_classes, "classes must be from 0 to n_classes - 1");
+      classes = hold_if(classes_);
+      need_within(*classes_, 0, n_classes, "classes must be from 0 to n_classes - 1");
     } else {
       need(product_->size() == n_rows, "product and target must have one entry per row");
-      product = hold(product_), target = hold(target_);
+      product = hold_if(product_), target = hold_if(target_);
     }
     need(!weight_ || weight_->size() == n_rows, "weight must have one entry per row");
-    weight = hold(weight_);
+    weight = hold_if(weight_);
     n_exact = static_cast<int>(nb::len(exact_));
     need(n_exact == (n_classes ? (weight_ ? 1 : 0) : 3), "exact must have 3 quantities for regression, 1 for weighted classes, else none");
     for (int q = 0; q < n_exact; q++) {
@@ -129,7 +112,7 @@ struct HeldTarget : Held<Target> {
   }
 };
 
-struct HeldTasks : Held<Tasks> {
+struct HeldTasks : HeldPart<Tasks> {
   std::size_t n_rows, n_columns = 0;  // n_columns: of features, if given
   std::vector<TaskLimits> own;
 
@@ -150,8 +133,8 @@ struct HeldTasks : Held<Tasks> {
            "limits must have max_depth >= 0, min_samples_split >= 2 and min_samples_leaf >= 1");
       own.push_back({l[0], l[1], l[2], min_decrease.data()[t]});
     }
-    n_tasks = static_cast<int>(T), masks = hold(masks_), multiplicity = hold(multiplicity_), totals = hold(totals_), limits = own.data();
-    features = reinterpret_cast<const std::uint8_t*>(hold(features_));
+    n_tasks = static_cast<int>(T), masks = hold(masks_), multiplicity = hold_if(multiplicity_), totals = hold_if(totals_), limits = own.data();
+    features = reinterpret_cast<const std::uint8_t*>(hold_if(features_));
     if (features_) n_columns = features_->shape(1);
   }
 };
@@ -179,26 +162,16 @@ struct Watch {  // asks Python now and then whether to stop, and tells it how fa
   }
 };
 
-template <class T>
-nb::object give_allocated(T*& data, std::initializer_list<std::size_t> shape) {
-  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-  nb::ndarray<nb::numpy, T> array(data, shape, owner);
-  data = nullptr;  // the array frees it now
-  return nb::cast(array);
-}
-
-// The arrays of crosscut.forest.forest.Packed
-nb::dict packed(GrownTrees& t, std::size_t T) {
-  const std::size_t n = static_cast<std::size_t>(t.n_nodes), width = static_cast<std::size_t>(t.width);
+nb::dict to_dict(PackedTrees& t) {
   nb::dict d;
-  const auto put = [&](const char* name, auto*& data, std::initializer_list<std::size_t> shape) { d[name] = give_allocated(data, shape); };
-  put("node_start", t.node_start, {T + 1}), put("branch_start", t.branch_start, {T + 1});
-  put("feature", t.feature, {n}), put("threshold", t.threshold, {n}), put("missing", t.missing, {n});
-  put("first_child", t.first_child, {n + T}), put("children", t.children, {n - T});
-  put("first_branch", t.first_branch, {n + T}), put("branches", t.branches, {static_cast<std::size_t>(t.n_branches)});
-  put("low", t.low, {n}), put("high", t.high, {n});
-  put("depth", t.depth, {n}), put("n_rows", t.n_rows, {n}), put("weight", t.weight, {n});
-  put("value", t.value, {n, width}), put("impurity", t.impurity, {n});
+  const std::size_t width = t.value.size() / t.feature.size();
+  d["node_start"] = give(std::move(t.node_start)), d["branch_start"] = give(std::move(t.branch_start));
+  d["feature"] = give(std::move(t.feature)), d["threshold"] = give(std::move(t.threshold)), d["missing"] = give(std::move(t.missing));
+  d["first_child"] = give(std::move(t.first_child)), d["children"] = give(std::move(t.children));
+  d["first_branch"] = give(std::move(t.first_branch)), d["branches"] = give(std::move(t.branches));
+  d["low"] = give(std::move(t.low)), d["high"] = give(std::move(t.high)), d["depth"] = give(std::move(t.depth));
+  d["n_rows"] = give(std::move(t.n_rows)), d["weight"] = give(std::move(t.weight));
+  d["value"] = give(std::move(t.value), width), d["impurity"] = give(std::move(t.impurity));
   return d;
 }
 
@@ -212,8 +185,7 @@ nb::dict work(const Grown& g) {
     return out;
   };
   nb::dict d;
-  d["bundles"] = of_levels(&LevelCounts::bundles), d["rows"] = of_levels(&LevelCounts::rows), d["tests"] = of_levels(&LevelCounts::tests);
-  d["seconds"] = of_levels(&LevelCounts::seconds);
+  d["bundles"] = of_levels(&LevelCounts::bundles), d["rows"] = of_levels(&LevelCounts::rows), d["seconds"] = of_levels(&LevelCounts::seconds);
   return d;
 }
 
@@ -227,13 +199,14 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   watch.progress = std::move(progress);
   const Problem problem{table, target, tasks, growth, n_threads, &Watch::poll, &watch};
   Grown grown;
+  PackedTrees trees;
   {
     nb::gil_scoped_release release;
-    CROSSCUT_DISPATCH(grow, problem, grown);
+    CROSSCUT_DISPATCH(grow, problem, grown, trees);
   }
   if (grown.outcome == Outcome::no_memory) throw std::bad_alloc();
   if (grown.outcome == Outcome::stopped) throw nb::python_error();
-  return nb::make_tuple(packed(grown.trees, static_cast<std::size_t>(tasks.n_tasks)), work(grown));
+  return nb::make_tuple(to_dict(trees), work(grown));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What a large bundle reads: a byte per row and column, the number of the row's coarse interval or category. The table's codes serve
 // until few of their rows are left in a bundle; it then gets a copy of its own, so that reading stays dense.
 #pragma once
-#include "run.hpp"
+#include "bundle.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -15,6 +15,7 @@ using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
+using i64 = std::int64_t;
 
 template <class T, int W>
 struct VecOf {
@@ -131,17 +132,6 @@ CC_INLINE u64 pack_bits(u64 mask, u64 live) {
   u64 out = 0;
   for (mask &= live; mask; mask &= mask - 1) out |= u64{1} << __builtin_popcountll(live & ((mask & -mask) - 1));
   return out;
-#endif
-}
-
-// bit k: a[k] != b[k]
-CC_INLINE u32 differ(const Vec<u32, 16>& a, const Vec<u32, 16>& b) {
-#if defined(__AVX512VL__)
-  return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
-#else
-  u32 bits = 0;
-  for (int k = 0; k < 16; k++) bits |= static_cast<u32>(a[k] != b[k]) << k;
-  return bits;
 #endif
 }
 

@@ -1,48 +1,43 @@
 // Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
 #pragma once
-#include "local_rows.hpp"
+#include "class_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 template <class Real, int W>
-struct ManyGiniOf {
+struct ManyGiniOf : ClassSums<Real, W> {
+  using Sums = ClassSums<Real, W>;
   using T = Real;
   using V = Vec<T, W>;
+  using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
   static constexpr bool kRuns = true;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
-  const int C;
-  V *n_c, *l_c;
-  V n, l, a, b, b0, limit, least;
+  V n, l, a, b, b0, least;
   bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
 
-  ManyGiniOf(const Run& run, const Team& team, const Best& best, double* space) : C(run.K()) {
-    n_c = reinterpret_cast<V*>(space), l_c = n_c + C;
-    for (int c = 0; c < C; c++) n_c[c] = V{};
-    n = b0 = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
-    for (int k = 0; k < team.n; k++)
-      if (team.lanes >> k & 1) {
-        set_lane<T, W>(n, k, static_cast<T>(team.node[k]->n_rows));
-        for (int c = 0; c < C; c++) set_lane<T, W>(n_c[c], k, static_cast<T>(team.node[k]->stats[c]));
-        set_lane<T, W>(least, k, static_cast<T>(team.min_leaf[k]));
-        lower(best, k);
-      }
+  ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space) : Sums(run, bundle, space) {
+    n = b0 = V{}, least = all<T, W>(1);
+    each_bit(bundle.lanes, [&](int k) {
+      set_lane<T, W>(n, k, static_cast<T>(bundle.node[k]->n_rows));
+      set_lane<T, W>(least, k, static_cast<T>(bundle.min_leaf[k]));
+      lower(best, k);
+    });
     for (int c = 0; c < C; c++) b0 += n_c[c] * n_c[c];
     clear();
   }
-  static u32 class_of(u32 info) { return info >> 16; }
   int parts() const { return C; }
   void clear() {
     l = a = V{}, b = b0;
-    for (int c = 0; c < C; c++) l_c[c] = V{};
+    this->clear_classes();
   }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (64 + 4 * C)))); }
-  CC_INLINE void add(const LocalRows& rows, u32 row) {
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row], c = x >> 16;
     const V one = ones<T, W>(x), before = l_c[c], step = before + before + T(1);
     l += one, l_c[c] = before + one;
     if (running) a += one * step, b += one * (step - n_c[c] - n_c[c]);
   }
-  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
     const u32 x = rows.info[row];
     cell[x >> 16] += ones<T, W>(x);
   }
@@ -51,13 +46,7 @@ struct ManyGiniOf {
     for (int c = 0; c < C; c++) l_c[c] += cell[c], l += l_c[c];
     sum_squares();
   }
-  CC_INLINE void sum_squares() {
-    a = b = V{};
-    for (int c = 0; c < C; c++) {
-      const V right_c = n_c[c] - l_c[c];
-      a += l_c[c] * l_c[c], b += right_c * right_c;
-    }
-  }
+  CC_INLINE void sum_squares() { Sums::sum_squares(a, b); }
   // Bound of an interval with h_c rows of class c: with u, v the class shares left and right of its start, x ≤ h the rows moved and
   // k = Σx, Gini's quality is exactly f(0) + Σ x_c·(2u_c − |u|² − 2v_c + |v|²) + |x − k·u|²/(l + k) + |x − k·v|²/(r − k); and
   // (x_c − k·u_c)² ≤ max(h_c, h·u_c)². Where nothing is left yet, |x|²/k ≤ k stands for the left part.
@@ -86,8 +75,8 @@ struct ManyGiniOf {
   // a where l > 0, else b
   CC_INLINE static V greater_where(const V& l, const V& a, const V& b) { return l > T(0) ? a : b; }
   void copy(const ManyGiniOf& o) {
-    l = o.l, a = o.a, b = o.b, limit = o.limit;
-    for (int c = 0; c < C; c++) l_c[c] = o.l_c[c];
+    l = o.l, a = o.a, b = o.b;
+    this->copy_classes(o);
   }
   static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
     for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]);
@@ -101,9 +90,6 @@ struct ManyGiniOf {
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
-  void left(int k, double* s) const {
-    for (int c = 0; c < C; c++) s[c] = lane<T, W>(l_c[c], k);
-  }
   i64 cell_stats(const V* cell, int k, double* s) const {
     double sum = 0;
     for (int c = 0; c < C; c++) sum += s[c] = lane<T, W>(cell[c], k);

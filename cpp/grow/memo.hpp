@@ -4,10 +4,9 @@
 // all the task's rows: nothing is shared then.)
 #pragma once
 #include "arena.hpp"
+#include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
-
-struct Node;
 
 CC_INLINE u64 scrambled(u64 x) {  // splitmix64
   x += 0x9e3779b97f4a7c15u;

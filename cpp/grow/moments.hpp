@@ -1,6 +1,6 @@
 // Regression: P, W and the number of rows. Q > limit  ⇔  P_l²·W_r + P_r²·W_l > limit·W_l·W_r.
 #pragma once
-#include "local_rows.hpp"
+#include "search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -12,28 +12,24 @@ struct Moments {
   V p, w, p_l, w_l, rows_l, limit;
   const bool weighted;
 
-  Moments(const Run& run, const Team& team, const Best& best, double*) : weighted(run.weighted) {
+  Moments(const Run& run, const Bundle& bundle, const Best& best, double*) : weighted(run.weighted) {
     p = w = V{}, limit = all<T, W>(std::numeric_limits<T>::infinity());
-    for (int k = 0; k < team.n; k++)
-      if (team.lanes >> k & 1) {
-        set_lane<T, W>(p, k, team.node[k]->stats[0]), set_lane<T, W>(w, k, team.node[k]->stats[1]);
-        lower(best, k);
-      }
+    each_bit(bundle.lanes, [&](int k) {
+      set_lane<T, W>(p, k, bundle.node[k]->stats[0]), set_lane<T, W>(w, k, bundle.node[k]->stats[1]);
+      lower(best, k);
+    });
     clear();
   }
   static u32 class_of(u32) { return 0; }
   int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.q[k] * (1 - 1e-11) - 1e-290); }
-  CC_INLINE void both(const LocalRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
-    V m = ones<T, W>(mask);
-    if (rows.multiplicity)
-      for (int k = 0; k < W; k++)
-        if (mask >> k & 1) set_lane<T, W>(m, k, static_cast<T>(rows.multiplicity[static_cast<std::size_t>(row) * kLanes + static_cast<u32>(k)]));
+  CC_INLINE void both(const ScanRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
+    const V m = times_of_row<T, W>(rows.times, row, mask);
     pr = m * rows.product[row];
     wt = rows.weight ? m * rows.weight[row] : m;
   }
-  CC_INLINE void add(const LocalRows& rows, u32 row) {
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row];
     if (!weighted) {
       const V m = ones<T, W>(x);
@@ -44,7 +40,7 @@ struct Moments {
     both(rows, row, x, pr, wt);
     p_l += pr, w_l += wt, rows_l += ones<T, W>(x);
   }
-  CC_INLINE void add_to(V* cell, const LocalRows& rows, u32 row) const {
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
     const u32 x = rows.info[row];
     V pr, wt;
     both(rows, row, x, pr, wt);
@@ -81,7 +77,7 @@ struct Moments {
     Vec<double, 8> p, w;
   };
   static constexpr u32 kStretch = 8;
-  CC_INLINE Stretch stretch(const LocalRows& rows, const u32* list) const requires(W == 1) {
+  CC_INLINE Stretch stretch(const ScanRows& rows, const u32* list) const requires(W == 1) {
     Stretch s;
     for (int k = 0; k < 8; k++) s.p[k] = rows.product[list[k] & 0xffff];
     s.p = running_sum(s.p) + p_l;

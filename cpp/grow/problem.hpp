@@ -71,34 +71,23 @@ struct Growth {
 };
 
 struct Problem : Table, Target, Tasks, Growth {
+  bool counted() const { return n_classes && !weight && !multiplicity; }  // class statistics are plain row counts
   int n_threads;
   bool (*poll)(void*, double);         // called by the calling thread now and then; true means stop
   void* poll_argument;
 };
 
-// All grown trees end to end, as crosscut.forest.forest.Packed describes them. Freed by free_grown.
-struct GrownTrees {
-  std::int64_t n_nodes, n_branches, width;  // width: columns of value
-  std::int64_t *node_start, *branch_start, *first_child, *first_branch, *n_rows;
-  std::int32_t *feature, *missing, *children, *branches, *depth;
-  double *threshold, *weight, *value, *impurity;
-  float *low, *high;
-};
-
 constexpr int kLevels = 64;  // deeper levels are counted with the last
 struct LevelCounts {
-  std::uint64_t bundles, rows, nodes, tests;  // nodes: (bundle) nodes of the forest; tests: different tests among them
+  std::uint64_t bundles, rows;  // rows: of all bundles
   double seconds;
 };
 
 enum class Outcome : int { done, stopped, no_memory };
 struct Grown {
   Outcome outcome;
-  GrownTrees trees;
   LevelCounts levels[kLevels];
-  std::uint64_t intervals, opened;  // coarse intervals looked at, and opened
 };
-void free_trees(GrownTrees&);
 
 // The quality of a test, a pure function of its integer statistics (docs/semantics.md). Statistics of a branch are K doubles:
 // class sums, or (P, W). Compiled once, so every level and engine decides alike. Not allowed: −infinity.

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -66,13 +65,6 @@ double Judge::several(const double* branches, int n, const double* node) const {
 
 double Judge::improvement(const double* node, double q, double q_gain) const {
   return (criterion == Criterion::gain_ratio ? q_gain : q) - branch(node);
-}
-
-void free_trees(GrownTrees& t) {
-  void* const arrays[] = {t.node_start, t.branch_start, t.first_child, t.first_branch, t.n_rows,   t.feature, t.missing, t.children,
-                          t.branches,   t.depth,        t.threshold,   t.weight,       t.value,    t.impurity, t.low,   t.high};
-  for (void* p : arrays) std::free(p);
-  t = GrownTrees{};
 }
 
 }  // namespace crosscut

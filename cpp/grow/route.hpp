@@ -1,20 +1,28 @@
 // Where the rows of a bundle go. Different tests have different tasks, so with binary tests one mask per row, the tasks whose test sends
 // it left, says it all. With multiway tests every test's branch of a row leads to the child bundle that holds it.
 #pragma once
-#include "settle.hpp"
+#include "test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// A child bundle in the making: (test, branch) items of different tasks.
-struct Cluster {
+// A child bundle: child sets of different tasks, given as branches of tests.
+struct ChildBundle {
   u32 lanes;
   u32 left, right;  // binary tests: the tasks that are here with their first and with their second branch
-  int n_items;
-  struct Item {
+  int n_sets;
+  struct Sets {     // the child sets of the tasks that share a test
     int test, branch;
-  } items[kLanes];
-  u64 rows[8];  // sampled rows it would hold
+  } sets[kLanes];
+  u64 sample[8];    // sampled rows it would hold
   double cost;
+  u32 n = 0;        // its rows: position in the parent...
+  u32* at;
+  u16* masks;       // ...and lanes here
+};
+
+struct ChildBundles {
+  ChildBundle* bundle;
+  int n;
 };
 
 // Adds the tasks of all tests of column f: codes tell where a row goes, except in the intervals of the cuts.
@@ -48,17 +56,18 @@ void add_lanes_left(Worker& w, const Rows& rows, int f, const Test* tests, int n
 
 // left[i]: the tasks whose test sends row i left; null if there are multiway tests.
 template <class Rows>
-const u16* lanes_left(Worker& w, const Rows& rows, const Test* tests, int n_tests) {
+const u16* lanes_left(Worker& w, const Rows& rows, const Fork& fork) {
   if (w.run.p.multiway) return nullptr;
   u16* left = w.scratch.take<u16>(rows.n + 32);
   for (u32 i = 0; i < rows.n; i++) left[i] = 0;
-  for (int j = 0; j < n_tests; j++) {
+  const Test* tests = fork.tests;
+  for (int j = 0; j < fork.n_tests; j++) {
     const Test& t = tests[j];
     if constexpr (requires { rows.codes; }) {
       if (rows.codes->column[t.feature]) {
         bool first = true;
         for (int i = 0; i < j; i++) first = first && tests[i].feature != t.feature;
-        if (first) add_lanes_left(w, rows, t.feature, tests + j, n_tests - j, left);
+        if (first) add_lanes_left(w, rows, t.feature, tests + j, fork.n_tests - j, left);
         continue;
       }
     }
@@ -71,79 +80,68 @@ const u16* lanes_left(Worker& w, const Rows& rows, const Test* tests, int n_test
   return left;
 }
 
-// The cluster every branch of every test belongs to, −1 if its child sets are leaves: where(j, b).
-class Places {
+// The child bundle that every branch of every test leads to, −1 if its child sets are leaves: where(j, b).
+class Leads {
   int** of_test_;
 
  public:
-  Places(Arena& arena, const Test* tests, int n_tests, const Cluster* clusters, int n)
-      : of_test_(arena.take<int*>(static_cast<std::size_t>(n_tests))) {
-    for (int j = 0; j < n_tests; j++) {
-      of_test_[j] = arena.take<int>(static_cast<std::size_t>(tests[j].n_branches));
-      std::fill_n(of_test_[j], tests[j].n_branches, -1);
+  Leads(Arena& arena, const Fork& fork, const ChildBundles& children) : of_test_(arena.take<int*>(static_cast<std::size_t>(fork.n_tests))) {
+    for (int j = 0; j < fork.n_tests; j++) {
+      of_test_[j] = arena.take<int>(static_cast<std::size_t>(fork.tests[j].n_branches));
+      std::fill_n(of_test_[j], fork.tests[j].n_branches, -1);
     }
-    for (int c = 0; c < n; c++)
-      for (int i = 0; i < clusters[c].n_items; i++) of_test_[clusters[c].items[i].test][clusters[c].items[i].branch] = c;
+    for (int c = 0; c < children.n; c++)
+      for (int i = 0; i < children.bundle[c].n_sets; i++) of_test_[children.bundle[c].sets[i].test][children.bundle[c].sets[i].branch] = c;
   }
   CC_INLINE int operator()(int test, int branch) const { return branch < 0 ? -1 : of_test_[test][branch]; }
 };
 
-// The rows of a child bundle by their position in the parent, and each row's lanes there.
-struct Child {
-  u32 n;
-  u32* at;
-  u16* lanes;
-};
-
-template <class Rows>
-Child route_binary(Worker& w, const Rows& rows, const u16* left, const Cluster& c) {
-  Child out{0, w.scratch.take<u32>(rows.n + 1), w.scratch.take<u16>(rows.n + 1)};
-  const bool pack = !w.run.p.multiplicity;
-  for (u32 i = 0; i < rows.n; i++) {
-    const u32 l = left[i], m = rows.mask(i) & ((l & c.left) | (~l & c.right));
-    out.at[out.n] = i, out.lanes[out.n] = static_cast<u16>(pack ? pack_bits(m, c.lanes) : m), out.n += m != 0;
-  }
-  return out;
+inline void take_rows(Worker& w, ChildBundle& child, u32 n) {
+  child.n = 0, child.at = w.scratch.take<u32>(n + 1), child.masks = w.scratch.take<u16>(n + 1);
 }
 
 template <class Rows>
-void route_multiway(Worker& w, const Rows& rows, const Test* tests, int n_tests, const Cluster* clusters, int n, Child* children) {
-  const Places where(w.scratch, tests, n_tests, clusters, n);
+void route_binary(Worker& w, const Rows& rows, const u16* left, ChildBundle& c) {
+  take_rows(w, c, rows.n);
   const bool pack = !w.run.p.multiplicity;
-  u32* count = w.scratch.take<u32>(static_cast<std::size_t>(n));  // the row's lanes in each cluster; 0 between rows
-  std::fill_n(count, n, 0u);
-  for (int c = 0; c < n; c++) children[c] = {0, nullptr, nullptr};
+  const u32 lanes = c.lanes, first = c.left, second = c.right;
+  u32 n = 0, *at = c.at;
+  u16* masks = c.masks;
+  for (u32 i = 0; i < rows.n; i++) {
+    const u32 l = left[i], m = rows.mask(i) & ((l & first) | (~l & second));
+    at[n] = i, masks[n] = static_cast<u16>(pack ? pack_bits(m, lanes) : m), n += m != 0;
+  }
+  c.n = n;
+}
+
+template <class Rows>
+void route_multiway(Worker& w, const Rows& rows, const Fork& fork, const ChildBundles& children) {
+  const Leads where(w.scratch, fork, children);
+  const bool pack = !w.run.p.multiplicity;
+  u32* lanes_in = w.scratch.take<u32>(static_cast<std::size_t>(children.n));  // the row's lanes in each child bundle; 0 between rows
+  std::fill_n(lanes_in, children.n, 0u);
   for (const bool fill : {false, true}) {
     for (u32 i = 0; i < rows.n; i++) {
       int found[kLanes], n_found = 0;
-      for (int j = 0; j < n_tests; j++) {
-        const u32 mine = rows.mask(i) & tests[j].lanes;
-        const int b = mine ? tests[j].branch(rows.rank(tests[j].feature, i)) : -1, c = where(j, b);
-        const u32 m = c < 0 ? 0 : mine & tests[j].open[b];
+      for (int j = 0; j < fork.n_tests; j++) {
+        const Test& t = fork.tests[j];
+        const u32 mine = rows.mask(i) & t.lanes;
+        const int b = mine ? t.branch(rows.rank(t.feature, i)) : -1, c = where(j, b);
+        const u32 m = c < 0 ? 0 : mine & t.open[b];
         if (!m) continue;
-        if (!count[c]) found[n_found++] = c;
-        count[c] |= m;
+        if (!lanes_in[c]) found[n_found++] = c;
+        lanes_in[c] |= m;
       }
       for (int k = 0; k < n_found; k++) {
-        Child& child = children[found[k]];
-        const u32 m = count[found[k]];
-        count[found[k]] = 0;
-        if (fill) child.at[child.n] = i, child.lanes[child.n] = static_cast<u16>(pack ? pack_bits(m, clusters[found[k]].lanes) : m);
+        ChildBundle& child = children.bundle[found[k]];
+        const u32 m = lanes_in[found[k]];
+        lanes_in[found[k]] = 0;
+        if (fill) child.at[child.n] = i, child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
         child.n++;
       }
     }
-    for (int c = 0; c < n && !fill; c++)
-      children[c] = {0, w.scratch.take<u32>(children[c].n + 1), w.scratch.take<u16>(children[c].n + 1)};
+    for (int c = 0; c < children.n && !fill; c++) take_rows(w, children.bundle[c], children.bundle[c].n);
   }
-}
-
-// children[c]: the rows of clusters[c].
-template <class Rows>
-Child* route(Worker& w, const Rows& rows, const Test* tests, int n_tests, const u16* left, const Cluster* clusters, int n) {
-  Child* children = w.scratch.take<Child>(static_cast<std::size_t>(n) + 1);
-  if (!left) route_multiway(w, rows, tests, n_tests, clusters, n, children);
-  for (int c = 0; c < n && left; c++) children[c] = route_binary(w, rows, left, clusters[c]);
-  return children;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

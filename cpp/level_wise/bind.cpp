@@ -14,53 +14,45 @@ using namespace crosscut;
 
 namespace {
 
-struct Bundles {
-  Array<std::uint8_t> place;
-  Array<std::int64_t> split_start;
-  Array<std::int32_t> feature;
-  Array<std::int64_t> child_start;
-  Array<std::int32_t> child;
-  Matrix<std::uint64_t> table;
-  Array<std::uint64_t> lanes;
-  Array<bool> mixed;
-  Array<std::int32_t> first_column, end_column;
-  Array<std::int64_t> offset, range_offset;
-
-  static Bundles of(const nb::dict& d) {
-    return {nb::cast<Array<std::uint8_t>>(d["place"]),         nb::cast<Array<std::int64_t>>(d["split_start"]),
-            nb::cast<Array<std::int32_t>>(d["feature"]),       nb::cast<Array<std::int64_t>>(d["child_start"]),
-            nb::cast<Array<std::int32_t>>(d["child"]),         nb::cast<Matrix<std::uint64_t>>(d["table"]),
-            nb::cast<Array<std::uint64_t>>(d["lanes"]),        nb::cast<Array<bool>>(d["mixed"]),
-            nb::cast<Array<std::int32_t>>(d["first_column"]),  nb::cast<Array<std::int32_t>>(d["end_column"]),
-            nb::cast<Array<std::int64_t>>(d["offset"]),        nb::cast<Array<std::int64_t>>(d["range_offset"])};
+// The arrays of crosscut.engines.bundle.flat_bundles. Children come after their parents, so that no walk can go on for ever.
+struct Bundles : Held<BundleForest> {
+  template <class T>
+  const T* read(const nb::dict& d, const char* name, std::size_t n) {
+    const auto array = nb::cast<Array<T>>(d[name]);
+    if (array.size() != n) throw std::invalid_argument(std::string(name) + " must have " + std::to_string(n) + " entries");
+    return hold(array);
   }
-  // Children come after their parents, so that no walk can go on for ever.
-  BundleForest checked(int n_columns, const StatisticsShape& shape, std::size_t n_statistics, std::optional<std::size_t> n_ranges) const {
-    const std::size_t B = place.size(), S = feature.size(), C = child.size();
-    need(B > 0 && lanes.size() == B && mixed.size() == B && first_column.size() == B && end_column.size() == B && offset.size() == B &&
-             range_offset.size() == B,
-         "every array of bundles must have one entry per bundle");
-    need_offsets(split_start, B, S, "split_start must run from 0 to the number of splits");
-    need_offsets(child_start, S, C, "child_start must run from 0 to the number of children");
-    need(table.shape(0) == C && table.shape(1) == kCodes, "table must have 256 masks per child");
+  Bundles(const nb::dict& d, int n_columns, const StatisticsShape& shape, std::size_t n_statistics, std::optional<std::size_t> n_ranges) {
+    const auto size_of = [&](const char* name) { return nb::len(nb::object(d[name])); };
+    const std::size_t B = size_of("place"), S = size_of("feature"), C = size_of("child");
+    need(B > 0, "there must be a bundle");
+    n_bundles = B;
+    place = reinterpret_cast<const Place*>(read<std::uint8_t>(d, "place", B));
+    split_start = read<std::int64_t>(d, "split_start", B + 1), feature = read<std::int32_t>(d, "feature", S);
+    child_start = read<std::int64_t>(d, "child_start", S + 1), child = read<std::int32_t>(d, "child", C);
+    const auto masks = nb::cast<Matrix<std::uint64_t>>(d["table"]);
+    need(masks.shape(0) == C && masks.shape(1) == kCodes, "table must have 256 masks per child");
+    table = hold(masks), lanes = read<std::uint64_t>(d, "lanes", B), mixed = read<bool>(d, "mixed", B);
+    first_column = read<std::int32_t>(d, "first_column", B), end_column = read<std::int32_t>(d, "end_column", B);
+    offset = read<std::int64_t>(d, "offset", B), range_offset = read<std::int64_t>(d, "range_offset", B);
+    need_offsets(nb::cast<Array<std::int64_t>>(d["split_start"]), B, S, "split_start must run from 0 to the number of splits");
+    need_offsets(nb::cast<Array<std::int64_t>>(d["child_start"]), S, C, "child_start must run from 0 to the number of children");
     for (std::size_t b = 0; b < B; b++) {
-      need(place.data()[b] <= 3, "place must be from 0 to 3");
-      for (std::int64_t s = split_start.data()[b]; s < split_start.data()[b + 1]; s++) {
-        need(feature.data()[s] >= 0 && feature.data()[s] < n_columns, "feature must be a column");
-        for (std::int64_t c = child_start.data()[s]; c < child_start.data()[s + 1]; c++)
-          need(child.data()[c] > static_cast<std::int64_t>(b) && child.data()[c] < static_cast<std::int64_t>(B), "children must come after their parents");
+      need(place[b] <= Place::gathered, "place must be from 0 to 3");
+      for (std::int64_t s = split_start[b]; s < split_start[b + 1]; s++) {
+        need(feature[s] >= 0 && feature[s] < n_columns, "feature must be a column");
+        for (std::int64_t c = child_start[s]; c < child_start[s + 1]; c++)
+          need(child[c] > static_cast<std::int64_t>(b) && child[c] < static_cast<std::int64_t>(B), "children must come after their parents");
       }
-      if (place.data()[b] != static_cast<std::uint8_t>(Place::counted)) continue;
-      const int first = first_column.data()[b], end = end_column.data()[b];
-      need(first >= 0 && first < end && end <= n_columns, "first_column and end_column must be a range of columns");
-      const std::int64_t cells = n_cells(std::popcount(lanes.data()[b]), mixed.data()[b]);
-      const std::int64_t size = (shape.first_bin[end] - shape.first_bin[first]) * cells * shape.n_channels;
-      need(offset.data()[b] >= 0 && offset.data()[b] + size <= static_cast<std::int64_t>(n_statistics), "offset must leave room in statistics");
+      if (place[b] != Place::counted) continue;
+      need(first_column[b] >= 0 && first_column[b] < end_column[b] && end_column[b] <= n_columns,
+           "first_column and end_column must be a range of columns");
+      const std::int64_t cells = n_cells(std::popcount(lanes[b]), mixed[b]);
+      const std::int64_t size = (shape.first_bin[end_column[b]] - shape.first_bin[first_column[b]]) * cells * shape.n_channels;
+      need(offset[b] >= 0 && offset[b] + size <= static_cast<std::int64_t>(n_statistics), "offset must leave room in statistics");
       if (n_ranges)
-        need(range_offset.data()[b] >= 0 && range_offset.data()[b] + 2 * cells <= static_cast<std::int64_t>(*n_ranges), "range_offset must leave room in ranges");
+        need(range_offset[b] >= 0 && range_offset[b] + 2 * cells <= static_cast<std::int64_t>(*n_ranges), "range_offset must leave room in ranges");
     }
-    return {B, reinterpret_cast<const Place*>(place.data()), split_start.data(), feature.data(), child_start.data(), child.data(), table.data(),
-            lanes.data(), mixed.data(), first_column.data(), end_column.data(), offset.data(), range_offset.data()};
   }
 };
 
@@ -83,19 +75,16 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes, 
   const int F = static_cast<int>(codes.shape(0));
   need(N < (std::size_t{1} << 31), "a batch has at most 2^31 rows");
   const StatisticsShape shape = checked_shape(first_bin, F, n_channels);
-  const Bundles arrays = Bundles::of(bundles);
-  const BundleForest forest = arrays.checked(F, shape, statistics.size(), ranges ? std::optional(ranges->size()) : std::nullopt);
+  const Bundles forest(bundles, F, shape, statistics.size(), ranges ? std::optional(ranges->size()) : std::nullopt);
   need(masks.size() == N && slot.size() == N, "masks and slot must have one entry per row");
   need(!amounts || amounts->shape(0) == N, "amounts must have one line per row");
   need(ranges.has_value() == target.has_value() && (!target || target->size() == N), "target goes with ranges, and has one entry per row");
   const int A = amounts ? static_cast<int>(amounts->shape(1)) : 0;
   const int slots = amounts ? n_channels - 1 - (A - 1) : n_channels;
-  for (std::size_t i = 0; i < N; i++) need(slot.data()[i] >= 0 && slot.data()[i] < slots, "slot must be below the number of channels");
-  for (int f = 0; f < F; f++) {
-    std::uint8_t most = 0;
-    for (std::size_t i = 0; i < N; i++) most = std::max(most, codes.data()[static_cast<std::size_t>(f) * N + i]);
-    need(most < shape.first_bin[f + 1] - shape.first_bin[f], "codes must be below the number of bins");
-  }
+  need_within(slot, 0, slots, "slot must be below the number of channels");
+  for (int f = 0; f < F; f++)
+    need(largest(codes.data() + static_cast<std::size_t>(f) * N, N) < shape.first_bin[f + 1] - shape.first_bin[f],
+         "codes must be below the number of bins");
   const BatchRows rows{N, F, codes.data(), masks.data(), slot.data(), amounts ? amounts->data() : nullptr, A, target ? target->data() : nullptr};
   std::vector<GatheredRows> gathered;
   {

@@ -75,9 +75,9 @@ def test_numbers_are_predicted_if_that_is_the_task():
     [
         ((SHOP,), UNSUITABLE, "--target TABLE.COLUMN says what to predict, such as customer.churned"),
         ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
-        ((SHOP, "-t", "churned"), UNSUITABLE, "has to be 'table.column'"),
+        ((SHOP, "-t", "churned"), UNSUITABLE, "must be 'table.column'"),
         ((SHOP, "-t", "customer.churned", "--fold-files", "x"), UNSUITABLE, "--fold-files is for ACE"),
-        (("examples/churn.csv",), UNREADABLE, "holds no database; these are read"),
+        (("examples/churn.csv",), UNREADABLE, "is not a database; these can be read"),
         (("examples/none",), UNREADABLE, "no file or folder 'examples/none'"),
         (("tests", "-t", "a.b"), UNREADABLE, "without tables such as .csv and .parquet files"),
     ],

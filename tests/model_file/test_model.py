@@ -98,7 +98,7 @@ def test_objects_as_classes_are_refused(tmp_path):
         lambda h: h["columns"].update(names=["a"]),
         lambda h: h["columns"].update(kinds=["nominal"] * 4),
         lambda h: h.pop("columns"),
-        lambda h: h.update(levels={"rows": {"x": 1}}),
+        lambda h: h.update(work={"rows": {"x": 1}}),
         lambda h: h.update(columns=[]),
         lambda h: h.update(ccp_alpha=[]),
     ],

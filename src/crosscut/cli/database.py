@@ -31,7 +31,7 @@ def read_database(
 
     kind = _kind(path)
     if kind != "ace" and fold_files is not None:
-        raise Failure(f"--fold-files is for ACE's files, but {path} is none of them", UNSUITABLE)
+        raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
     if kind != "tables":
         for option, given in (("--target", target), ("--task", task)):
             if given is not None:
@@ -94,7 +94,7 @@ def _kind(path: Path) -> str:
     if not path.exists():
         raise Failure(f"there is no file or folder {str(path)!r}", UNREADABLE)
     raise Failure(
-        f"{path} holds no database; these are read: ACE's files ({', '.join(_ACE)}), Aleph's "
+        f"{path} is not a database; these can be read: ACE's files ({', '.join(_ACE)}), Aleph's "
         f"({', '.join(_ALEPH)}), a folder of tables such as .csv and .parquet files, and "
         f"{', '.join(DATABASES)}",
         UNREADABLE,

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     help="A folder with test0.txt, test1.txt, … that list folds.",
 )
 @click.option(
-    "--step-limit", type=click.IntRange(min=1), help="Most facts looked at for one query and example."
+    "--step-limit",
+    type=click.IntRange(min=1),
+    help="Maximum number of facts looked at for one query and example.",
 )
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")

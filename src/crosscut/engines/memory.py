@@ -64,7 +64,7 @@ def grow(
     Returns
     -------
     Forest
-        One tree per task, with ``levels``: bundles, rows visited, different tests and seconds per level.
+        One tree per task, with ``work``: bundles, rows visited and seconds per level.
 
     Notes
     -----

@@ -25,9 +25,8 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any
     header = described(model, fit)
     header["columns"]["missing"] = None if fit.n_missing is None else fit.n_missing.tolist()
     header["ccp_alpha"] = fit.alpha
-    header["levels"] = {
-        name: np.asarray(counts).tolist() for name, counts in (fit.forest.levels or {}).items()
-    }
+    work = fit.forest.work or {}
+    header["work"] = {name: np.asarray(counts).tolist() for name, counts in work.items()}
     arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
     cv: Any = fit.validation
     if cv is None:
@@ -57,9 +56,9 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     need(classifies == (classes is not None), "the classes do not fit the learner")
     need(classes is None or len(classes), "there are no classes")
     packed = read_trees(arrays, schema, 0 if classes is None else len(classes))
-    levels = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["levels"].items()}
-    need(all(counts.ndim == 1 for counts in levels.values()), "the counts of levels are wrong")
-    forest = Forest(packed, levels or None)
+    work = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["work"].items()}
+    need(all(counts.ndim == 1 for counts in work.values()), "the counts of levels are wrong")
+    forest = Forest(packed, work or None)
     # what growing cost belongs to the trees before they were pruned, which are not in the file
     pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
     model.fit_ = Fit(

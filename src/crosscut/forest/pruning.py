@@ -148,7 +148,7 @@ def cut_leaves(trees: Trees, level: NDArray[np.int32], n_levels: int, held_out: 
 
 def cut(forest: Forest, level: NDArray[np.int32], at: int = 0) -> Forest:
     """Forest of the smaller trees of one level."""
-    return Forest(forest.packed.cut(level > at)[0], forest.levels)
+    return Forest(forest.packed.cut(level > at)[0], forest.work)
 
 
 def prune(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-MOST_LINES = 400  # of the tree; beyond that the page says how many are left out
+MAX_LINES = 400  # of the tree; beyond that the page says how many are left out
 
 
 def summarize(fit: Fit) -> dict[str, Any]:
@@ -46,12 +46,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         "prolog": tree.to_prolog(),
         "cv": None,
         "levels": [
-            {
-                "bundles": level.bundles,
-                "nodes": level.nodes,
-                "tests": level.tests,
-                "f": level.tests / level.bundles,
-            }
+            {"bundles": level.bundles, "nodes": level.nodes, "tests": level.tests, "f": level.f}
             for level in fit.grown.levels
             if level.bundles
         ],
@@ -83,6 +78,6 @@ def write_report(fit: Fit, path: str | PathLike[str]) -> None:
         "report.html",
         summary,
         package="crosscut.relational",
-        tree_text=first_lines(summary["text"], MOST_LINES),
+        tree_text=first_lines(summary["text"], MAX_LINES),
         level_chart=level_chart(f, "Different tests per bundle", "f(i): different tests"),
     )

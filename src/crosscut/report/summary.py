@@ -204,13 +204,13 @@ def _cost(fit: Fit) -> dict[str, Any]:
     cost = cost_report(fit.grown, len(fit.schema))
     speedup = cost.actual_speedup if math.isfinite(cost.actual_speedup) else None
     seconds = cost.seconds if math.isfinite(cost.seconds) else None
-    levels = fit.forest.levels or {}
+    work = fit.forest.work or {}
     return {
         "trees": cost.n + 1,
         "grow_seconds": seconds,
         "serial_seconds": seconds * speedup if seconds is not None and speedup is not None else None,
         "speedup_in_rows": speedup,
         "speedup_by_paper": cost.predicted_speedup,
-        "seconds_by_level": [float(s) for s in levels.get("seconds", ())],
-        "rows_by_level": [int(n) for n in levels.get("rows", ())],
+        "seconds_by_level": [float(s) for s in work.get("seconds", ())],
+        "rows_by_level": [int(n) for n in work.get("rows", ())],
     }

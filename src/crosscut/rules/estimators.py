@@ -123,16 +123,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         learning = Learning.of(self, data.target.n_classes, seed=seed)
         sets = learning.rule_sets(examples, trained, data.n_rows)
-        fit = Fit(
-            learner=type(self).__name__,
-            settings=self.get_params(deep=False),
-            schema=data.table.schema,
-            classes=data.classes,
-            target=data.name,
-            forest=sets,
-            grown=sets,
-            n_missing=data.n_missing,
-        )
+        fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.training.streamed_set import StreamedSet
+    from crosscut.training.training_set import TrainingSet
     from crosscut.training.validation import Validation
 
 
@@ -69,6 +71,21 @@ class Fit:
     alpha: float = 0.0
     chosen_by: PruningTable | None = None
     n_missing: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, model: Any, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:
+        """Return the fit of an estimator to a training set."""
+        known = {"grown": forest} | known
+        return cls(
+            learner=type(model).__name__,
+            settings=model.get_params(deep=False),
+            schema=data.schema,
+            classes=data.classes,
+            target=data.name,
+            n_missing=data.n_missing,
+            forest=forest,
+            **known,
+        )
 
     @property
     def final(self) -> Any:

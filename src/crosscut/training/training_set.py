@@ -19,6 +19,7 @@ from crosscut.training.parameters import is_integer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.schema import Schema
     from crosscut.tasks.growth import Limits
 
 
@@ -72,6 +73,11 @@ class TrainingSet:
     def matrix(self) -> NDArray[np.float32]:
         """The rows as prediction reads them."""
         return self.table.schema.matrix(self.X)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.table.schema
 
     @property
     def n_rows(self) -> int:

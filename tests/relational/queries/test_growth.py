@@ -163,7 +163,7 @@ def test_max_depth_and_minimal_cases_limit_the_tree():
 def test_what_growing_did_is_counted():
     growing = grower(*datasets.machines())
     forest = growing.grow()
-    assert forest.forks() == [1.0, 1.0]
+    assert [level.f for level in forest.levels] == [1.0, 1.0]
     assert forest.levels[0].bundles == 1
     assert forest.levels[0].nodes == 11
     apart = growing.grow("serial")

@@ -97,7 +97,7 @@ def test_rules_that_vote(shop):
     program = model.to_prolog().splitlines()
     assert sum(line.startswith("customer(") for line in program) == len(model.rules_) + 1
     assert not any("!" in line for line in program)
-    with pytest.raises(AttributeError, match="no tree"):
+    with pytest.raises(AttributeError, match="not a tree"):
         _ = model.tree_
 
 

@@ -81,9 +81,7 @@ def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -
     if models and bias.predict is None:
         _take_model_classes(database, facts, list(program.models), bias)
     elif bias.predict is None:
-        raise PrologError(
-            "the settings have no predict(target(+key,-class)), so it is not known what to learn"
-        )
+        raise PrologError("the settings have no predict(target(+key,-class)), so there is nothing to learn")
     else:
         _take_target(database, facts, bias, program, examples)
     database.folds = _take_folds(database, facts)
@@ -134,7 +132,7 @@ def _take_target(
     if examples is not None:
         listed = [each if isinstance(each, tuple) else (each,) for each in examples]
         if any(len(each) != len(key_columns) for each in listed):
-            raise TargetError(f"examples have to have {len(key_columns)} keys each, as {predict} says")
+            raise TargetError(f"each example must have {len(key_columns)} keys, as {predict} says")
         database.keys = np.stack(
             [database.constants.intern_all(column) for column in zip(*listed, strict=True)]
         )

@@ -36,7 +36,7 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationalR
         raise ModelFileError("the model is damaged: there are no classes")
     check_types(arrays, {"test": np.int32})
     numbers = arrays["test"]
-    need(numbers.ndim == 1 and np.all((numbers >= 0) & (numbers < len(tests))), "a condition is no test")
+    need(numbers.ndim == 1 and np.all((numbers >= 0) & (numbers < len(tests))), "a condition is not a test")
     conditions = [tests[number] for number in numbers]
     target = signature.predicted
     fit = read_fit(model, header, arrays, conditions, schema=signature, classes=classes, target=target)

@@ -1,11 +1,11 @@
 // Tasks of a bundle that have the very same rows there: one of them is grown for all (memo.hpp).
 #pragma once
-#include "run.hpp"
+#include "bundle.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 // The lanes of a new bundle that hold all its rows, so that one subtree serves them all.
-struct Alike {
+struct SameRows {
   u32 lanes = 0, drop = 0;  // drop: lanes that need not be grown
   Node* node[kLanes];
   RowSet set;
@@ -13,22 +13,20 @@ struct Alike {
 
   // absent: lanes that lack some row. row(i) names the rows in the table.
   template <class RowOf>
-  static Alike of(Worker& w, const Team& team, u32 absent, u32 n, RowOf row) {
-    Alike out;
-    const u32 complete = team.lanes & ~absent;
+  static SameRows of(Worker& w, const Bundle& bundle, u32 absent, u32 n, RowOf row) {
+    SameRows out;
+    const u32 complete = bundle.lanes & ~absent;
     if (!w.run.shares || !complete || (!w.run.remembers && !(complete & (complete - 1)))) return out;
-    const TaskLimits* limits = w.run.p.limits + w.block * kBlockTasks;
-    const int first = __builtin_ctz(complete);
-    const TaskLimits& wanted = limits[team.task[first]];
+    const TaskLimits& wanted = limits_of(w, bundle, __builtin_ctz(complete));
     each_bit(complete, [&](int k) {
-      const TaskLimits& own = limits[team.task[k]];
+      const TaskLimits& own = limits_of(w, bundle, k);
       if (own.max_depth != wanted.max_depth || own.min_split != wanted.min_split || own.min_leaf != wanted.min_leaf) return;
-      out.lanes |= 1u << k, out.node[k] = team.node[k];
+      out.lanes |= 1u << k, out.node[k] = bundle.node[k];
     });
     out.drop = out.lanes & (out.lanes - 1);
     if (!w.run.remembers) return out;
     for (u32 i = 0; i < n; i++) out.set.add(row(i));
-    u64 place = static_cast<u64>(team.depth);
+    u64 place = static_cast<u64>(bundle.depth);
     for (const i64 limit : {wanted.max_depth, wanted.min_split, wanted.min_leaf}) place = scrambled(place) + static_cast<u64>(limit);
     out.set.a += scrambled(place);
     if (const Node* known = w.memo.find(out.set)) {
@@ -45,15 +43,5 @@ struct Alike {
     if (w.run.remembers) w.memo.remember(set, first);
   }
 };
-
-inline void keep_lanes(Team& team, u32 keep) {
-  Team next;
-  next.depth = team.depth;
-  each_bit(keep, [&](int k) {
-    next.task[next.n] = team.task[k], next.node[next.n] = team.node[k], next.min_leaf[next.n] = team.min_leaf[k];
-    next.lanes |= (team.lanes >> k & 1) << next.n, next.n++;
-  });
-  team = next;
-}
 
 }  // namespace crosscut::CROSSCUT_LEVEL

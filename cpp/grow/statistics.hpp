@@ -1,7 +1,6 @@
 // Statistics of a large bundle per coarse interval (or category) and lane. Pure rows, which train every task but one, add one
 // scalar to their fold's cell, and S(T_i) = S(D) − S(D_i) afterwards (the paper, 2.2.2); other rows add lanes by mask.
 #pragma once
-#include "cluster.hpp"
 #include "codes.hpp"
 #include "lane_statistics.hpp"
 
@@ -16,14 +15,14 @@ struct SortedRows {
   const u32* cell;           // pure: class · W + the lane it is not in (the spare lane if it is in all)
   const u32* mixed_info;     // mixed: mask | class << 16
   const double *pure_w, *pure_p, *mixed_w, *mixed_p;
-  const u8* multiplicity;    // mixed, [row][kLanes]
+  const u8* times;           // mixed, [row][kLanes] or null
 
-  static SortedRows of(Worker& w, const Team& team, const LargeRows& rows, int W) {
+  static SortedRows of(Worker& w, const Bundle& bundle, const LargeRows& rows, int W) {
     const Problem& p = w.run.p;
     SortedRows s{};
     u32 *pure = w.scratch.take<u32>(rows.n), *cell = w.scratch.take<u32>(rows.n), *mixed = w.scratch.take<u32>(rows.n);
     u32* info = w.scratch.take<u32>(rows.n);
-    const u32 live = team.lanes, spare = static_cast<u32>(W - 1);
+    const u32 live = bundle.lanes, spare = static_cast<u32>(W - 1);
     for (u32 i = 0; i < rows.n; i++) {
       const u32 id = rows.ids[i], m = rows.masks[i], out = live & ~m;
       const u32 cls = p.n_classes ? static_cast<u32>(p.classes[rows.codes->row(id)]) : 0;
@@ -40,31 +39,23 @@ struct SortedRows {
     };
     s.pure_w = copy(p.weight, pure, s.n_pure), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
     s.pure_p = copy(p.product, pure, s.n_pure), s.mixed_p = copy(p.product, mixed, s.n_mixed);
-    if (p.multiplicity) {
-      u8* m = w.scratch.take<u8>(static_cast<std::size_t>(s.n_mixed) * kLanes);
-      for (u32 k = 0; k < kLanes; k++) {
-        const std::size_t task = static_cast<std::size_t>(w.block * kBlockTasks) + k;
-        const bool used = k < kBlockTasks && task < static_cast<std::size_t>(p.n_tasks);
-        for (u32 i = 0; i < s.n_mixed; i++) m[static_cast<std::size_t>(i) * kLanes + k] = used ? p.multiplicity[task * p.n_rows + rows.codes->row(mixed[i])] : 0;
-      }
-      s.multiplicity = m;
-    }
+    s.times = times_of_lanes(w, s.n_mixed, [&](u32 i) { return rows.codes->row(mixed[i]); });
     return s;
   }
 
   // Some rows of a bundle, given by position; they are numbered from 0.
-  static SortedRows some(Worker& w, const LocalRows& all_rows, const u32* found, u32 n) {
+  static SortedRows some(Worker& w, const ScanRows& all_rows, const u32* found, u32 n) {
     SortedRows s{};
     u32 *numbers = w.scratch.take<u32>(n), *info = w.scratch.take<u32>(n);
     for (u32 i = 0; i < n; i++) numbers[i] = i, info[i] = w.run.mask_and_class(all_rows.info[found[i]]);
     s.n_mixed = n, s.mixed = numbers, s.mixed_info = info;
     const auto at = [found](u32 i) { return found[i]; };
     s.mixed_w = gathered(w.scratch, all_rows.weight, n, at), s.mixed_p = gathered(w.scratch, all_rows.product, n, at);
-    if (all_rows.multiplicity) {
+    if (all_rows.times) {
       u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
       for (u32 i = 0; i < n; i++)
-        __builtin_memcpy(m + static_cast<std::size_t>(i) * kLanes, all_rows.multiplicity + static_cast<std::size_t>(found[i]) * kLanes, kLanes);
-      s.multiplicity = m;
+        __builtin_memcpy(m + static_cast<std::size_t>(i) * kLanes, all_rows.times + static_cast<std::size_t>(found[i]) * kLanes, kLanes);
+      s.times = m;
     }
     return s;
   }
@@ -139,27 +130,21 @@ void fill_values(const Run& run, const SortedRows& s, Codes codes, u32 bins, Vec
   for (u32 i = 0; i < s.n_mixed; i++) {
     const u32 b = codes[s.mixed[i]], x = s.mixed_info[i], mask = x & 0xffff;
     V* bin = values + b * parts;
-    const V one = ones<double, W>(mask);
-    V m = one;
-    u32 most = 1;
-    if (s.multiplicity)
-      for (int k = 0; k < W; k++)
-        if (mask >> k & 1) {
-          const u32 times = s.multiplicity[static_cast<std::size_t>(i) * kLanes + static_cast<u32>(k)];
-          set_lane<double, W>(m, k, times), most = times > most ? times : most;
-        }
+    const V one = ones<double, W>(mask), m = times_of_row<double, W>(s.times, i, mask);
     const double w = s.mixed_w ? s.mixed_w[i] : 1;
     if (run.p.n_classes) {
       bin[x >> 16] += m * w, bin[parts - 1] += one;
     } else {
-      const double p = s.mixed_p[i], heavy = most;  // squares of the heaviest task bound every other's
+      double heavy = 1;  // squares of the heaviest task bound every other's
+      for (int k = 0; k < W && s.times; k++) heavy = lane<double, W>(m, k) > heavy ? lane<double, W>(m, k) : heavy;
+      const double p = s.mixed_p[i];
       bin[0] += m * p, bin[1] += m * w, bin[2] += one;
       squares[b] += w > 0 ? heavy * p * p / w : 0;
-      if (!s.multiplicity) sums[2 * b] += p, sums[2 * b + 1] += w;
+      if (!s.times) sums[2 * b] += p, sums[2 * b + 1] += w;
     }
   }
   // SSD = Σp²/w − (Σp)²/Σw; with multiplicities the mean is left out, which only loosens the bound
-  if (!run.p.n_classes && !s.multiplicity)
+  if (!run.p.n_classes && !s.times)
     for (u32 b = 0; b < bins; b++)
       if (sums[2 * b + 1] > 0) {
         const double mean_part = sums[2 * b] * sums[2 * b] / sums[2 * b + 1];

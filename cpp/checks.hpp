@@ -1,0 +1,16 @@
+// Checks of whole arrays, for the bindings (which are compiled for size).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace crosscut {
+
+// Whether every number is at least low and below high.
+bool all_within(const std::int32_t* numbers, std::size_t n, std::int64_t low, std::int64_t high);
+bool all_within(const std::int64_t* numbers, std::size_t n, std::int64_t low, std::int64_t high);
+
+// 0 if there is none.
+std::uint32_t largest(const std::uint8_t* numbers, std::size_t n);
+std::uint32_t largest(const std::uint32_t* numbers, std::size_t n);
+
+}  // namespace crosscut

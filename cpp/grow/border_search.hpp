@@ -1,0 +1,129 @@
+// The first resolution of a large bundle: statistics of every column over coarse intervals (or categories) give the exact quality of the
+// tests at the intervals' borders.
+#pragma once
+#include "statistics.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <class P>
+struct BorderSearch : Search<P> {
+  using Base = Search<P>;
+  using typename Base::V;
+  using Base::bundle, Base::p, Base::stats, Base::missing_rows, Base::W;
+  Worker& w;
+  const LargeRows& rows;
+  const SortedRows& sorted;
+  V* cell;
+
+  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s, Best& so_far)
+      : Base(worker, b, so_far), w(worker), rows(r), sorted(s), cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
+    if constexpr (requires { p.running; }) p.running = false;
+  }
+
+  // One column's statistics: counts or values per bin, a bin being a category or an interval.
+  struct Statistics {
+    u32 bins = 0;  // without missing
+    bool missing = false;
+    const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
+    const u8* whole = nullptr;    // [bins] undivided intervals, known not to hold a better cut; null: none are divided
+    Vec<u32, W>* counts = nullptr;
+    Vec<double, W>* values = nullptr;
+    double* squares = nullptr;
+  };
+  int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
+
+  static std::size_t bytes(const Run& run, int f) {
+    const Column& c = run.p.columns[f];
+    const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
+    return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
+                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
+  }
+  Statistics statistics(int f) {
+    const Column& c = w.run.p.columns[f];
+    rows.copy_codes(f);
+    Statistics h;
+    h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing, h.firsts = c.coarse_first;
+    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
+    else fill_with(h, sorted, WideCodes{c.ranks, rows.codes});
+    return h;
+  }
+  template <class Numbers>
+  void fill_with(Statistics& h, const SortedRows& from, Numbers codes) {
+    const u32 total = h.bins + 1;
+    if (w.run.counted) {
+      h.counts = w.scratch.take<Vec<u32, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(w.run.K()));
+      fill_counts<W>(from, codes, w.run.K(), total, h.counts);
+    } else {
+      h.values = w.scratch.take<Vec<double, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(parts()));
+      double* sums = w.scratch.take<double>(2 * total);
+      h.squares = w.scratch.take<double>(total);
+      fill_values<W>(w.run, from, codes, total, h.values, h.squares, sums);
+    }
+  }
+  CC_INLINE const V* bin(const Statistics& h, u32 b) {
+    if constexpr (sizeof(typename P::T) == sizeof(double)) {
+      if (h.values) return reinterpret_cast<const V*>(h.values + b * static_cast<u32>(parts()));
+    }
+    P::cell_of(h.counts + b * static_cast<u32>(w.run.K()), w.run.K(), cell);
+    return cell;
+  }
+
+  // Gap rule: the cut after bin b (only columns with one value per interval have values that close at a border).
+  u32 parted(u32 lanes, int f, const Statistics& h, u32 b) {
+    const float* values = w.run.p.columns[f].values;
+    const auto own = [&](u32 x, int k) { return p.cell_stats(bin(h, x), k, stats) != 0; };
+    const auto low = [&](u32 x) { return values[h.firsts[x + 1] - 1]; };
+    return Base::parted(lanes, b, b + 1, 0, h.bins - 1, own, low, [&](u32 x) { return values[h.firsts[x]]; });
+  }
+
+  void count_missing(const Statistics& h) {
+    missing_rows = {};
+    if (!h.missing) return;
+    each_bit(bundle.lanes, [&](int k) { missing_rows.n[k] = p.cell_stats(bin(h, h.bins), k, stats); });
+  }
+
+  void search_borders(int f, const Statistics& h) {
+    const Column& c = w.run.p.columns[f];
+    const u32 lanes = allowed_lanes(w, bundle, f);
+    if (!lanes) return;
+    if (c.nominal) return search_nominal(f, h, lanes);
+    const bool close = c.close && !c.edges;
+    count_missing(h);
+    for (u64 phase : {kMissingRight, kMissingLeft}) {
+      if (phase == kMissingLeft && !h.missing) break;
+      p.clear();
+      if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
+      for (u32 b = 0; b + 1 < h.bins; b++) {
+        p.add_cell(bin(h, b));
+        u32 m = p.promising() & lanes;
+        if (m && close) m = parted(m, f, h, b);
+        if (m) this->judge(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
+      }
+      if (phase == kMissingRight && h.missing && h.bins) {
+        p.add_cell(bin(h, h.bins - 1));
+        this->judge(p, p.promising() & lanes, f, numeric_key(kPresence, 0));
+      }
+    }
+  }
+
+  void search_nominal(int f, const Statistics& h, u32 lanes) {
+    const auto mark = w.scratch.mark();
+    const std::size_t K = static_cast<std::size_t>(w.run.K());
+    const u32 total = h.bins + 1;
+    const std::size_t size = K * total;
+    double* table = w.scratch.take<double>(size * kLanes);  // [lane][category][K]
+    i64* n = w.scratch.take<i64>(static_cast<std::size_t>(total) * kLanes);
+    for (u32 v = 0; v < total; v++) {
+      const V* x = bin(h, v);
+      each_bit(lanes, [&](int k) {
+        n[static_cast<u32>(k) * total + v] = p.cell_stats(x, k, table + static_cast<std::size_t>(k) * size + K * v);
+      });
+    }
+    each_bit(lanes, [&](int k) {
+      Base::judge_nominal(k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total);
+    });
+    w.scratch.release(mark);
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

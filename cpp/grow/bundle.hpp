@@ -1,0 +1,88 @@
+// A bundle: nodes of different tasks that are refined together, in one pass, because their rows overlap. A task is a lane. The rows
+// of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LocalRows (local_table.hpp).
+#pragma once
+#include "run.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+struct Bundle {
+  int n = 0, depth = 0;  // n: lanes taken
+  u32 lanes = 0;         // lanes whose nodes still want a test
+  u8 task[kLanes];       // task within the block
+  Node* node[kLanes];
+  i64 min_leaf[kLanes];
+  double to_do = 1;      // share of the work on its rows that is still to be done
+
+  void take_lane(int to, const Bundle& from, int k) {
+    task[to] = from.task[k], node[to] = from.node[k], min_leaf[to] = from.min_leaf[k];
+    lanes |= (from.lanes >> k & 1) << to;
+  }
+  // Only the lanes of `keep`, packed together.
+  Bundle packed(u32 keep) const {
+    Bundle out;
+    out.depth = depth, out.to_do = to_do;
+    each_bit(keep, [&](int k) { out.take_lane(out.n++, *this, k); });
+    return out;
+  }
+  // Rows of the lanes' own nodes.
+  double lane_rows() const {
+    double sum = 0;
+    each_bit(lanes, [&](int k) { sum += static_cast<double>(node[k]->n_rows); });
+    return sum;
+  }
+};
+
+constexpr int kNesting = 128;  // deeper bundles are deferred
+
+// A bundle that waits to be refined, with its rows of the table.
+struct WaitingBundle : Bundle {
+  WaitingBundle* next;
+  u32 n_rows;
+  u32* ids;
+  u16* masks;
+
+  // Puts it in front of those that wait already; its rows are still to be filled in.
+  static WaitingBundle& add(Arena& arena, const Bundle& bundle, u32 n_rows, WaitingBundle*& first) {
+    WaitingBundle* w = arena.take<WaitingBundle>(1);
+    *w = {bundle, first, n_rows, arena.take<u32>(n_rows + 1), arena.take<u16>(n_rows + 1)};
+    return *(first = w);
+  }
+};
+
+inline std::size_t task_of(const Worker& w, const Bundle& bundle, int k) {
+  return static_cast<std::size_t>(w.block * kBlockTasks + bundle.task[k]);
+}
+inline const TaskLimits& limits_of(const Worker& w, const Bundle& bundle, int k) { return w.run.p.limits[task_of(w, bundle, k)]; }
+
+// How often lane k's task counts a row of the table.
+inline u32 times_of(const Worker& w, const Bundle& bundle, int k, std::size_t row) {
+  const Problem& p = w.run.p;
+  return p.multiplicity ? p.multiplicity[task_of(w, bundle, k) * p.n_rows + row] : 1;
+}
+
+// The same for n rows, [row][kLanes]; null if every row counts once. Lanes are then tied to the tasks of the block.
+template <class Row>
+const u8* times_of_lanes(Worker& w, u32 n, Row row) {
+  const Problem& p = w.run.p;
+  if (!p.multiplicity) return nullptr;
+  u8* times = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
+  for (u32 k = 0; k < kLanes; k++) {
+    const std::size_t task = static_cast<std::size_t>(w.block * kBlockTasks) + k;
+    const bool used = k < kBlockTasks && task < static_cast<std::size_t>(p.n_tasks);
+    for (u32 i = 0; i < n; i++) times[static_cast<std::size_t>(i) * kLanes + k] = used ? p.multiplicity[task * p.n_rows + row(i)] : 0;
+  }
+  return times;
+}
+
+// The lanes of a bundle whose tasks may use column f.
+inline u32 allowed_lanes(const Worker& w, const Bundle& bundle, int f) {
+  const Problem& p = w.run.p;
+  if (!p.features) return bundle.lanes;
+  u32 bits = 0;
+  each_bit(bundle.lanes, [&](int k) {
+    bits |= static_cast<u32>(p.features[task_of(w, bundle, k) * static_cast<std::size_t>(p.n_features) + static_cast<std::size_t>(f)] != 0) << k;
+  });
+  return bits;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

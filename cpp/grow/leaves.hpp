@@ -1,0 +1,63 @@
+// When a node stays a leaf, and the exact sums its value comes from.
+#pragma once
+#include "bundle.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+inline bool is_pure(const double* s, int K) {
+  int present = 0;
+  for (int c = 0; c < K; c++) present += s[c] > 0;
+  return present <= 1;
+}
+
+inline bool wants_test(const Run& run, const Node& node, const TaskLimits& limits) {
+  return node.depth < limits.max_depth && node.n_rows >= limits.min_split && node.n_rows >= 2 * limits.min_leaf &&
+         !(run.p.n_classes && is_pure(node.stats, run.K()));
+}
+
+inline void start_sums(Worker& w, Node& leaf) {
+  const int n = w.run.p.n_classes ? w.run.p.n_classes : 3;
+  leaf.exact = w.nodes.take<Exact>(static_cast<std::size_t>(n));
+  std::fill_n(leaf.exact, n, Exact{0, 0});
+  leaf.pure = true;
+}
+
+// Adds a row of the table to lane k's leaf.
+inline void add_to_leaf(const Worker& w, const Bundle& bundle, int k, std::size_t row, Node& leaf) {
+  const Problem& p = w.run.p;
+  const i64 times = times_of(w, bundle, k, row);
+  const auto add = [times](Exact& to, const Exact& x) { to.hi += times * x.hi, to.lo += times * x.lo; };
+  if (p.n_classes) return add(leaf.exact[p.classes[row]], p.n_exact ? p.exact[0][row] : Exact{1, 0});  // class weights
+  if (leaf.exact[0].hi == 0 && leaf.exact[0].lo == 0) leaf.first = p.target[row];
+  leaf.pure &= p.target[row] == leaf.first;
+  for (int q = 0; q < 3; q++) add(leaf.exact[q], p.exact[q][row]);
+}
+
+// The lanes' nodes stay leaves: sum what their values come from.
+template <class Rows>
+void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {
+  if (w.run.counted || !lanes) return;
+  each_bit(lanes, [&](int k) { start_sums(w, *bundle.node[k]); });
+  for (u32 i = 0; i < rows.n; i++) each_bit(rows.mask(i) & lanes, [&](int k) { add_to_leaf(w, bundle, k, rows.row(i), *bundle.node[k]); });
+}
+
+// Regression: lanes whose rows all have the same target are done.
+template <class Rows>
+void close_pure_lanes(Worker& w, Bundle& bundle, const Rows& rows) {
+  if (w.run.p.n_classes) return;
+  const double* y = w.run.p.target;
+  double first[kLanes];
+  u32 seen = 0, impure = 0;
+  for (u32 i = 0; i < rows.n && impure != bundle.lanes; i++) {
+    const u32 m = rows.mask(i) & bundle.lanes & ~impure;
+    const double v = y[rows.row(i)];
+    each_bit(m, [&](int k) {
+      if (!(seen >> k & 1)) seen |= 1u << k, first[k] = v;
+      else if (v != first[k]) impure |= 1u << k;
+    });
+  }
+  close_lanes(w, bundle, rows, bundle.lanes & ~impure);
+  bundle.lanes &= impure;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL
