@@ -7,6 +7,7 @@ import pytest
 from crosscut import TreeClassifier, datasets, load_model
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE
 from crosscut.data.files import split_target
+from crosscut.report import summarize
 
 from .calls import call, refused
 
@@ -52,6 +53,22 @@ def test_json_is_all_there_is_and_agrees_with_the_estimator():
     model = TreeClassifier(cv=5, prune="best", random_state=0).fit(X, y)
     assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
     assert summary["tree"]["leaves"] == model.get_n_leaves()
+
+
+def test_a_fit_is_summarized_once(tmp_path, monkeypatch):
+    calls = []
+
+    def counting(*arguments, **options):
+        calls.append(arguments)
+        return summarize(*arguments, **options)
+
+    for module in ("crosscut.report", "crosscut.report.tree_page"):
+        monkeypatch.setattr(f"{module}.summarize", counting)
+    saved, page = tmp_path / "m.crosscut", tmp_path / "r.html"
+    assert call("cv", CHURN, "--target", "churned", "--report", page, "--save", saved).exit_code == 0
+    assert len(calls) == 1
+    assert call("show", saved, "--report", page).exit_code == 0
+    assert len(calls) == 2
 
 
 def test_regression_with_groups_weights_and_limits(prices):

@@ -230,10 +230,10 @@ class Grower:
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
-                found = leaves[0] >= 0
+                found = leaves >= 0
                 mine = self.order[found]
-                result.held_out[mine] = self.target.predictions(predictions[0][found])
-                result.held_out_leaves[mine] = leaves[0][found]
+                result.held_out[mine] = self.target.predictions(predictions[found])
+                result.held_out_leaves[mine] = leaves[found]
         return result
 
 
