@@ -83,7 +83,7 @@ class RelationalExamples(Rows):
         if conditions not in self._refinements:
             candidates = path.candidates(self.queries)
             numbers = np.array(self.queries.store.order(candidates, path.ages), np.int64)
-            queries = np.ascontiguousarray(np.ravel(candidates.queries)[numbers], np.int32)
+            queries = candidates.queries[numbers]
             self._refinements[conditions] = _Refinements(candidates, numbers, queries)
         return self._refinements[conditions]
 
