@@ -51,7 +51,8 @@ def core(record: dict) -> str:
     for row in record["rows"]:
         form = "{:.0%}" if "− 1" in row["row"] or "without encoding" in row["row"] else "{:.3g}"
         rows.append([row["row"], *(form.format(row[name]) for name in ("measured", "cpu"))])
-    return lines(["ratio", "wall-clock time", "processor time"], rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
+    columns = ["ratio", "wall-clock time", "processor time"]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
 
 
 def seconds(found: dict | None, clock: str) -> str:
