@@ -86,7 +86,7 @@ def test_regression_with_groups_weights_and_limits(prices):
 
 def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices):
     assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["kind"] == "classification"
-    told = json.loads(call("cv", prices, "-t", "weight", "--task", "regression", "--json").stdout)
+    told = json.loads(call("cv", prices, "-t", "weight", "--kind", "regression", "--json").stdout)
     assert told["kind"] == "regression"
 
 
@@ -106,7 +106,7 @@ def test_the_model_and_the_report_are_written(tmp_path):
         (["--weights", "churned"], "target"),
         (["--drop", "nowhere"], "nowhere"),
         (["--nominal", "nowhere"], "nowhere"),
-        (["--task", "regression"], "classification"),
+        (["--kind", "regression"], "classification"),
     ],
 )
 def test_columns_that_do_not_fit(options, message):

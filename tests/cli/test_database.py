@@ -65,7 +65,7 @@ def test_tables_of_a_database_file(shop_file, tmp_path):
 
 def test_numbers_are_predicted_if_that_is_the_task():
     missing = refused(call("relational", SHOP, "-t", "purchase.customer_id"), UNSUITABLE)
-    assert "too many to be classes; --task regression" in missing
+    assert "too many to be classes; --kind regression" in missing
     result = call("relational", SHOP, "-t", "purchase.amount", "--folds", 2)
     assert "R²" in result.stdout
 

@@ -20,7 +20,7 @@ from crosscut.cli.terminal import print_json, stdout
 @click.option(
     "--rules", is_flag=True, help="Print the tree as rules, one per leaf; relational models as Prolog."
 )
-@click.option("--lines", type=click.IntRange(min=1), default=60, help="Most lines of the tree.")
+@click.option("--lines", type=click.IntRange(min=1), default=60, help="Maximum lines of the tree.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report.")
 def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
     """Show the tree or the rules in MODEL, and their cross-validation.

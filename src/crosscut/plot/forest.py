@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crosscut.forest.sharing import SharedNode
     from crosscut.training.fit import Fit
 
-MOST_BOXES = 60  # more make a picture too wide to read
+MAX_BOXES = 60  # more make a picture too wide to read
 
 
 def plot_forest(
@@ -59,7 +59,7 @@ def plot_forest(
     depth = max_depth
     if depth is None:
         depth = max(tree.max_depth for tree in fit.forest)
-        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MOST_BOXES:
+        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MAX_BOXES:
             depth -= 1
     return draw(_box(fit, root, depth, agreed if collapse else {}), ax)
 

@@ -15,13 +15,13 @@ from crosscut.report.summary import errors
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit
 
-MOST_LINES = 40
+MAX_LINES = 40
 
 
 def notebook_html(fit: Fit) -> str:
     """Return the tree, its cross-validated error and where the folds part, as a fragment of HTML."""
     tree = fit.final
-    text = first_lines(export_text(tree, fit.schema, fit.classes), MOST_LINES)
+    text = first_lines(export_text(tree, fit.schema, fit.classes), MAX_LINES)
     said = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
     if fit.validation is not None:
         cv = errors(fit)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from crosscut.rules.wording import Wording
     from crosscut.training.fit import Fit
 
-MOST_RULES = 500  # of the page
-MOST_SETS = 50
+MAX_RULES = 500  # of the page
+MAX_SETS = 50
 
 
 def write_rule_report(
@@ -24,7 +24,7 @@ def write_rule_report(
 ) -> None:
     """Write the report on rules fitted with cross-validation to an HTML file; see `summarize_rules`."""
     summary = summarize_rules(fit, wording, target=target)
-    write_page(path, "rules.html", summary, most_rules=MOST_RULES, most_sets=MOST_SETS)
+    write_page(path, "rules.html", summary, most_rules=MAX_RULES, most_sets=MAX_SETS)
 
 
 def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) -> dict[str, Any]:

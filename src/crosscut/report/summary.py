@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
-MOST_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
+MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
 def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _confusion(fit: Fit) -> dict[str, Any]:
     matrix = fit.validated("summarize()").confusion
     found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
-        "matrix": matrix.tolist() if len(matrix) <= MOST_CLASSES else None,
+        "matrix": matrix.tolist() if len(matrix) <= MAX_CLASSES else None,
         "recall": [float(v) for v in found],
         "right": int(np.trace(matrix)),
         "rows": int(matrix.sum()),
@@ -188,13 +188,13 @@ def _confusion(fit: Fit) -> dict[str, Any]:
 def _residuals(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("summarize()")
     residual = cv.y[cv.rows] - cv.decided
-    low, quarter, middle, three_quarters, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
+    low, lower, middle, upper, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
     return {
-        "least": float(low),
-        "quarter": float(quarter),
+        "minimum": float(low),
+        "lower_quartile": float(lower),
         "median": float(middle),
-        "three_quarters": float(three_quarters),
-        "most": float(high),
+        "upper_quartile": float(upper),
+        "maximum": float(high),
         "mean_absolute": float(np.abs(residual).mean()),
         "root_mean_square": float(np.sqrt(np.mean(residual**2))),
     }

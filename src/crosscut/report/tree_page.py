@@ -15,7 +15,7 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from os import PathLike
 
-MOST_LINES = 80  # of the tree as text
+MAX_LINES = 80  # of the tree as text
 
 
 def write_report(
@@ -53,7 +53,7 @@ def write_report(
         # no "<" can end the script element that holds the data
         forest=json.dumps(forest, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         left_out=forest["left_out"],
-        tree_text=first_lines(export_text(fit.final, fit.schema, fit.classes, decimals=4), MOST_LINES),
+        tree_text=first_lines(export_text(fit.final, fit.schema, fit.classes, decimals=4), MAX_LINES),
         counted=any(column["missing"] is not None for column in columns),
         most_important=max(column["importance"] for column in columns) or 1.0,
         charts={

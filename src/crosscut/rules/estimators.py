@@ -51,11 +51,11 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     beam_width : int
         CN2: rules that are kept at each length. Each is extended by the best cut of every column and side.
     max_length : int, optional
-        Most conditions of a rule.
+        Maximum number of conditions per rule.
     min_coverage : float
-        Least number (weight) of rows that a rule covers.
+        Minimum number (weight) of rows per rule.
     significance : float, optional
-        CN2: level of the likelihood ratio test that a rule has to pass, for example 0.05.
+        CN2: level of the likelihood ratio test that a rule must pass, for example 0.05.
     optimization_passes : int
         RIPPER: how often all rules are optimised.
     class_weight : dict or "balanced", optional
