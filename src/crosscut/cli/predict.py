@@ -19,14 +19,19 @@ from crosscut.cli.terminal import waiting
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from crosscut.data.dialect import TextOptions
+
 
 @click.command(short_help="Predict new rows with a saved model.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path())
 @options.table
+@options.reading
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
-def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
+def predict(
+    model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **given: Any
+) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
     For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables,
@@ -37,7 +42,8 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
         options.refuse(("table",), "is for models of one table; this one is about linked tables")
         headings, columns = predict_relational(fitted, file, probabilities=probabilities)
     else:
-        headings, columns = _predict_rows(fitted, target, file, table, probabilities=probabilities)
+        text = options.text_options(given)
+        headings, columns = _predict_rows(fitted, target, file, table, text, probabilities=probabilities)
     with failing_with(UNWRITABLE), _written(out) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(headings)
@@ -45,10 +51,10 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
 
 
 def _predict_rows(
-    fitted: Any, target: str, file: str, table: str | None, *, probabilities: bool
+    fitted: Any, target: str, file: str, table: str | None, text: TextOptions, *, probabilities: bool
 ) -> tuple[list[str], list[Any]]:
     with waiting(f"reading {Path(file).name}"):
-        frame = read_rows(file, table)
+        frame = read_rows(file, table, text)
     headings = [target]
     with failing_with(UNSUITABLE, f"{file}: "):
         schema = fitted.fit_.schema
