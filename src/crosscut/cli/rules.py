@@ -20,6 +20,7 @@ from crosscut.forest.labels import counted
 @click.command(short_help="Learn and cross-validate rules.")
 @click.argument("file")
 @options.columns
+@options.reading
 @options.folds
 @options.covering("cn2")
 @click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
@@ -61,6 +62,7 @@ def rules(
             weights=weights,
             drop=drop,
             nominal=nominal,
+            options=options.text_options(given),
             for_numbers="crosscut cv predicts numbers",
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))

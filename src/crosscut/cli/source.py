@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import re
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import numpy as np
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.data.column_types import held_by
-from crosscut.data.files import read_file, split_target
+from crosscut.data.dialect import TextOptions
+from crosscut.data.files import read_file, reading_of, split_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
+_CHANGED_BY = "--header or --no-header, --separator, --decimal, --encoding, --missing and --dates"
+_ARGUMENT = re.compile(r"\b(table|decimal|dates|encoding)=(?:'([^']*)'|\.\.\.)")
 _KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "numeric", "null": "numeric"}
 MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
 
@@ -50,14 +54,14 @@ class Source:
     notes: list[str] = field(default_factory=list)
 
 
-def read_rows(path: str, table: str | None = None) -> Any:
+def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> Any:  # noqa: B008, frozen
     """Read a file; everything that can be wrong with one becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
     try:
-        frame = read_file(path, table=table)
+        frame = read_file(path, table=table, **asdict(options))
     except Exception as error:  # every library that reads files has errors of its own
-        text = str(error).replace("table=...", "--table NAME")
+        text = _ARGUMENT.sub(lambda found: f"--{found[1]} {found[2] or 'NAME'}", str(error))
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
             text = f"{path} is not text; its name says it should be"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
@@ -76,10 +80,13 @@ def read_source(
     weights: str | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
+    options: TextOptions = TextOptions(),  # noqa: B008, frozen
     for_numbers: str = "use --kind regression",
 ) -> Source:
     """Read a file and settle what each of its columns is for; ``for_numbers`` says how to predict numbers."""
-    frame = read_rows(path, table)
+    frame = read_rows(path, table, options)
+    told = reading_of(frame)
+    notes = [f"read as: {told} ({_CHANGED_BY} change it)"] if told else []
     with failing_with(UNSUITABLE, f"{path}: "):
         X, y = split_target(frame, target)
         taken = {}
@@ -94,7 +101,7 @@ def read_source(
         raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
-    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"))
+    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"), notes)
     _check_target(source, path, target, for_numbers)
     _check_columns(source, path, set(nominal))
     return source
