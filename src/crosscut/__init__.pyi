@@ -33,5 +33,6 @@ from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
+from .training.fit import Fit as Fit
 
 __version__: str
