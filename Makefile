@@ -7,7 +7,7 @@ CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format docs sanitize test-clang bench reproduce wheel clean
+.PHONY: run test test-slow lint types format docs sanitize test-clang bench reproduce wheel test-versions clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -75,6 +75,12 @@ wheel: $(VENV)/.created
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheels/*.whl
 	for python in $(WHEEL_PYTHONS); do $(PY) tests/installation/try_wheel.py $$python dist || exit 1; done
 	ls -l dist
+
+# The tests against the wheels of `make wheel`, not the clone, with the oldest and the newest libraries that are supported.
+VERSIONS ?= $(WHEEL_PYTHONS)
+test-versions:
+	for python in $(VERSIONS); do for libraries in oldest newest; do \
+		$(PYTHON) tests/installation/try_wheel.py $$python dist $$libraries $(TESTS) || exit 1; done; done
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
