@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-_KINDS = ("numeric", "boolean", "nominal")
+_KINDS = ("numeric", "boolean", "date", "nominal")
 
 
 def described(model: Any, fit: Fit) -> dict[str, Any]:
