@@ -143,3 +143,16 @@ def test_what_a_file_is_read_as_is_said_and_can_be_changed(tmp_path):
     saved = tmp_path / "m"
     call("cv", path, "-t", "c3", "--dates", "dmy", "--save", saved)
     assert len(call("predict", saved, path, "--dates", "dmy").stdout.splitlines()) == 41
+
+
+def test_identifiers_are_left_out_and_dates_stay_dates(tmp_path):
+    path = tmp_path / "rows.csv"
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.20{20 + i % 5}" for i in range(200)]
+    rows = [f"k{i},{day},{'yes' if day[-4:] > '2022' or i % 9 == 0 else 'no'}" for i, day in enumerate(days)]
+    path.write_text("\n".join(["customer,signup,paid", *rows, ""]))
+    shown = call("cv", path, "-t", "paid").stdout
+    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer would use it)" in shown
+    assert "columns: 1 date" in shown
+    assert "signup ≤ 2022-12-" in shown
+    assert "columns: 1 date, 1 nominal" in call("cv", path, "-t", "paid", "--keep", "customer").stdout
+    assert "nowhere" in refused(call("cv", path, "-t", "paid", "--keep", "nowhere"), UNSUITABLE)

@@ -71,6 +71,9 @@ def test_a_hundred_thousand_categories(write):
     path = write("id,y\n" + "".join(f"k{i},{i % 2}\n" for i in range(100_000)))
     line = refused(cv(path), UNSUITABLE)
     assert "100,000" in line
+    assert "--keep id" in line
+    line = refused(cv(path, "--keep", "id"), UNSUITABLE)
+    assert "100,000" in line
     assert "--drop id" in line
 
 

@@ -37,6 +37,7 @@ def cv(
     groups: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
     report: Path | None,
     save: Path | None,
@@ -64,6 +65,7 @@ def cv(
             weights=weights,
             drop=drop,
             nominal=nominal,
+            keep=keep,
             options=text,
         )
     read = time.perf_counter()

@@ -65,6 +65,12 @@ columns = together(
     click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated."),
     click.option(
+        "--keep",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column to test although it looks like an identifier; may be repeated.",
+    ),
+    click.option(
         "--nominal", multiple=True, metavar="COLUMN", help="A column to treat as categories; may be repeated."
     ),
 )

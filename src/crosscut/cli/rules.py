@@ -32,6 +32,7 @@ def rules(
     table: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
     folds: int,
     seed: int,
@@ -62,6 +63,7 @@ def rules(
             weights=weights,
             drop=drop,
             nominal=nominal,
+            keep=keep,
             options=options.text_options(given),
             for_numbers="crosscut cv predicts numbers",
         )
