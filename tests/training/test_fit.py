@@ -47,7 +47,7 @@ def test_what_needs_folds_says_so():
 def test_numbers_have_no_classes():
     fit = TreeRegressor(cv=None).fit(X, Y).fit_
     assert fit.n_classes == 0
-    with pytest.raises(AttributeError, match="predicts numbers"):
+    with pytest.raises(AttributeError, match="regression model has no classes"):
         _ = fit.known_classes
 
 
