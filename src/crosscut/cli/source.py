@@ -189,7 +189,7 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
     """Leave identifiers and free text out, which only fit by chance; note what else is remarkable."""
     found = [
         finding
-        for finding in findings(source.X, source.y, classes=source.task == "classification")
+        for finding in findings(source.X, source.y, classes=source.kind == "classification")
         if finding.name not in keep
     ]
     useless = [finding for finding in found if finding.what in {"identifier", "free text"}]

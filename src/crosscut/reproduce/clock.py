@@ -41,9 +41,9 @@ class Times:
 
 
 def take_turns(
-    jobs: Mapping[str, Callable[[], object]], *, seconds: float, least: int, most: int
+    jobs: Mapping[str, Callable[[], object]], *, seconds: float, min_runs: int, max_runs: int
 ) -> dict[str, Times]:
-    """Repeat the jobs in turns: each ``least`` times, then until it has used its processor seconds."""
+    """Repeat the jobs in turns: each ``min_runs`` times, then until it has used its processor seconds."""
     times = {name: Times() for name in jobs}
     waiting = set(jobs)
     gc.collect()
@@ -54,7 +54,9 @@ def take_turns(
                 if name in waiting:
                     done = times[name]
                     done.add(jobs[name])
-                    if len(done.wall) >= most or (len(done.wall) >= least and sum(done.cpu) >= seconds):
+                    if len(done.wall) >= max_runs or (
+                        len(done.wall) >= min_runs and sum(done.cpu) >= seconds
+                    ):
                         waiting.discard(name)
     finally:
         gc.enable()

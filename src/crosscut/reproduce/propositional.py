@@ -102,7 +102,8 @@ def measure(concept: Concept, n_folds: int, *, seconds: float = 0.5) -> Measurem
         "serial": lambda: [concept.grow(task) for task in single],
     }
     times = {
-        name: min(each.cpu) for name, each in take_turns(jobs, seconds=seconds, least=1, most=50).items()
+        name: min(each.cpu)
+        for name, each in take_turns(jobs, seconds=seconds, min_runs=1, max_runs=50).items()
     }
     serial_rows = sum(_rows(forest) for forest in apart)
     return Measurement(

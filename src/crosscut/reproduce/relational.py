@@ -127,7 +127,8 @@ def measure(problem: Problem, n_folds: int = 10, *, seconds: float = 1.0) -> Mea
     jobs["one, serial"] = partial(alone.grow, "uncached")
     jobs["one, crosscut"] = partial(alone.grow, "parallel")
     times = {
-        name: min(each.cpu) for name, each in take_turns(jobs, seconds=seconds, least=2, most=200).items()
+        name: min(each.cpu)
+        for name, each in take_turns(jobs, seconds=seconds, min_runs=2, max_runs=200).items()
     }
     texts = {name: [str(tree) for tree in forest.trees] for name, forest in forests.items()}
     return Measurement(
@@ -170,7 +171,7 @@ def levels(problem: Problem, n_folds: int = 10, *, deepest: int = 12, seconds: f
             name: partial(folds.grow, SHARING[name]) for name in spent if name != "one"
         }
         jobs["one"] = partial(alone.grow, "uncached")
-        for name, each in take_turns(jobs, seconds=seconds, least=1, most=20).items():
+        for name, each in take_turns(jobs, seconds=seconds, min_runs=1, max_runs=20).items():
             spent[name].append(min(each.cpu))
         work = repeated_work(folds.grow("paper"))
     measured = spent["serial"][-1] / spent["paper"][-1]
@@ -192,7 +193,7 @@ def overhead_by_folds(
         }
         jobs["one, serial"] = partial(alone.grow, "uncached")
         jobs["one, crosscut"] = partial(alone.grow, "parallel")
-        times = take_turns(jobs, seconds=seconds, least=1, most=20)
+        times = take_turns(jobs, seconds=seconds, min_runs=1, max_runs=20)
         for name, found in overhead.items():
             one = "one, crosscut" if name == "crosscut" else "one, serial"
             found.append(min(times[name].cpu) / min(times[one].cpu) - 1)

@@ -42,7 +42,7 @@ class HeldOutPass:
     n_jobs: int | None = None
 
     def start(self) -> HeldOutRows:
-        """Return no rows."""
+        """Start without rows."""
         return HeldOutRows()
 
     def add(self, sums: HeldOutRows, batch: Batch) -> None:
@@ -51,7 +51,7 @@ class HeldOutPass:
         sums.batches[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight)
 
     def merge(self, sums: HeldOutRows, others: HeldOutRows) -> HeldOutRows:
-        """Put the batches of two parts together."""
+        """Combine the batches of two parts."""
         return HeldOutRows(sums.batches | others.batches)
 
 
@@ -64,7 +64,7 @@ class PruningSums:
 
 @dataclass
 class PruningPass:
-    """Judge every pruning of the final tree by the held-out rows."""
+    """Compute the loss of every pruning of the final tree on the held-out rows."""
 
     name: str
     prunings: Prunings
@@ -74,7 +74,7 @@ class PruningPass:
     n_jobs: int | None = None
 
     def start(self) -> PruningSums:
-        """Return sums of no rows."""
+        """Start with sums of zero."""
         return PruningSums()
 
     def add(self, sums: PruningSums, batch: Batch) -> None:
@@ -91,7 +91,7 @@ class PruningPass:
 
 
 class StreamValidation(TreeValidation):
-    """Out-of-fold results; what needs every row takes one more pass when it is first asked for."""
+    """Out-of-fold results; those that need every row take one more pass when first used."""
 
     def __init__(
         self,
@@ -136,12 +136,12 @@ class StreamValidation(TreeValidation):
 
     @property
     def rows(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """The rows that the trees hold out, one tree's after the other's."""
+        """The rows that the trees hold out, tree by tree."""
         return self.held_out.rows
 
     @property
     def row_start(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """Where each tree's begin."""
+        """Where the rows of each tree begin."""
         return self.held_out.row_start
 
     @cached_property
@@ -178,7 +178,7 @@ def _leaves(one_pass: HeldOutPass | PruningPass, batch: Batch) -> NDArray[np.int
 
 
 def by_fold(leaf: NDArray[np.int32], fold: NDArray[np.uint8], n_folds: int) -> HeldOut:
-    """Put rows in the order of the tasks that hold them out."""
+    """Sort rows by the task that holds them out."""
     order = np.argsort(fold, kind="stable")
     row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(fold, minlength=n_folds))]).astype(np.int64)
     return HeldOut(order, row_start, leaf[order])

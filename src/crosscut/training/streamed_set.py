@@ -1,4 +1,4 @@
-"""Rows to learn from that are not held in memory; the tasks are those of folds that a rule gives."""
+"""Training rows that are not held in memory; a rule assigns them to folds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StreamedSet:
     coding: Coding
     grids: Grids | None
     folds: FoldRule
-    name: str  # of what is predicted
+    name: str  # of the target
     gather: bool = True
 
     @classmethod
@@ -73,7 +73,7 @@ class StreamedSet:
 
     @property
     def n_missing(self) -> NDArray[np.int64]:
-        """Missing values of each column."""
+        """Number of missing values in each column."""
         return self.coding.n_missing
 
     def limits(self) -> tuple[Limits, ...]:
@@ -85,7 +85,7 @@ class StreamedSet:
         return tuple(limits_of(self.model, size) for size in sizes)
 
     def grow(self) -> tuple[Forest, LeafSums | None]:
-        """Grow all tasks; leaf values that are no counts come with the sums of one more pass."""
+        """Grow all tasks; leaf values that are not counts take one more pass."""
         model = self.model
         growth = growth_of(model)
         plan = Plan(
@@ -113,7 +113,7 @@ class StreamedSet:
             for name in ("bundles", "rows", "passes", "seconds")
         }
         if any(tree.subtrees for tree in state.trees):
-            del work["rows"]  # those of gathered bundles are not counted level by level
+            del work["rows"]  # not known level by level for gathered bundles
         sums = None
         if self.grids is not None or self.folds.n_folds:
             sums = self._leaf_sums(packed)
@@ -127,7 +127,7 @@ class StreamedSet:
         return Forest(packed, work), sums
 
     def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
-        """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""
+        """Return the out-of-fold results; ``sums``, if given, are the leaf sums of this forest."""
         packed = forest.packed
         if sums is None:
             sums = self._leaf_sums(packed)
@@ -176,7 +176,7 @@ class FoldSizePass:
 
 
 def _check_names(**given: Any) -> None:
-    """Refuse arrays where names of columns are wanted; y is not optional."""
+    """Check that arguments are names of columns; y is required."""
     for role, name in given.items():
         if not isinstance(name, str) and (name is not None or role == "y"):
             raise TypeError(
@@ -186,7 +186,7 @@ def _check_names(**given: Any) -> None:
 
 
 def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
-    """Return the folds of a number, or of a splitter that looks at a row's number, class or group only."""
+    """Return the folds of a number, or of a splitter that needs only a row's number, class or group."""
     from sklearn import model_selection as ms
 
     cv, stratified, in_order, random_state = model.cv, classifies and not grouped, False, model.random_state

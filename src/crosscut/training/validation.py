@@ -1,4 +1,4 @@
-"""What the models of the folds say of the rows they hold out; computed when it is first asked for."""
+"""Predictions of the folds' models for the rows they hold out; computed when first used."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Validation:
     classes : array, optional
         The classes; None for regression.
     rows : int64 array
-        The rows that the models hold out, one model's after the other's.
+        The rows that the models hold out, model by model.
     row_start : int64 array (models + 1,)
-        Where each model's begin; the final model holds out none.
+        Where the rows of each model begin; the final model holds out none.
     said : float64 array (len(rows), classes or 1)
-        Class probabilities, or the mean, that each of them is given.
+        Class probabilities, or the mean, predicted for each of these rows.
     chosen_scores : float64 array, optional
-        Score of each fold by the ``scoring`` of the estimator, in place of accuracy or R².
+        Score of each fold by the ``scoring`` of the estimator, instead of accuracy or R².
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Validation:
 
     @cached_property
     def decided(self) -> NDArray[Any]:
-        """Class code, or number, that each held-out row is given."""
+        """Class code, or number, predicted for each held-out row."""
         return self.said[:, 0] if self.classes is None else self.said.argmax(axis=1)
 
     @cached_property
@@ -116,7 +116,7 @@ class Validation:
 
     @cached_property
     def confusion(self) -> NDArray[np.int64]:
-        """How many held-out rows of each class (lines) are given which class (columns)."""
+        """The confusion matrix: held-out rows by class (rows) and predicted class (columns)."""
         assert self.classes is not None
         n = len(self.classes)
         pairs = self.y[self.rows] * np.int64(n) + self.decided
@@ -129,12 +129,12 @@ class Validation:
 
 
 class TreeValidation(Validation):
-    """Out-of-fold results of a forest: held-out rows are known by the leaves they reach.
+    """Out-of-fold results of a forest, from the leaves that held-out rows reach.
 
     Parameters
     ----------
     forest : Forest
-        Tree 0 is the final tree, the others hold rows out.
+        Tree 0 is the final tree; the others hold rows out.
     held_out : HeldOut
         Leaves of the held-out rows.
     y, classes, chosen_scores
