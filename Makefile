@@ -88,8 +88,8 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.native: $(VENV)/.created pyproject.toml $(CPP)
-	$(PY) -m pip install --quiet --group build
-	$(PY) -m pip install --quiet --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=native
+	$(PY) -m pip install --quiet --no-compile --group build
+	$(PY) -m pip install --quiet --no-compile --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=native
 	touch $@
 
 # Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
