@@ -165,7 +165,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         Parameters
         ----------
         decimals : int
-            Digits after the point of thresholds and values.
+            Digits after the point of values, and of thresholds unless these need more to decide as the tree.
         weights : bool
             Also show the class weights at the leaves.
         """

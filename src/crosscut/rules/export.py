@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.thresholds import threshold_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -77,7 +79,10 @@ def _sql_condition(condition: Condition, schema: Schema) -> str:
         name = f"CAST({name} AS INTEGER)"
     else:  # rules are learnt from single precision, in which neighbouring numbers may be the same
         name = f"CAST({name} AS REAL)"
-    return f"{name} {condition.operator} {condition.value:.17g}"
+    value = threshold_text(condition.value)
+    if "e" not in value:  # a decimal would be rounded to single precision first, a double is not
+        value += "e0"
+    return f"{name} {condition.operator} {value}"
 
 
 def _literal(value: Any) -> str:
