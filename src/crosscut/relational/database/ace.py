@@ -47,7 +47,7 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
     program.read_file(facts)
     if background.is_file():
         program.read_file(background)
-    database = build(program, read_settings(settings))
+    database = build(program, read_settings(settings), as_seen=True)
     return database if folds is None else database.with_folds(read_folds(folds, database))
 
 
@@ -71,8 +71,13 @@ def read_facts(
     return build(program, Bias(types=declared, predict=target, settings=settings), examples)
 
 
-def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -> Database:
-    """Return a program's database; the bias names target and types, `examples` are to be predicted."""
+def build(
+    program: Program, bias: Bias, examples: Sequence[Any] | None = None, *, as_seen: bool = False
+) -> Database:
+    """Return a program's database; the bias names target and types, `examples` are to be predicted.
+
+    Classes that nothing lists are in the order in which they were first seen, or else sorted.
+    """
     models = bool(program.models)
     derivation = program.derive()
     facts = derivation.facts
@@ -82,7 +87,7 @@ def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -
     elif bias.predict is None:
         raise PrologError("the settings have no predict(target(+key,-class)), so there is nothing to learn")
     else:
-        _take_target(database, facts, bias, program, examples)
+        _take_target(database, facts, bias, program, examples, as_seen=as_seen)
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
@@ -111,7 +116,13 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
 
 
 def _take_target(
-    database: Database, facts: Facts, bias: Bias, program: Program, examples: Sequence[Any] | None
+    database: Database,
+    facts: Facts,
+    bias: Bias,
+    program: Program,
+    examples: Sequence[Any] | None,
+    *,
+    as_seen: bool,
 ) -> None:
     assert bias.predict is not None
     predict = bias.predict
@@ -156,7 +167,9 @@ def _take_target(
             )
         database.target = numbers
         return
-    database.classes, database.target = class_codes(database, rows[value], bias.settings.classes)
+    database.classes, database.target = class_codes(
+        database, rows[value], bias.settings.classes, as_seen=as_seen
+    )
 
 
 def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
