@@ -197,7 +197,7 @@ def test_models_that_are_wrong(write, changes, error, message):
             PrologError,
             "exactly one argument must be marked with '-'",
         ),
-        ({"app_bg": "p(X) :- worn(X,_), \\+ p(X)."}, PrologError, "cannot be stratified"),
+        ({"app_bg": "replaceable(X) :- worn(_,X), \\+ replaceable(X)."}, PrologError, "cannot be stratified"),
     ],
 )
 def test_keys_that_are_wrong(write, changes, error, message):

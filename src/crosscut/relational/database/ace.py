@@ -11,6 +11,7 @@ import numpy as np
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.program import Program
 from crosscut.relational.database.relation import Relation
+from crosscut.relational.database.strata import calls
 from crosscut.relational.database.target import TargetError, check_all_or_none, check_one_target, class_codes
 from crosscut.relational.language.ace_settings import read_settings
 from crosscut.relational.language.bias import Bias
@@ -79,7 +80,8 @@ def build(
     Classes that nothing lists are in the order in which they were first seen, or else sorted.
     """
     models = bool(program.models)
-    derivation = program.derive()
+    named = _named(bias)
+    derivation = program.derive(named, named if bias.modes else None)
     facts = derivation.facts
     database = Database(constants=program.constants, rules=derivation.rules, implicit_key=models)
     if models and bias.predict is None:
@@ -91,6 +93,17 @@ def build(
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
+
+
+def _named(bias: Bias) -> set[tuple[str, int]]:
+    """Predicates that the settings name: learning needs them, and they may be without facts."""
+    used = [literal for mode in bias.modes for literal in mode.literals] + list(bias.root)
+    used += [literal for each in bias.lookahead for literal in (each.first, *each.then)]
+    used += [each.literal for each in bias.discretizations]
+    used += [] if bias.predict is None else [bias.predict]
+    marks = {(name, n) for name in FOLD_MARKS for n in range(1, 5)}
+    generated = [calls(mode.generator.goal) for mode in bias.modes if mode.generator is not None]
+    return {*bias.types, *(literal.predicate for literal in used), *marks}.union(*generated)
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
