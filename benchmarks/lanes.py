@@ -32,7 +32,7 @@ def nanoseconds(table: Table, target: Target, growth: Growth, n_tasks: int) -> f
         started = time.process_time()
         forest = grow(table, target, tasks, growth, n_jobs=1)
         best = min(best, time.process_time() - started)
-    return best * 1e9 / forest.levels["rows"].sum() / N_COLUMNS
+    return best * 1e9 / forest.work["rows"].sum() / N_COLUMNS
 
 
 def main() -> None:

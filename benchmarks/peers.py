@@ -7,7 +7,7 @@ before the job is returned, and are not timed. Data are handed over as a float32
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from workloads import FOLDS
@@ -60,6 +60,11 @@ def sklearn_cv_2(work: Workload) -> Job:
     return sklearn_cv(work, THREADS)
 
 
+def _one_tree(work: Workload) -> dict[str, Any]:
+    """Return what makes a booster cross-validate a single tree."""
+    return {"num_boost_round": 1, "nfold": FOLDS, "stratified": not work.is_regression, "seed": 0}
+
+
 def lightgbm_cv(work: Workload) -> Job:
     import lightgbm
 
@@ -75,10 +80,7 @@ def lightgbm_cv(work: Workload) -> Job:
     return lambda: lightgbm.cv(
         parameters,
         lightgbm.Dataset(X, y),
-        num_boost_round=1,
-        nfold=FOLDS,
-        stratified=not work.is_regression,
-        seed=0,
+        **_one_tree(work),
     )
 
 
@@ -98,10 +100,7 @@ def xgboost_cv(work: Workload) -> Job:
     return lambda: xgboost.cv(
         parameters,
         xgboost.DMatrix(X, y, nthread=THREADS),
-        num_boost_round=1,
-        nfold=FOLDS,
-        stratified=not work.is_regression,
-        seed=0,
+        **_one_tree(work),
     )
 
 

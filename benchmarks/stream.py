@@ -69,7 +69,7 @@ def crosscut(path: Path, memory_limit: str) -> dict[str, float]:
         "passes": len(passes),
         "score": model.cv_score_,
         "seconds_per_pass": passes,
-        "bundles": model.forest_.levels["bundles"].tolist(),
+        "bundles": model.forest_.work["bundles"].tolist(),
     }
 
 

@@ -32,9 +32,6 @@ struct Ends {
   const std::int64_t* row_start;
 };
 
-// end[k * n_rows + r]: the node where row r ends at level k.
-void cut_leaves(const Trees&, const Levels&, const Ends&, std::int32_t* end);
-
 struct Losses {
   const double* prediction;  // one per node of all trees
   const double* y;           // one per row of Ends

@@ -56,15 +56,12 @@ void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(tree.n), -1), child;
   std::vector<std::int64_t> from, first{0};
   number[0] = 0;
-  std::int32_t count = 1;
-  for (std::int64_t i = 0; i < tree.n; i++) {
+  for (std::int64_t i = 0; i < tree.n; i++) {  // in preorder: children that are kept are marked by 0 until it is their turn
     if (number[static_cast<std::size_t>(i)] < 0) continue;
+    number[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(from.size());
     from.push_back(i);
-    if (closed[i]) continue;
-    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++) number[static_cast<std::size_t>(tree.child[j])] = count++;
+    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1] && !closed[i]; j++) number[static_cast<std::size_t>(tree.child[j])] = 0;
   }
-  count = 0;  // numbers in preorder: what was given above only marks what is kept
-  for (const std::int64_t i : from) number[static_cast<std::size_t>(i)] = count++;
   std::vector<double> weight, impurity;
   for (const std::int64_t i : from) {
     weight.push_back(tree.nodes.weight[i]);
@@ -74,7 +71,7 @@ void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
         child.push_back(number[static_cast<std::size_t>(tree.child[j])]);
     first.push_back(static_cast<std::int64_t>(child.size()));
   }
-  const std::int64_t node_start[] = {0, count};
+  const std::int64_t node_start[] = {0, static_cast<std::int64_t>(from.size())};
   Trees one;
   one.n_trees = 1;
   one.node_start = node_start;

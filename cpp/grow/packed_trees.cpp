@@ -1,5 +1,6 @@
 #include "packed_trees.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace crosscut {
@@ -10,7 +11,7 @@ double to_double(const Exact& e, const ExactGrid& grid) {
   return std::ldexp(static_cast<double>((static_cast<i128>(e.hi) << grid.bits) + e.lo), grid.shift - grid.bits);
 }
 
-void add(Exact& to, const Exact& x) { to.hi += x.hi, to.lo += x.lo; }
+void accumulate(Exact& to, const Exact& x) { to.hi += x.hi, to.lo += x.lo; }
 
 double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
   double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
@@ -22,67 +23,92 @@ double impurity_of(Criterion criterion, const double* value, int n_classes, doub
   return impurity - squares;
 }
 
-// exact: sums over the node's rows, not needed where rows are counted.
-void write_value(const Problem& p, const Node& x, const Exact* exact, PackedTrees& out) {
-  const std::size_t at = out.value.size();
-  if (!p.n_classes) {
-    const double w = to_double(exact[0], p.exact_grid[0]), mean = to_double(exact[1], p.exact_grid[1]) / w;
-    const double variance = x.pure ? 0 : to_double(exact[2], p.exact_grid[2]) / w - mean * mean;
-    out.weight.push_back(w), out.value.push_back(mean), out.impurity.push_back(variance > 0 ? variance : 0);
-    return;
-  }
-  double weight = 0;
-  if (p.counted()) {
-    for (int c = 0; c < p.n_classes; c++) out.value.push_back(x.stats[c]), weight += x.stats[c];
-  } else {
-    Exact sum{0, 0};
-    const ExactGrid grid = p.n_exact ? p.exact_grid[0] : ExactGrid{0, 0};
-    for (int c = 0; c < p.n_classes; c++) out.value.push_back(to_double(exact[c], grid)), add(sum, exact[c]);
-    weight = to_double(sum, grid);
-  }
-  out.weight.push_back(weight), out.impurity.push_back(impurity_of(p.criterion, out.value.data() + at, p.n_classes, weight));
-}
-
-void pack_tree(const Problem& p, const Node& root, PackedTrees& out) {
+class Packer {
   struct Step {
     const Node* node;
-    std::size_t parent, place;  // its parent's number, and its own place in `children`
+    std::size_t parent, place;  // its parent's number, and its own place among all children of the tree
   };
-  const std::size_t children = out.children.size(), branches = out.branches.size();
-  const auto start_node = [&] {
-    out.first_child.push_back(static_cast<std::int64_t>(out.children.size() - children));
-    out.first_branch.push_back(static_cast<std::int64_t>(out.branches.size() - branches));
-  };
-  std::vector<Step> todo{{&root, 0, 0}}, nodes;
-  while (!todo.empty()) {
-    const Node& x = *todo.back().node;
-    const std::size_t number = nodes.size();
-    nodes.push_back(todo.back()), todo.pop_back();
-    if (number) out.children[nodes.back().place] = static_cast<std::int32_t>(number);
-    start_node();
-    out.feature.push_back(x.feature), out.missing.push_back(x.missing), out.depth.push_back(x.depth), out.n_rows.push_back(x.n_rows);
-    out.threshold.push_back(x.threshold), out.low.push_back(x.low), out.high.push_back(x.high);
-    out.branches.insert(out.branches.end(), x.branches, x.branches + x.n_branches);
-    for (int j = x.n_children; j-- > 0;) todo.push_back({x.children + j, number, out.children.size() + static_cast<std::size_t>(j)});
-    out.children.resize(out.children.size() + static_cast<std::size_t>(x.n_children));
-  }
-  start_node();
-  out.node_start.push_back(static_cast<std::int64_t>(out.feature.size())), out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
+  const Problem& p;
+  PackedTrees& out;
+  const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
+  const std::size_t Q = p.counted() ? 0 : p.n_classes ? width : 3;  // exact sums of a node
+  std::vector<Step> todo, nodes;
+  std::vector<Exact> sums;
 
-  const std::size_t Q = p.counted() ? 0 : p.n_classes ? static_cast<std::size_t>(p.n_classes) : 3;
-  std::vector<Exact> sums(nodes.size() * Q);
-  for (std::size_t i = nodes.size(); i-- > 0;)
-    for (std::size_t q = 0; q < Q; q++) {
-      if (!nodes[i].node->n_children) sums[i * Q + q] = nodes[i].node->exact[q];
-      if (i) add(sums[nodes[i].parent * Q + q], sums[i * Q + q]);
+ public:
+  Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
+
+  void add(const Node& root) {
+    const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = first - n_trees;
+    nodes.clear(), todo.assign(1, {&root, 0, 0});
+    std::size_t n_children = 0, n_branches = 0;
+    while (!todo.empty()) {  // preorder
+      const Step step = todo.back();
+      todo.pop_back();
+      for (int j = step.node->n_children; j-- > 0;) todo.push_back({step.node->children + j, nodes.size(), n_children + static_cast<std::size_t>(j)});
+      n_children += static_cast<std::size_t>(step.node->n_children), n_branches += static_cast<std::size_t>(step.node->n_branches);
+      nodes.push_back(step);
     }
-  for (std::size_t i = 0; i < nodes.size(); i++) write_value(p, *nodes[i].node, sums.data() + i * Q, out);
-}
+    const std::size_t n = nodes.size(), end = first + n, first_branch = out.branches.size();
+    for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(end);
+    for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(end);
+    for (auto* array : {&out.first_child, &out.first_branch}) array->resize(end + n_trees + 1);
+    out.low.resize(end), out.high.resize(end), out.n_rows.resize(end), out.value.resize(end * width);
+    out.children.resize(first_child + n - 1), out.branches.resize(first_branch + n_branches);
+    out.node_start.push_back(static_cast<std::int64_t>(end)), out.branch_start.push_back(static_cast<std::int64_t>(first_branch + n_branches));
+    std::int64_t child = 0, branch = 0;
+    std::int64_t *children_at = out.first_child.data() + first + n_trees, *branches_at = out.first_branch.data() + first + n_trees;
+    for (std::size_t i = 0, at = first; i < n; i++, at++) {
+      const Node& x = *nodes[i].node;
+      if (i) out.children[first_child + nodes[i].place] = static_cast<std::int32_t>(i);
+      out.feature[at] = x.feature, out.missing[at] = x.missing, out.depth[at] = x.depth, out.n_rows[at] = x.n_rows;
+      out.threshold[at] = x.threshold, out.low[at] = x.low, out.high[at] = x.high;
+      children_at[i] = child, branches_at[i] = branch;
+      std::copy_n(x.branches, x.n_branches, out.branches.data() + first_branch + static_cast<std::size_t>(branch));
+      child += x.n_children, branch += x.n_branches;
+    }
+    children_at[n] = child, branches_at[n] = branch;
+    add_up();
+    for (std::size_t i = 0; i < n; i++) write_value(*nodes[i].node, sums.data() + i * Q, first + i);
+  }
+
+ private:
+  // Exact sums of all nodes, from those at the leaves.
+  void add_up() {
+    sums.assign(nodes.size() * Q, Exact{0, 0});
+    for (std::size_t i = nodes.size(); i-- > 0 && Q;)
+      for (std::size_t q = 0; q < Q; q++) {
+        if (!nodes[i].node->n_children) sums[i * Q + q] = nodes[i].node->exact[q];
+        if (i) accumulate(sums[nodes[i].parent * Q + q], sums[i * Q + q]);
+      }
+  }
+
+  void write_value(const Node& x, const Exact* exact, std::size_t at) {
+    double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
+    if (!p.n_classes) {
+      weight = to_double(exact[0], p.exact_grid[0]), value[0] = to_double(exact[1], p.exact_grid[1]) / weight;
+      impurity = x.pure ? 0 : to_double(exact[2], p.exact_grid[2]) / weight - value[0] * value[0];
+      if (!(impurity > 0)) impurity = 0;
+      return;
+    }
+    if (Q) {
+      Exact sum{0, 0};
+      const ExactGrid grid = p.n_exact ? p.exact_grid[0] : ExactGrid{0, 0};
+      for (std::size_t c = 0; c < width; c++) value[c] = to_double(exact[c], grid), accumulate(sum, exact[c]);
+      weight = to_double(sum, grid);
+    } else {
+      weight = 0;
+      for (std::size_t c = 0; c < width; c++) value[c] = x.stats[c], weight += value[c];
+    }
+    impurity = impurity_of(p.criterion, value, p.n_classes, weight);
+  }
+};
 
 }  // namespace
 
 void pack_trees(const Problem& p, const Node* const* roots, PackedTrees& out) {
-  for (int t = 0; t < p.n_tasks; t++) pack_tree(p, *roots[t], out);
+  Packer packer(p, out);
+  for (int t = 0; t < p.n_tasks; t++) packer.add(*roots[t]);
 }
 
 }  // namespace crosscut

@@ -31,31 +31,36 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   return std::move(forest_);
 }
 
+// Adds a node to each task's tree; those that are not leaves yet are the bundle's.
+void Growth::add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle) {
+  const std::size_t width = statistics_.width();
+  bundle.growing.clear();
+  bundle.all.clear();
+  folds_here_.clear();
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    const auto own = totals.subspan(i * width, width);
+    Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
+    tree.test.push_back(-1);
+    tree.no.push_back(-1);
+    tree.prediction.push_back(prediction(own));
+    tree.statistics.insert(tree.statistics.end(), own.begin(), own.end());
+    if (level == settings_.max_depth || stops(own)) continue;
+    bundle.growing.push_back(tasks[i]);
+    folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
+    bundle.all.insert(bundle.all.end(), own.begin(), own.end());
+  }
+}
+
 void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
                     std::int32_t level) {
   const std::size_t width = statistics_.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
-  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] =
-      bundles_[static_cast<std::size_t>(level)];
-  growing.clear();
-  all.clear();
-  folds_here_.clear();
-  for (std::size_t i = 0; i < tasks.size(); i++) {
-    const auto own_totals = totals.subspan(i * width, width);
-    Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
-    tree.test.push_back(-1);
-    tree.no.push_back(-1);
-    tree.prediction.push_back(prediction(own_totals));
-    tree.statistics.insert(tree.statistics.end(), own_totals.begin(), own_totals.end());
-    if (level == settings_.max_depth || stops(own_totals)) continue;
-    growing.push_back(tasks[i]);
-    folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
-    all.insert(all.end(), own_totals.begin(), own_totals.end());
-  }
-  if (growing.empty()) return;
+  Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
+  add_nodes(tasks, totals, level, bundle);
+  if (bundle.growing.empty()) return;
 
   // one task alone does not need the examples it leaves out
-  if (growing.size() == 1 && folds_here_[0] >= 0) {
+  if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
     statistics_.leave_out(folds_here_[0], own);
     folds_here_[0] = -1;
   }
@@ -72,10 +77,47 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, all};
-  choice_.best(candidates_, demand, best, passed);
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all};
+  choice_.best(candidates_, demand, bundle.best, bundle.passed);
+  fork(path, bundle);
+  if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
+  Level& counters = forest_.levels[static_cast<std::size_t>(level)];
+  counters.bundles++;
+  counters.nodes += static_cast<std::int64_t>(bundle.growing.size());
+  counters.tests += static_cast<std::int64_t>(bundle.forks.size());
+  counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  // tasks that agree on a test go on together
+  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  nodes.resize(agreeing.size());
+  yes.resize(own.size());
+  no.resize(own.size());
+  for (Fork& fork : forks) {
+    const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
+    truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
+    for (std::size_t w = 0; w < own.size(); w++) {
+      yes[w] = own[w] & truth_.row(query)[w];
+      no[w] = own[w] & ~truth_.row(query)[w];
+    }
+    const std::size_t n = fork.end - fork.begin;
+    const auto here = std::span(agreeing).subspan(fork.begin, n);
+    for (std::size_t i = fork.begin; i < fork.end; i++) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      nodes[i] = tree.size() - 1;
+      tree.test.back() = fork.test;
+    }
+    refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    for (std::size_t i = fork.begin; i < fork.end; i++) {
+      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
+    }
+    refine(path, no, here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+  }
+}
+
+// Tasks that agree on a test go on together: puts them one after the other, fork by fork, with the statistics of their branches.
+void Growth::fork(const Path& path, Bundle& bundle) {
+  const std::size_t width = statistics_.width();
+  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
   splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
     if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
@@ -100,37 +142,6 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       yes_totals.push_back(passed[c]);
       no_totals.push_back(all[c] - passed[c]);
     }
-  }
-  if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
-  Level& counters = forest_.levels[static_cast<std::size_t>(level)];
-  counters.bundles++;
-  counters.nodes += static_cast<std::int64_t>(growing.size());
-  counters.tests += static_cast<std::int64_t>(forks.size());
-  counters.candidates += static_cast<std::int64_t>(candidates_.size);
-
-  nodes.resize(agreeing.size());
-  yes.resize(own.size());
-  no.resize(own.size());
-  for (Fork& fork : forks) {
-    const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
-    truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
-    for (std::size_t w = 0; w < own.size(); w++) {
-      yes[w] = own[w] & truth_.row(query)[w];
-      no[w] = own[w] & ~truth_.row(query)[w];
-    }
-    const std::size_t n = fork.end - fork.begin;
-    const auto here = std::span(agreeing).subspan(fork.begin, n);
-    for (std::size_t i = fork.begin; i < fork.end; i++) {
-      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
-      nodes[i] = tree.size() - 1;
-      tree.test.back() = fork.test;
-    }
-    refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
-    for (std::size_t i = fork.begin; i < fork.end; i++) {
-      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
-      tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
-    }
-    refine(path, no, here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
   }
 }
 

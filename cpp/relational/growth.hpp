@@ -86,6 +86,8 @@ class Growth {
   // statistics of its own among them.
   void refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
               std::int32_t level);
+  void add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle);
+  void fork(const Path& path, Bundle& bundle);
   bool stops(std::span<const double> all) const;
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;

@@ -7,6 +7,7 @@ import pytest
 from crosscut import TreeClassifier, datasets, load_model
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, UNWRITABLE
 from crosscut.data.files import split_target
+from crosscut.report import summarize
 
 from .calls import call, refused
 
@@ -54,6 +55,22 @@ def test_json_is_all_there_is_and_agrees_with_the_estimator():
     assert summary["tree"]["leaves"] == model.get_n_leaves()
 
 
+def test_a_fit_is_summarized_once(tmp_path, monkeypatch):
+    calls = []
+
+    def counting(*arguments, **options):
+        calls.append(arguments)
+        return summarize(*arguments, **options)
+
+    for module in ("crosscut.report", "crosscut.report.tree_page"):
+        monkeypatch.setattr(f"{module}.summarize", counting)
+    saved, page = tmp_path / "m.crosscut", tmp_path / "r.html"
+    assert call("cv", CHURN, "--target", "churned", "--report", page, "--save", saved).exit_code == 0
+    assert len(calls) == 1
+    assert call("show", saved, "--report", page).exit_code == 0
+    assert len(calls) == 2
+
+
 def test_regression_with_groups_weights_and_limits(prices):
     result = call(
         "cv", prices, "-t", "price", "--groups", "shop", "--weights", "weight", "--folds", "4",
@@ -69,7 +86,7 @@ def test_regression_with_groups_weights_and_limits(prices):
 
 def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices):
     assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["kind"] == "classification"
-    told = json.loads(call("cv", prices, "-t", "weight", "--task", "regression", "--json").stdout)
+    told = json.loads(call("cv", prices, "-t", "weight", "--kind", "regression", "--json").stdout)
     assert told["kind"] == "regression"
 
 
@@ -89,7 +106,7 @@ def test_the_model_and_the_report_are_written(tmp_path):
         (["--weights", "churned"], "target"),
         (["--drop", "nowhere"], "nowhere"),
         (["--nominal", "nowhere"], "nowhere"),
-        (["--task", "regression"], "classification"),
+        (["--kind", "regression"], "classification"),
     ],
 )
 def test_columns_that_do_not_fit(options, message):

@@ -65,7 +65,7 @@ def test_tables_of_a_database_file(shop_file, tmp_path):
 
 def test_numbers_are_predicted_if_that_is_the_task():
     missing = refused(call("relational", SHOP, "-t", "purchase.customer_id"), UNSUITABLE)
-    assert "too many to be classes; --task regression" in missing
+    assert "too many to be classes; --kind regression" in missing
     result = call("relational", SHOP, "-t", "purchase.amount", "--folds", 2)
     assert "R²" in result.stdout
 
@@ -75,9 +75,9 @@ def test_numbers_are_predicted_if_that_is_the_task():
     [
         ((SHOP,), UNSUITABLE, "--target TABLE.COLUMN says what to predict, such as customer.churned"),
         ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
-        ((SHOP, "-t", "churned"), UNSUITABLE, "has to be 'table.column'"),
+        ((SHOP, "-t", "churned"), UNSUITABLE, "must be 'table.column'"),
         ((SHOP, "-t", "customer.churned", "--fold-files", "x"), UNSUITABLE, "--fold-files is for ACE"),
-        (("examples/churn.csv",), UNREADABLE, "holds no database; these are read"),
+        (("examples/churn.csv",), UNREADABLE, "is not a database; these can be read"),
         (("examples/none",), UNREADABLE, "no file or folder 'examples/none'"),
         (("tests", "-t", "a.b"), UNREADABLE, "without tables such as .csv and .parquet files"),
     ],

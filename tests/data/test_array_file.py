@@ -1,4 +1,8 @@
 import json
+import os
+import struct
+import zlib
+from itertools import product
 
 import numpy as np
 import pytest
@@ -45,14 +49,26 @@ def test_truncated(tmp_path, n_bytes):
         read_arrays(file)
 
 
-def test_a_changed_byte(tmp_path):
-    file = tmp_path / "a"
-    write_arrays(file, {}, {"x": np.arange(8)})
-    data = bytearray(file.read_bytes())
-    data[-1] ^= 1
-    file.write_bytes(data)
-    with pytest.raises(ArrayFileError, match="is damaged: its checksum does not fit"):
-        read_arrays(file)
+@pytest.fixture
+def small(tmp_path):
+    write_arrays(tmp_path / "a", {"a": "ü"}, {"x": np.arange(3, dtype=np.int32), "y": np.eye(2)})
+    return tmp_path / "a"
+
+
+def test_every_changed_byte_is_noticed(small):
+    data = small.read_bytes()
+    for at, mask in product(range(len(data)), (1, 0x55)):
+        small.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
+        with pytest.raises(ArrayFileError):
+            read_arrays(small)
+
+
+def test_every_shorter_file_is_refused(small):
+    data = small.read_bytes()
+    for length in range(len(data)):
+        small.write_bytes(data[:length])
+        with pytest.raises(ArrayFileError):
+            read_arrays(small)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and nothing else", b"{" * 100])
@@ -78,6 +94,32 @@ def test_somebody_elses_safetensors(tmp_path, metadata, message):
         read_arrays(tmp_path / "a")
 
 
+def test_deep_nesting(tmp_path):
+    header = '{"a": ' + "[" * 200_000 + "]" * 200_000 + "}"
+    about = {"version": 1, "crc": zlib.crc32(header.encode()), "header": header}
+    save_file({}, tmp_path / "a", metadata={"crosscut": json.dumps(about)})
+    with pytest.raises(ArrayFileError, match="is not JSON"):
+        read_arrays(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        *(("F64", shape) for shape in ([2**61], [2**32, 2**32, 3], [-3], [1.5], [True], "x", None, {})),
+        *(("F64", shape) for shape in ([1] * 100 + [3], [4], [2])),
+        *((kind, [12]) for kind in ("BF16", "F16", "O", "<f8", None, 4)),
+        ("F8_E4M3", [24]),
+    ],
+)
+def test_impossible_shapes_and_types_are_refused_before_anything_is_allocated(tmp_path, kind, shape):
+    about = json.dumps({"version": 1, "crc": 0, "header": "{}"})
+    array = {"dtype": kind, "shape": shape, "data_offsets": [0, 24]}
+    text = json.dumps({"__metadata__": {"crosscut": about}, "x": array}).encode()
+    (tmp_path / "a").write_bytes(struct.pack("<Q", len(text)) + text + bytes(24))
+    with pytest.raises(ArrayFileError):
+        read_arrays(tmp_path / "a")
+
+
 def test_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_arrays(tmp_path / "a")
@@ -99,3 +141,16 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         write_arrays(tmp_path / "a", {}, ARRAYS)
     assert read_arrays(tmp_path / "a") == ({"old": True}, {})
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
+
+
+def test_links_and_devices_stay_what_they_are(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    write_arrays(tmp_path / "link", {"old": True}, {})
+    assert read_arrays(tmp_path / "a") == ({"old": True}, {})
+    assert (tmp_path / "link").is_symlink()
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_arrays(tmp_path / "pipe", {}, {})
+    assert b"crosscut" in os.read(reader, 1000)
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()

@@ -169,14 +169,14 @@ except MemoryError:
     assert out.stdout.strip() == "MemoryError", out.stderr
 
 
-def test_levels_count_the_work():
+def test_work_is_counted_per_level():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = (X[:, 0] > 0).astype(np.int32)
     tasks = Tasks.from_cv(5, n_rows=500)
     forest = memory.grow(Table.from_data(X), Target(y, 2), tasks, Growth())
-    assert forest.levels["rows"][0] == 500
-    assert forest.levels["bundles"][0] == 1
+    assert forest.work["rows"][0] == 500
+    assert forest.work["bundles"][0] == 1
 
 
 def test_depth_zero_is_one_leaf():

@@ -73,8 +73,8 @@ def test_blocks_do_not_grow_again_what_others_have():
         Tasks.from_splits([(tasks.train_rows(t), []) for t in range(first, first + 15)], 300, final=False)
         for first in range(0, 300, 15)
     ]
-    visited = grow(table, target, tasks, Growth(), n_jobs=1).levels["rows"].sum()
-    one_by_one = sum(grow(table, target, block, Growth(), n_jobs=1).levels["rows"].sum() for block in blocks)
+    visited = grow(table, target, tasks, Growth(), n_jobs=1).work["rows"].sum()
+    one_by_one = sum(grow(table, target, block, Growth(), n_jobs=1).work["rows"].sum() for block in blocks)
     assert visited < 0.9 * one_by_one
 
 

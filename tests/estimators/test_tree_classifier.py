@@ -310,3 +310,22 @@ def test_threads_change_nothing():
     one, two = (TreeClassifier(n_jobs=n).fit(X, y) for n in (1, 2))
     assert all(a.equals(b) for a, b in zip(one.forest_, two.forest_, strict=True))
     np.testing.assert_array_equal(one.cv_predictions_, two.cv_predictions_)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_labels_far_apart_for_their_type(dtype):
+    top = np.iinfo(dtype).max
+    y = np.array([-top, top] * 6, dtype)
+    model = TreeClassifier(cv=2).fit(np.arange(12.0)[:, None] % 2, y)
+    assert model.classes_.tolist() == [-top, top]
+    assert model.cv_score_ == 1
+
+
+def test_all_ways_to_predict_agree_where_weights_tie_up_to_rounding():
+    draw = np.random.default_rng(0)
+    for _ in range(30):
+        X, y = draw.integers(0, 3, (60, 2)).astype(float), draw.integers(0, 6, 60)
+        model = TreeClassifier(class_weight="balanced", cv=None, max_depth=2).fit(X, y)
+        predicted = model.predict(X)
+        np.testing.assert_array_equal(predicted, model.classes_[model.predict_proba(X).argmax(axis=1)])
+        np.testing.assert_array_equal(predicted, model.to_sklearn().predict(X))

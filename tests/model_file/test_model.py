@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold
 
 from crosscut import TreeClassifier
+from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model, save_model
 from crosscut.report.summary import summarize
 
@@ -97,8 +98,7 @@ def test_objects_as_classes_are_refused(tmp_path):
         lambda h: h["columns"].update(names=["a"]),
         lambda h: h["columns"].update(kinds=["nominal"] * 4),
         lambda h: h.pop("columns"),
-        lambda h: h.update(levels={"rows": {"x": 1}}),
-        lambda h: h.update(arrays=h["arrays"][:-1]),
+        lambda h: h.update(work={"rows": {"x": 1}}),
         lambda h: h.update(columns=[]),
         lambda h: h.update(ccp_alpha=[]),
     ],
@@ -110,6 +110,23 @@ def test_a_forged_header_is_refused(tmp_path, change):
     forged(path, lambda header: change(header) and None)
     with pytest.raises(ModelFileError):
         load_model(path)
+
+
+def test_an_absent_array_is_refused(tmp_path):
+    model, _ = classifier()
+    path = tmp_path / "m"
+    save_model(model, path)
+    header, arrays = read_arrays(path)
+    for name in arrays.keys() - {"y"}:
+        write_arrays(path, header, {other: array for other, array in arrays.items() if other != name})
+        with pytest.raises(ModelFileError):
+            load_model(path)
+
+
+def test_what_is_no_array_file_is_no_model(tmp_path):
+    (tmp_path / "m").write_bytes(b"crosscut")
+    with pytest.raises(ModelFileError, match="is not a crosscut file"):
+        load_model(tmp_path / "m")
 
 
 @pytest.fixture(scope="module")

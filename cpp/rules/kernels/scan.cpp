@@ -197,8 +197,7 @@ void numeric(const Scan& s) {
     if (to == s.n_rows || s.ranks[s.rows[from]] != s.ranks[s.rows[to]])
       for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
         const auto totals = sums_at<T>(s, all, group), before = sums_at<T>(s, below, group);
-        Sums<T> block;
-        for (int c = 0; c < s.n_columns; c++) block.of[c] = load<T>(part + static_cast<std::size_t>(c) * s.lanes() + group * W);
+        const auto block = sums_at<T>(s, part, group);
         std::uint32_t lanes = promising<T, kind, any>(s, group, totals, before, block, continued);
         if (__builtin_popcount(lanes) > most_single) look_closely<T, kind, any>(s, group, totals, before, from, to, continued);
         else

@@ -20,7 +20,7 @@ from crosscut.engines.progress import watching
 @click.argument("file", type=click.Path())
 @options.columns
 @options.reading
-@options.task
+@options.kind
 @options.folds
 @click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
 @click.option("--groups", metavar="COLUMN", help="Rows with the same value here stay in one fold.")
@@ -32,7 +32,7 @@ def cv(
     *,
     file: str,
     target: str,
-    task: str | None,
+    kind: str | None,
     table: str | None,
     groups: str | None,
     weights: str | None,
@@ -60,7 +60,7 @@ def cv(
             file,
             target,
             table=table,
-            task=task,
+            kind=kind,
             groups=groups,
             weights=weights,
             drop=drop,
@@ -98,10 +98,10 @@ def fit(
     """Fit the estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
-    classify = source.task == "classification"
+    classify = source.kind == "classification"
     if growing["criterion"] is not None and not classify:
         raise Failure(
-            f"--criterion {growing['criterion']} is for classes, but {source.task} is the task", UNSUITABLE
+            f"--criterion {growing['criterion']} is for classes, but the target is numeric", UNSUITABLE
         )
     if growing["prune"] == "pessimistic" and not classify:
         raise Failure("--prune pessimistic is for classes; use best or 1se", UNSUITABLE)
@@ -134,7 +134,7 @@ def fit_noting(model: Any, source: Source) -> None:
 
 
 def _splitter(source: Source, folds: int, repeats: int, seed: int | None) -> Any:
-    classify = source.task == "classification"
+    classify = source.kind == "classification"
     if source.groups is None and repeats == 1:
         return folds
     if repeats > 1 and seed is None:

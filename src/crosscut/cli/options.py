@@ -30,8 +30,10 @@ def together(*options: Decorator) -> Decorator:
 
 table = click.option("--table", help="The table of a DuckDB or SQLite file.")
 
-task = click.option(
-    "--task", type=click.Choice(["classification", "regression"]), help="Guessed if not given."
+kind = click.option(
+    "--kind",
+    type=click.Choice(["classification", "regression"]),
+    help="Whether classes or numbers are predicted; guessed if not given.",
 )
 
 reading = together(
@@ -66,10 +68,10 @@ columns = together(
         "--keep",
         multiple=True,
         metavar="COLUMN",
-        help="A column to test although it looks like an identifier.",
+        help="A column to test although it looks like an identifier; may be repeated.",
     ),
     click.option(
-        "--nominal", multiple=True, metavar="COLUMN", help="A column to take as categories; may be repeated."
+        "--nominal", multiple=True, metavar="COLUMN", help="A column to treat as categories; may be repeated."
     ),
 )
 
@@ -101,22 +103,20 @@ growing = together(
         help="Split categories in two sets, or one branch each.",
     ),
     click.option("--max-depth", type=click.IntRange(min=1), help="Levels of tests."),
-    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Least rows in a leaf."),
-    click.option(
-        "--min-split", type=click.IntRange(min=2), default=2, help="Least rows in a node that is split."
-    ),
+    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Minimum rows per leaf."),
+    click.option("--min-split", type=click.IntRange(min=2), default=2, help="Minimum rows to split a node."),
     click.option(
         "--min-decrease",
         type=click.FloatRange(min=0),
         default=0.0,
-        help="Least decrease of impurity by a test.",
+        help="Minimum decrease of impurity by a split.",
     ),
     click.option("--max-bins", type=click.IntRange(2, 255), help="Test quantiles only: faster, approximate."),
     click.option(
         "--prune",
         type=click.Choice(["none", "best", "1se", "pessimistic"]),
         default="1se",
-        help="By least cross-validated error, one standard error, or C4.5's estimate.",
+        help="By minimum cross-validated error, one standard error, or C4.5's estimate.",
     ),
 )
 
@@ -140,17 +140,17 @@ def covering(strategy: str) -> Decorator:
             help="CN2: what makes a rule good.",
         ),
         click.option("--beam", type=click.IntRange(min=1), default=5, help="CN2: rules kept."),
-        click.option("--max-length", type=click.IntRange(min=1), help="Most conditions of a rule."),
+        click.option("--max-length", type=click.IntRange(min=1), help="Maximum conditions per rule."),
         click.option(
             "--min-coverage",
             type=click.FloatRange(min=0, min_open=True),
             default=2,
-            help="Least rows or examples that a rule covers.",
+            help="Minimum rows or examples per rule.",
         ),
         click.option(
             "--significance",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            help="CN2: level of the test a rule has to pass, such as 0.05.",
+            help="CN2: significance level a rule must reach, such as 0.05.",
         ),
     )
 

@@ -59,7 +59,7 @@ def rules(
             file,
             target,
             table=table,
-            task="classification",
+            kind="classification",
             weights=weights,
             drop=drop,
             nominal=nominal,

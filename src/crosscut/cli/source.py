@@ -39,7 +39,8 @@ class Source:
         The columns to test.
     y : array
         What to predict.
-    task : {"classification", "regression"}
+    kind : {"classification", "regression"}
+        Whether classes or numbers are predicted.
     groups, weights : array or None
         The columns named by ``--groups`` and ``--weights``.
     notes : list of str
@@ -48,7 +49,7 @@ class Source:
 
     X: Any
     y: NDArray[Any]
-    task: str
+    kind: str
     groups: NDArray[Any] | None = None
     weights: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
@@ -75,14 +76,14 @@ def read_source(
     target: str,
     *,
     table: str | None = None,
-    task: str | None = None,
+    kind: str | None = None,
     groups: str | None = None,
     weights: str | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
     keep: Sequence[str] = (),
     options: TextOptions = TextOptions(),  # noqa: B008, frozen
-    for_numbers: str = "use --task regression",
+    for_numbers: str = "use --kind regression",
 ) -> Source:
     """Read a file and settle what each of its columns is for; ``for_numbers`` says how to predict numbers."""
     frame = read_rows(path, table, options)
@@ -104,7 +105,7 @@ def read_source(
         raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
-    source = Source(X, y, task or "", taken.get("--groups"), taken.get("--weights"), notes)
+    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"), notes)
     _check_target(source, path, target, for_numbers)
     _check_mixtures(source, path, set(nominal))
     _leave_out(source, path, target, {*keep, *nominal})
@@ -155,25 +156,25 @@ def _check_target(source: Source, path: str, target: str, for_numbers: str) -> N
         )
     numeric = y.dtype.kind in "fiu"
     whole = numeric and bool(np.all(np.isfinite(y))) and bool(np.all(y == np.round(y)))
-    if not source.task:
+    if not source.kind:
         classes = not numeric or (whole and len(values) <= FEW_CLASSES)
-        source.task = "classification" if classes else "regression"
+        source.kind = "classification" if classes else "regression"
         what = "text" if y.dtype.kind == "O" else "true or false" if y.dtype.kind == "b" else "numbers"
         source.notes.append(
-            f"{target!r} holds {what}, {len(values)} different: {source.task} "
-            f"(--task {'regression' if numeric and classes else 'classification'} would choose otherwise)"
+            f"{target!r} holds {what}, {len(values)} different: {source.kind} "
+            f"(--kind {'regression' if numeric and classes else 'classification'} would choose otherwise)"
             if numeric
-            else f"{target!r} holds {what}, {len(values)} different: {source.task}"
+            else f"{target!r} holds {what}, {len(values)} different: {source.kind}"
         )
-    if source.task == "regression" and not numeric:
+    if source.kind == "regression" and not numeric:
         raise Failure(
             f"{path}: {target!r} holds {'text' if y.dtype.kind == 'O' else 'no numbers'}; "
-            "use --task classification",
+            "use --kind classification",
             UNSUITABLE,
         )
-    if source.task == "regression" and not np.all(np.isfinite(y)):
+    if source.kind == "regression" and not np.all(np.isfinite(y)):
         raise Failure(f"{path}: {target!r} holds infinite values", UNSUITABLE)
-    if source.task == "classification":
+    if source.kind == "classification":
         if len(values) > most_classes(len(y)):
             raise Failure(
                 f"{path}: {target!r} has {len(values):,} different values in {len(y):,} rows, "
@@ -188,7 +189,7 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
     """Leave identifiers and free text out, which only fit by chance; note what else is remarkable."""
     found = [
         finding
-        for finding in findings(source.X, source.y, classes=source.task == "classification")
+        for finding in findings(source.X, source.y, classes=source.kind == "classification")
         if finding.name not in keep
     ]
     useless = [finding for finding in found if finding.what in {"identifier", "free text"}]

@@ -71,7 +71,7 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
             arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
-    except (SafetensorError, ValueError) as error:
+    except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # NumPy lacks some of its types
         raise ArrayFileError(
             f"{str(path)!r} is not a crosscut file, or not a complete one: {error}"
         ) from error
@@ -93,6 +93,11 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
 def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
     """Write a file under another name, and rename it when it is complete (and on the disk: ``sync``)."""
     whole = Path(path)
+    if whole.exists() and not whole.is_file():  # a device or a pipe has no contents to replace
+        with whole.open("wb") as file:
+            yield file
+        return
+    whole = whole.resolve()  # what a link points to is replaced, not the link
     partial = whole.with_name(whole.name + ".partial")
     file = partial.open("wb")
     try:
@@ -114,6 +119,7 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
     for name in sorted(arrays):
         array = arrays[name]
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        checksum = zlib.crc32(f"{name} {little.dtype.str} {array.shape}".encode(), checksum)
         checksum = zlib.crc32(np.ascontiguousarray(little).tobytes(), checksum)
     return checksum
 

@@ -137,9 +137,8 @@ def readable(place: Place) -> Iterator[FileKind]:
     name, ending = str(place.path), ending_of(place.path)
     if not ending:
         raise ValueError(f"{name!r} ends in {place.path.suffix!r}; these kinds of files are read: {READ}")
-    for library in ("pyarrow", *(["duckdb"] if ending in {".duckdb", ".ddb"} else [])):
-        if find_spec(library) is None:
-            raise ImportError(f"reading {name!r} needs {library}: pip install 'crosscut[files]'")
+    if ending in {".duckdb", ".ddb"} and find_spec("duckdb") is None:
+        raise ImportError(f"reading {name!r} needs duckdb: pip install 'crosscut[duckdb]'")
     import pyarrow as pa
 
     try:

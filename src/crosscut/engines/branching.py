@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Limits
 
 
-def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> int:
-    """Give each task of a bundle its test, and the bundle its children; return the number of columns."""
+def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
+    """Give each task of a bundle its test, and the bundle its children."""
     bundle = state.bundles[b]
     by_column: dict[int, list[tuple[int, list[int], NDArray[np.int32]]]] = {}
     for task, node, choice in zip(bundle.tasks, bundle.nodes, choices, strict=True):
@@ -33,7 +33,6 @@ def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> int:
         by_column.setdefault(feature, []).append((task, children, branch_of))
     for feature, tests in by_column.items():
         bundle.splits.append(_join(plan, state, bundle, feature, tests))
-    return len(by_column)
 
 
 def _enough_decrease(plan: Plan, tree: GrowingTree, improvement: float, limits: Limits) -> bool:

@@ -68,7 +68,7 @@ class Checkpoint:
 
     def save(self, state: State) -> None:
         """Replace the file."""
-        header = {"about": self.about, "levels": state.levels, "n_trees": len(state.trees)}
+        header = {"about": self.about, "work": state.work, "n_trees": len(state.trees)}
         try:
             write_arrays(self.path, header, _arrays(state))
         except OSError as error:
@@ -130,7 +130,7 @@ def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
         )
     ]
     trees = [GrowingTree.from_arrays(some) for some in own]
-    return State(trees, bundles, arrays["frontier"].tolist(), header["levels"])
+    return State(trees, bundles, arrays["frontier"].tolist(), header["work"])
 
 
 def _parts(array: NDArray[Any], counts: NDArray[Any]) -> list[NDArray[Any]]:

@@ -76,7 +76,7 @@ class State:
     trees: list[GrowingTree]
     bundles: list[Bundle]
     frontier: list[int]
-    levels: list[dict[str, float]] = field(default_factory=list)
+    work: list[dict[str, float]] = field(default_factory=list)  # per level
 
     @classmethod
     def start(cls, plan: Plan) -> State:
@@ -109,11 +109,11 @@ def grow_level_wise(
     while state.frontier:
         begin = time.perf_counter()
         choices: dict[int, list[Any]] = {}
-        level = {"bundles": len(state.frontier), "rows": 0, "tests": 0, "passes": 0}
-        level["rows"] = sum(state.bundles[b].n_rows for b in state.frontier)
+        n_rows = sum(state.bundles[b].n_rows for b in state.frontier)
+        level = {"bundles": len(state.frontier), "rows": n_rows, "passes": 0}
         for units, gathered in share_out(plan, state):
             level["passes"] += 1
-            name = f"level {len(state.levels)}" + (f", part {level['passes']}" if level["passes"] > 1 else "")
+            name = f"level {len(state.work)}" + (f", part {level['passes']}" if level["passes"] > 1 else "")
             sums, offsets, ranges = _run(plan, state, rows, name=name, units=units, gathered=gathered)
             for b in gathered:
                 _finish(plan, state, b, sums.gathered.pop(b, []))
@@ -126,8 +126,8 @@ def grow_level_wise(
         state.frontier = []
         for b in frontier:
             if b in choices:
-                level["tests"] += branch_off(plan, state, b, choices.pop(b))
-        state.levels.append(level | {"seconds": time.perf_counter() - begin})
+                branch_off(plan, state, b, choices.pop(b))
+        state.work.append(level | {"seconds": time.perf_counter() - begin})
         if save is not None:
             save(state)
     return state

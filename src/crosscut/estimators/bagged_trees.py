@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -113,24 +113,14 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         )
         grown = grow_trees(model, data, tasks)
         forest = prune_each(model, grown)
-        self.fit_ = Fit(
-            learner=type(self).__name__,
-            settings=self.get_params(deep=False),
-            schema=data.table.schema,
-            classes=data.classes,
-            target=data.name,
-            forest=forest,
-            grown=grown,
-            validation=validate(data, tasks, forest, n_jobs=self.n_jobs),
-            n_missing=data.n_missing,
-        )
+        validation = validate(data, tasks, forest, n_jobs=self.n_jobs)
+        self.fit_ = Fit.of(self, data, forest=forest, grown=grown, validation=validation)
         return self
 
     @property
     def forest_(self) -> Forest:
         """The trees."""
-        forest: Forest = fit_of(self).forest
-        return forest
+        return cast("Forest", fit_of(self).forest)
 
     @property
     def oob_predictions_(self) -> NDArray[Any]:

@@ -341,7 +341,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     # what a notebook shows: scikit-learn's view of the parameters, and below it the tree and its error
 
     def _repr_html_(self) -> str:
-        from crosscut.report.notebook import notebook_html
+        from crosscut.report import notebook_html
 
         parameters: Any = super()._repr_html_  # BaseEstimator's, a property in some versions
         shown = parameters() if callable(parameters) else str(parameters)

@@ -103,10 +103,10 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
     serial, final = rows_of(inner), rows_of(inner & (packed.tree_of == 0))
     parallel = np.full(n_levels, np.nan)
     seconds = float("nan")
-    if forest.levels is not None and "rows" in forest.levels:
-        counted = np.asarray(forest.levels["rows"], dtype=np.float64)[:n_levels]
+    if forest.work is not None and "rows" in forest.work:
+        counted = np.asarray(forest.work["rows"], dtype=np.float64)[:n_levels]
         parallel[: len(counted)] = counted
-        seconds = float(np.sum(forest.levels["seconds"]))
+        seconds = float(np.sum(forest.work["seconds"]))
     n, a = max(len(forest) - 1, 1), n_columns
     t_p = _seconds_per_sort(forest, n_columns)
     visited = float(np.nansum(parallel))

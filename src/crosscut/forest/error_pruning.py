@@ -105,4 +105,4 @@ def _prune(forest: Forest, packed: Packed, error: NDArray[np.float64]) -> Forest
         np.add.at(below, parents, below[nodes])
     roots = packed.node_start[:-1]
     inner[roots] &= error[roots] > below[roots]
-    return Forest(packed.cut(inner)[0], forest.levels)
+    return Forest(packed.cut(inner)[0], forest.work)

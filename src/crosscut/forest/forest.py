@@ -244,18 +244,19 @@ class Forest:
     ----------
     trees : sequence of Tree, or Packed
         One tree per task, one by one or packed end to end.
-    levels : mapping of str to array, optional
-        What the engine counted on each level of depth, such as ``bundles``, ``rows`` and ``seconds``.
+    work : mapping of str to array, optional
+        What the engine did on each level: ``bundles`` refined, ``rows`` visited, ``seconds`` spent and, where
+        rows are streamed, ``passes`` over them. What is not known level by level is left out.
     """
 
     def __init__(
-        self, trees: Sequence[Tree] | Packed, levels: Mapping[str, NDArray[Any]] | None = None
+        self, trees: Sequence[Tree] | Packed, work: Mapping[str, NDArray[Any]] | None = None
     ) -> None:
         if isinstance(trees, Packed):
             self.packed = trees
         else:
             self.__dict__["trees"] = tuple(trees)
-        self.levels = levels
+        self.work = work
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
@@ -274,6 +275,21 @@ class Forest:
 
         return Sharing.of(self.trees)
 
+    @property
+    def levels(self) -> dict[str, NDArray[np.int64]]:
+        """What the trees are like on each level, whichever engine grew them.
+
+        Nodes of the forest that have a test (``nodes``), ``forks`` among them, different ``tests``, and the
+        tests of all trees (``tree_tests``).
+        """
+        sharing = self.sharing
+        return {
+            "nodes": sharing.n_nodes,
+            "forks": sharing.n_forks,
+            "tests": sharing.n_tests,
+            "tree_tests": sharing.n_tree_nodes,
+        }
+
     def __len__(self) -> int:
         return len(self.trees) if "trees" in self.__dict__ else self.packed.n_trees
 
@@ -284,7 +300,7 @@ class Forest:
         return iter(self.trees)
 
     def __reduce__(self) -> tuple[type[Forest], tuple[Packed, Mapping[str, NDArray[Any]] | None]]:
-        return Forest, (self.packed, self.levels)
+        return Forest, (self.packed, self.work)
 
     def _repr_html_(self) -> str:
         from crosscut.forest.notebook import forest_html

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.forest.predict import HeldOut, Trees
+    from crosscut.forest.predict import Trees
     from crosscut.forest.tree import Tree
     from crosscut.tasks.growth import Criterion
 
@@ -141,14 +141,9 @@ def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[n
     return gain / gain.sum() if gain.sum() > 0 else gain
 
 
-def cut_leaves(trees: Trees, level: NDArray[np.int32], n_levels: int, held_out: HeldOut) -> NDArray[np.int32]:
-    """Node in which each held-out row ends, at each level: shape (n_levels, n_held_out)."""
-    return packed_of(trees).core.cut_leaves(level, n_levels, held_out.leaf, held_out.row_start)
-
-
 def cut(forest: Forest, level: NDArray[np.int32], at: int = 0) -> Forest:
     """Forest of the smaller trees of one level."""
-    return Forest(forest.packed.cut(level > at)[0], forest.levels)
+    return Forest(forest.packed.cut(level > at)[0], forest.work)
 
 
 def prune(

@@ -55,6 +55,7 @@ class Sharing:
     root: SharedNode
     n_trees: int
     f: NDArray[np.float64]  # the paper's f(i): how often a level's work is done, 1 to n_trees
+    n_tests: NDArray[np.int64]  # different tests on each level
     n_forks: NDArray[np.int64]  # forks on each level
     n_nodes: NDArray[np.int64]  # nodes of the forest with a test, on each level
     n_tree_nodes: NDArray[np.int64]  # nodes with a test, summed over the trees, on each level
@@ -79,6 +80,7 @@ class Sharing:
             root,
             len(trees),
             n_tests * len(trees) / np.maximum(n_tree_nodes, 1),
+            n_tests,
             n_forks,
             n_nodes,
             n_tree_nodes,

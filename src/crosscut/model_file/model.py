@@ -6,16 +6,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crosscut.model_file.container import ModelFileError, read_container, write_container
+from crosscut.data.array_file import ArrayFileError, read_arrays, write_arrays
 from crosscut.training.fit import fit_of
+from crosscut.training.stored import ModelFileError
 
 if TYPE_CHECKING:
     from os import PathLike
 
 _KINDS = {  # the module that writes and reads each kind of model
-    "TreeClassifier": "crosscut.model_file.tree_model",
-    "TreeRegressor": "crosscut.model_file.tree_model",
-    "RuleClassifier": "crosscut.model_file.rules",
+    "TreeClassifier": "crosscut.estimators.model_file",
+    "TreeRegressor": "crosscut.estimators.model_file",
+    "RuleClassifier": "crosscut.rules.model_file",
     "RelationalTreeClassifier": "crosscut.relational.model_file.trees",
     "RelationalTreeRegressor": "crosscut.relational.model_file.trees",
     "RelationalRuleClassifier": "crosscut.relational.model_file.rules",
@@ -61,7 +62,7 @@ def save_model(
     if not held_out:
         fit = replace(fit, validation=None)
     header, arrays = _kind(fit.learner).written(model, fit)
-    write_container(path, header, arrays)
+    write_arrays(path, header, arrays)
 
 
 def load_model(path: str | PathLike[str]) -> Any:
@@ -88,9 +89,11 @@ def load_model(path: str | PathLike[str]) -> Any:
 
 def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
     """Return the model in a file and the name of what it predicts."""
-    header, arrays = read_container(path)
     try:
+        header, arrays = read_arrays(path)
         model = _kind(header.get("model")).read(header, arrays)
+    except ArrayFileError as error:
+        raise ModelFileError(str(error)) from error
     except ModelFileError as error:
         raise ModelFileError(f"{str(path)!r}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:

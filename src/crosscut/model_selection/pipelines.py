@@ -127,7 +127,11 @@ class Transformed:
             found = [self._matrix(self._transform(trees[s], own)) for s, own in enumerate(rows)]
             first = np.cumsum([0, *map(len, rows)])
             places = [np.arange(*first[s : s + 2]) for s in range(len(rows))]
-            self.stacks[part] = np.concatenate(found), places
+            # training sets may get different numbers of columns; a tree never tests those it lacks
+            stack = np.zeros((first[-1], max(matrix.shape[1] for matrix in found)), np.float32)
+            for own, matrix in zip(places, found, strict=True):
+                stack[own, : matrix.shape[1]] = matrix
+            self.stacks[part] = stack, places
         return self.stacks[part]
 
     def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, Grove]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crosscut.forest.sharing import SharedNode
     from crosscut.training.fit import Fit
 
-MOST_BOXES = 60  # more make a picture too wide to read
+MAX_BOXES = 60  # more make a picture too wide to read
 
 
 def plot_forest(
@@ -26,7 +26,7 @@ def plot_forest(
     """Draw the final tree and the trees of the folds in one picture.
 
     A blue box is a test that the trees written on the way to it share; an orange square is a fork, where
-    trees that came together part, each way with the folds that take it.
+    trees that came together choose different tests, each way with the folds that take it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def plot_forest(
     depth = max_depth
     if depth is None:
         depth = max(tree.max_depth for tree in fit.forest)
-        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MOST_BOXES:
+        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MAX_BOXES:
             depth -= 1
     return draw(_box(fit, root, depth, agreed if collapse else {}), ax)
 
@@ -99,10 +99,10 @@ def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
         if not node.groups:
             box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
-            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "folded"
+            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "collapsed"
         elif size > 3:
             who = "one tree" if len(node.tasks) == 1 else "all agree"
-            box.text, box.kind = f"{who}:\n{size} nodes", "folded"
+            box.text, box.kind = f"{who}:\n{size} nodes", "collapsed"
         elif len(node.groups) == 1 and going == len(node.tasks):
             todo += _test(fit, box, node, 0, at)
         else:

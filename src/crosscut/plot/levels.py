@@ -56,10 +56,10 @@ def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw.
     """
-    levels = fit_of(model).forest.levels
-    if levels is None or "seconds" not in levels:
+    work = fit_of(model).forest.work
+    if work is None or "seconds" not in work:
         raise ValueError("the engine that grew these trees did not measure the time of levels")
-    seconds = np.asarray(levels["seconds"], dtype=float)
+    seconds = np.asarray(work["seconds"], dtype=float)
     ax = axes(ax, 6.4, 3.4)
     ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)
     ax.set_xlabel("level")

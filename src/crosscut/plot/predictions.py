@@ -12,7 +12,7 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_POINTS = 20_000  # a picture with more of them only takes longer
+MAX_POINTS = 20_000  # a picture with more of them only takes longer
 
 
 def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
@@ -29,7 +29,7 @@ def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
     if cv.classes is not None:
         raise ValueError("plot_predictions() is for numbers; plot_confusion() is for classes")
     given, actual = cv.decided, cv.y[cv.rows]
-    step = -(-len(actual) // MOST_POINTS)
+    step = -(-len(actual) // MAX_POINTS)
     given, actual = given[::step], actual[::step]
     ax = axes(ax, 4.6, 4.4)
     ax.scatter(given, actual, s=9, color=BLUE, alpha=max(0.08, min(0.6, 300 / len(actual))), linewidth=0)

@@ -12,7 +12,7 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CLASSES = 10
+MAX_CLASSES = 10
 
 
 def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
@@ -33,7 +33,7 @@ def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
     known = ~np.isnan(cv.values[:, 0])
     actual, given = cv.y[known], cv.values[known]
     ax = axes(ax, 4.6, 4.2)
-    frequent = np.argsort(-np.bincount(actual, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
+    frequent = np.argsort(-np.bincount(actual, minlength=len(classes)), kind="stable")[:MAX_CLASSES]
     drawn = [1] if len(classes) == 2 else sorted(frequent.tolist())
     for k in drawn:
         false, true, _ = roc_curve(actual == k, given[:, k])

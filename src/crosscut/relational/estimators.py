@@ -141,7 +141,7 @@ class RelationalTreeClassifier(RelationalTreeEstimator):
         Number of folds (stratified, in order), the database's own fold marks, a fold number per example (-1
         for none), or no cross-validation.
     step_limit : int
-        Maximum number of facts that may be looked at for one query and example; see `StepLimitWarning`.
+        Maximum number of facts looked at for one query and example; see `StepLimitWarning`.
     sharing : "parallel", "paper", "serial" or "uncached"
         All trees in one run, or one by one for comparison; see `Grower.grow`. The result is the same.
 

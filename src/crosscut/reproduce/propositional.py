@@ -116,7 +116,7 @@ def measure(concept: Concept, n_folds: int, *, seconds: float = 0.5) -> Measurem
 
 
 def _rows(forest: Forest) -> int:
-    return int(np.sum(forest.levels["rows"])) if forest.levels is not None else 0
+    return int(np.sum(forest.work["rows"])) if forest.work is not None else 0
 
 
 def _same(forest: Forest, apart: list[Forest]) -> bool:

@@ -52,11 +52,11 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     beam_width : int
         CN2: rules that are kept at each length. Each is extended by the best cut of every column and side.
     max_length : int, optional
-        Most conditions of a rule.
+        Maximum number of conditions per rule.
     min_coverage : float
-        Least number (weight) of rows that a rule covers.
+        Minimum number (weight) of rows per rule.
     significance : float, optional
-        CN2: level of the likelihood ratio test that a rule has to pass, for example 0.05.
+        CN2: level of the likelihood ratio test that a rule must pass, for example 0.05.
     optimization_passes : int
         RIPPER: how often all rules are optimised.
     class_weight : dict or "balanced", optional
@@ -124,16 +124,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         learning = Learning.of(self, data.target.n_classes, seed=seed)
         sets = learning.rule_sets(examples, trained, data.n_rows)
-        fit = Fit(
-            learner=type(self).__name__,
-            settings=self.get_params(deep=False),
-            schema=data.table.schema,
-            classes=data.classes,
-            target=data.name,
-            forest=sets,
-            grown=sets,
-            n_missing=data.n_missing,
-        )
+        fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)

@@ -133,7 +133,7 @@ class Examples(Rows):
             settings.greedy,
             settings.width,
             settings.max_length or 0,
-            settings.least_weight,
+            settings.min_weight,
             settings.significance,
             settings.unequal,
         )

@@ -57,14 +57,14 @@ class Ripper:
         The task's rows.
     grow_parts : sequence of int
         Rows to grow rules on: at first, and in each pass of optimisation.
-    least_weight : float
-        Least weight of the rows a rule covers.
+    min_weight : float
+        Minimum weight of the rows a rule covers.
     """
 
     examples: Searcher
     train: int
     grow_parts: tuple[int, ...]
-    least_weight: float
+    min_weight: float
 
     def learn(self) -> Generator[Request, Conditions, list[Conditions]]:
         """Learn rules class by class, from the rarest; the most frequent one needs none."""
@@ -89,7 +89,7 @@ class _OneClass:
     def __init__(self, ripper: Ripper, code: int, rows: int, n_possible: int) -> None:
         examples = ripper.examples
         self.examples = examples
-        self.least_weight = ripper.least_weight
+        self.min_weight = ripper.min_weight
         self.code = code
         self.rows = rows
         self.positive = rows & examples.of_class[code]
@@ -137,7 +137,7 @@ class _OneClass:
             rule = self.prune(conditions, uncovered & ~grow, self.precision)
             covered = rule.rows & uncovered
             right = total(covered & self.positive)
-            if right < self.least_weight or right <= total(covered & ~self.positive):
+            if right < self.min_weight or right <= total(covered & ~self.positive):
                 break
             length = self.length([*rules, rule])
             if length > shortest + SLACK:

@@ -28,11 +28,11 @@ class Settings:
     width : int
         Rules that are kept at each length.
     max_length : int or None
-        Most conditions of a rule.
-    least_weight : float
-        Least weight of the rows a rule covers.
+        Maximum number of conditions per rule.
+    min_weight : float
+        Minimum weight of the rows a rule covers.
     significance : float
-        Least likelihood ratio statistic of a rule; 0 for none.
+        Minimum likelihood ratio statistic of a rule; 0 for none.
     unequal : bool
         Also ask which category a nominal value is not.
     """
@@ -41,7 +41,7 @@ class Settings:
     greedy: bool = False
     width: int = 1
     max_length: int | None = None
-    least_weight: float = 1.0
+    min_weight: float = 1.0
     significance: float = 0.0
     unequal: bool = False
 

@@ -105,11 +105,12 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
         low = int(y.min())
         span = int(y.max()) - low + 1
         if span <= MANY_CODES:
-            counts = np.bincount(y - low, minlength=span)
+            offset = y.astype(np.int64) - low  # narrow integers may not hold the difference
+            counts = np.bincount(offset, minlength=span)
             present = np.flatnonzero(counts)
             code = np.zeros(span, np.int32)
             code[present] = np.arange(len(present), dtype=np.int32)
-            return (present + low).astype(y.dtype), code[y - low]
+            return (present + low).astype(y.dtype), code[offset]
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.int32)
 

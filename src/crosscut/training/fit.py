@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.training.streamed_set import StreamedSet
+    from crosscut.training.training_set import TrainingSet
     from crosscut.training.validation import Validation
 
 
@@ -70,6 +72,21 @@ class Fit:
     chosen_by: PruningTable | None = None
     n_missing: NDArray[np.int64] | None = None
 
+    @classmethod
+    def of(cls, model: Any, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:
+        """Return the fit of an estimator to a training set."""
+        known = {"grown": forest} | known
+        return cls(
+            learner=type(model).__name__,
+            settings=_parameters(model),
+            schema=data.schema,
+            classes=data.classes,
+            target=data.name,
+            n_missing=data.n_missing,
+            forest=forest,
+            **known,
+        )
+
     @property
     def final(self) -> Any:
         """The model trained on everything."""
@@ -109,6 +126,12 @@ class Fit:
         return self.validated("pruning_table_").pruning_table if self.chosen_by is None else self.chosen_by
 
 
+def _parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator; scikit-learn's own way takes as long as growing a small tree."""
+    fields = getattr(type(model), "__dataclass_fields__", None)
+    return model.get_params(deep=False) if fields is None else {name: getattr(model, name) for name in fields}
+
+
 def fit_of(fitted: Any) -> Fit:
     """Return the Fit of a fitted estimator; a Fit stays as it is."""
     if isinstance(fitted, Fit):
@@ -118,7 +141,7 @@ def fit_of(fitted: Any) -> Fit:
     return found
 
 
-class Validated:
+class Validated(property):
     """An attribute of an estimator that its cross-validation has the value of.
 
     Parameters
@@ -130,12 +153,11 @@ class Validated:
     """
 
     def __init__(self, of: str, doc: str) -> None:
+        super().__init__(self._value)
         self.of, self.__doc__ = of, doc
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
-        if estimator is None:
-            return self
+    def _value(self, estimator: Any) -> Any:
         return getattr(fit_of(estimator).validated(self.name), self.of)

@@ -19,12 +19,14 @@ from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
 from crosscut.tasks.fold_rule import FoldRule
+from crosscut.tasks.folds import check_trained
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
 from crosscut.training.stream_validation import StreamValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.schema import Schema
     from crosscut.engines.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
 
@@ -39,6 +41,7 @@ class StreamedSet:
     coding: Coding
     grids: Grids | None
     folds: FoldRule
+    name: str  # of what is predicted
     gather: bool = True
 
     @classmethod
@@ -56,7 +59,22 @@ class StreamedSet:
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
         grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted, centre=coding.centre)
-        return cls(model, stream, rows, coding, grids, folds)
+        return cls(model, stream, rows, coding, grids, folds, target)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.coding.schema
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes in sorted order; None for regression."""
+        return self.coding.classes
+
+    @property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Missing values of each column."""
+        return self.coding.n_missing
 
     def limits(self) -> tuple[Limits, ...]:
         """Limits of every task; shares of its rows become numbers."""
@@ -88,27 +106,25 @@ class StreamedSet:
         saved = None if checkpoint is None else checkpoint.load()
         state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
         trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
-        for task, tree in enumerate(trees):
-            if not tree.n_rows[0]:
-                raise ValueError(
-                    f"fold {task} holds out every row that has weight, which leaves none to train on; "
-                    "use fewer folds, or other groups"
-                )
+        check_trained(np.array([tree.n_rows[:1] > 0 for tree in trees]), ["number"])
         packed = Packed.of(trees)
-        levels = {
-            name: np.array([level[name] for level in state.levels])
-            for name in ("bundles", "rows", "tests", "passes", "seconds")
+        work = {
+            name: np.array([level[name] for level in state.work])
+            for name in ("bundles", "rows", "passes", "seconds")
         }
         if any(tree.subtrees for tree in state.trees):
-            del levels["rows"]  # those of gathered bundles are not counted level by level
+            del work["rows"]  # those of gathered bundles are not counted level by level
         sums = None
         if self.grids is not None or self.folds.n_folds:
             sums = self._leaf_sums(packed)
         if self.grids is not None and sums is not None:
             packed = with_values(packed, sums, self.grids, growth.criterion)
+        if self.classes is not None:
+            trained = packed.value[packed.node_start[:-1]] > 0
+            check_trained(trained[:, trained[0]], self.classes[trained[0]])
         if checkpoint is not None:
             checkpoint.remove()
-        return Forest(packed, levels), sums
+        return Forest(packed, work), sums
 
     def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
         """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""

@@ -46,17 +46,7 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
     grown = grow_trees(model, data, tasks)
-    fit = Fit(
-        learner=type(model).__name__,
-        settings=model.get_params(deep=False),
-        schema=data.table.schema,
-        classes=data.classes,
-        target=data.name,
-        forest=prune_each(model, grown),
-        grown=grown,
-        alpha=float(model.ccp_alpha),
-        n_missing=data.n_missing,
-    )
+    fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
     if tasks.n_tasks == 1:
         return fit
     fit = _validated(model, fit, partial(validate, data, tasks, n_jobs=model.n_jobs))
@@ -66,22 +56,10 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
 def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups: Any) -> Fit:
     """Train on data that is not held in memory."""
     data = StreamedSet.read(model, X, target, sample_weight, groups)
-    schema = data.coding.schema
-    model.n_features_in_ = len(schema)
-    model.feature_names_in_ = np.array(schema.names, dtype=object)
+    model.n_features_in_ = len(data.schema)
+    model.feature_names_in_ = np.array(data.schema.names, dtype=object)
     grown, sums = data.grow()
-    forest = prune_each(model, grown)
-    fit = Fit(
-        learner=type(model).__name__,
-        settings=model.get_params(deep=False),
-        schema=schema,
-        classes=data.coding.classes,
-        target=target,
-        forest=forest,
-        grown=grown,
-        alpha=float(model.ccp_alpha),
-        n_missing=data.coding.n_missing,
-    )
+    fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
     if not data.folds.n_folds:
         return fit
     fit = _validated(model, fit, lambda trees: data.validate(trees, sums if trees is grown else None))
@@ -140,4 +118,4 @@ def _pruned_by(table: PruningTable, rule: Any, forest: Forest) -> tuple[Forest, 
     node_alpha = pruning_paths(forest).node_alpha
     of_folds = math.sqrt(alpha * following) if alpha else 0.0
     at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
-    return Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.levels), alpha
+    return Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.work), alpha

@@ -19,6 +19,7 @@ from crosscut.training.parameters import is_integer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.schema import Schema
     from crosscut.tasks.growth import Limits
 
 
@@ -74,6 +75,11 @@ class TrainingSet:
         return self.table.schema.matrix(self.X)
 
     @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.table.schema
+
+    @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self.table.n_rows
@@ -115,5 +121,8 @@ class TrainingSet:
             if folds is None:
                 return Tasks.final(self.n_rows, limits)
             tasks = Tasks.from_folds(folds, limits=limits)
-        tasks.check(self.target)
+            # stratified folds leave every model rows of each class that has two or more
+            if self.target.weights is None and (codes is None or np.bincount(codes).min() > 1):
+                return tasks
+        tasks.check(self.target, classes=self.classes)
         return tasks

@@ -112,14 +112,9 @@ def test_a_derived_target_keeps_the_order_of_the_file(write):
 
 
 def test_several_keys(write):
-    database = Database.from_ace(
-        write(
-            KEYS,
-            app_kb="adv(a,b,pos). adv(b,a,neg). testid(a,b,2).",
-            app_s="predict(adv(+p,+p,-c)).",
-            app_bg="",
-        )
-    )
+    facts = "adv(a,b,pos). adv(b,a,neg). testid(a,b,2)."
+    prefix = write(KEYS, app_kb=facts, app_s="predict(adv(+p,+p,-c)).", app_bg="")
+    database = Database.from_ace(prefix)
     assert database.examples == [("a", "b"), ("b", "a")]
     assert database.keys.shape == (2, 2)
     assert database.key_types == ("p", "p")
@@ -190,7 +185,7 @@ def test_models_that_are_wrong(write, changes, error, message):
         (
             {"app_s": "predict(machine(+m,-a)). classes([ok,fix])."},
             TargetError,
-            "example 1 has class sendback, which is not among classes([ok,fix])",
+            "example 1 has class sendback, which is not one of classes([ok,fix])",
         ),
         (
             {"app_s": "tilde_mode(regression). predict(machine(+m,-a))."},
@@ -200,7 +195,7 @@ def test_models_that_are_wrong(write, changes, error, message):
         (
             {"app_s": "predict(machine(+m,+a))."},
             PrologError,
-            "exactly one argument has to be marked with '-'",
+            "exactly one argument must be marked with '-'",
         ),
         ({"app_bg": "p(X) :- worn(X,_), \\+ p(X)."}, PrologError, "cannot be stratified"),
     ],
@@ -288,5 +283,5 @@ def test_examples_to_be_predicted_are_listed():
     assert database.target is None
     assert ("machine", 2) not in database.relations
     assert database.relations["worn", 2].keyed
-    with pytest.raises(TargetError, match="examples have to have 1 keys each"):
+    with pytest.raises(TargetError, match="each example must have 1 keys"):
         Database.from_prolog(text, predict="machine(+m,-a)", examples=[(7, 8)])

@@ -146,13 +146,13 @@ def test_regression_is_chosen_for_floating_point_targets():
         (
             {"target": "machine.colour"},
             SchemaError,
-            "target names 'machine.colour'; it has to be 'table.column'",
+            "target names 'machine.colour'; it must be 'table.column'",
         ),
         ({"target": "engine.state"}, SchemaError, "there are machine, part"),
         (
             {"keys": {"part": "machine_id"}},
             SchemaError,
-            "keys names part.machine_id, but its values are not all diff",
+            "keys names part.machine_id, but its values are not all present",
         ),
         (
             {"links": {"part.wear": "machine.site"}},
@@ -166,7 +166,7 @@ def test_regression_is_chosen_for_floating_point_targets():
             "machine.site is missing for 1 of 3 examples (the first: 2)",
         ),
         ({"target": "machine.machine_id"}, SchemaError, "which is the key of machine"),
-        ({"classes": ["ok"]}, TargetError, "example 1 has class fix, which is not among classes([ok])"),
+        ({"classes": ["ok"]}, TargetError, "example 1 has class fix, which is not one of classes([ok])"),
         ({"regression": True}, SchemaError, "machine.state is not numeric"),
     ],
 )

@@ -70,15 +70,15 @@ def test_constants_of_every_kind_survive(tmp_path):
     ("change", "message"),
     [
         (lambda h: h.update(model="RelationalRuleOracle"), "this crosscut knows"),
-        (lambda h: h.update(classes=["pos", "pos"]), "different"),
+        (lambda h: h.update(classes=["pos", "pos"]), "distinct"),
         (lambda h: h.update(classes=[]), "no classes"),
         (lambda h: h.update(classes=["a", "b", "c"]), "wrong shape"),
         (lambda h: h["parameters"].update(more=1), "unknown"),
         (lambda h: h["parameters"].update(strategy="luck"), "luck"),
         (lambda h: h["parameters"].update(step_limit=0), "step limit"),
         (lambda h: h["tests"].__setitem__(0, []), "empty"),
-        (lambda h: h["tests"][0].__setitem__(0, ["p", [-99], False]), "no literal"),
-        (lambda h: h["tests"].clear(), "no test"),
+        (lambda h: h["tests"][0].__setitem__(0, ["p", [-99], False]), "not a literal"),
+        (lambda h: h["tests"].clear(), "not a test"),
         (lambda h: h.pop("signature"), "damaged"),
         (lambda h: h.pop("ordered"), "damaged"),
     ],
@@ -91,7 +91,7 @@ def test_forged_headers_are_refused(tmp_path, change, message):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("test", lambda a: a - 1, "no test"),
+        ("test", lambda a: a - 1, "not a test"),
         ("test", lambda a: a.astype(np.int64), "wrong type"),
         ("rule_start", lambda a: a + 1, "does not span"),
         ("held_out_said", lambda a: a * np.nan, "'held_out_said' is wrong"),

@@ -37,7 +37,7 @@ def test_the_tree_is_the_one_tilde_printed(tmp_path, form):
     prefix = write_machines(tmp_path, form)
     model = RelationalTreeClassifier(Bias.from_ace(prefix), cv=None).fit(Database.from_ace(prefix))
     assert [line.rstrip() for line in str(model).splitlines()] == TREES[form].splitlines()
-    assert model.tree_.training_accuracy == 1.0
+    assert all(correct == covered for _, correct, covered in model.tree_.leaves())
     assert (model.tree_.n_nodes, model.tree_.n_literals) == (2, 2)
     estimated = sum(n - correct + additional_errors(n, n - correct) for _, correct, n in model.tree_.leaves())
     assert estimated == pytest.approx(ESTIMATED_ERRORS, abs=1e-12)
@@ -163,7 +163,7 @@ def test_max_depth_and_minimal_cases_limit_the_tree():
 def test_what_growing_did_is_counted():
     growing = grower(*datasets.machines())
     forest = growing.grow()
-    assert forest.forks() == [1.0, 1.0]
+    assert [level.f for level in forest.levels] == [1.0, 1.0]
     assert forest.levels[0].bundles == 1
     assert forest.levels[0].nodes == 11
     apart = growing.grow("serial")

@@ -26,10 +26,15 @@ class Language:
         """Candidates after a path of tests, each chosen by its text; the path's goals stand before them."""
         path, goals = Path.root(self.queries), ()
         for text in chosen:
-            found = {self.text(goals, test): test for test in path.in_order(self.queries)}
+            found = {self.text(goals, test): test for test in self.refinements(path)}
             test = found[text]
             path, goals = test.path, goals + test.goals
-        return [self.text(goals, test) for test in path.in_order(self.queries)]
+        return [self.text(goals, test) for test in self.refinements(path)]
+
+    def refinements(self, path):
+        candidates = path.candidates(self.queries)
+        order = self.queries.store.order(candidates, path.ages)
+        return [path.extend(self.queries, candidates, number) for number in order]
 
     def text(self, before, test):
         whole = query_text((*before, *test.goals), self.signature)

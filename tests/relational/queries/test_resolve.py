@@ -70,7 +70,7 @@ def test_comparison_aliases_are_replaced(database):
 
 def test_inputs_of_a_rule_are_not_new_variables(database):
     assert texts(resolve(Bias.of(["light(+M,+-T)"]), database)) == ["light(+M,+T)"]
-    with pytest.raises(BiasError, match=r"argument 2 of light/2 has to be bound .*light\(M,T\) :- "):
+    with pytest.raises(BiasError, match=r"argument 2 of light/2 must be bound .*light\(M,T\) :- "):
         resolve(Bias.of(["light(+M,-T)"]), database)
 
 

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.relational.database.constants import Constants
     from crosscut.relational.database.materialize import Facts
     from crosscut.relational.language.settings import Settings
-    from crosscut.relational.language.terms import Constant, Term
+    from crosscut.relational.language.terms import Constant
 
 FOLD_MARKS = ("testid", "testnr")
 
@@ -81,9 +80,7 @@ def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -
     if models and bias.predict is None:
         _take_model_classes(database, facts, list(program.models), bias)
     elif bias.predict is None:
-        raise PrologError(
-            "the settings have no predict(target(+key,-class)), so it is not known what to learn"
-        )
+        raise PrologError("the settings have no predict(target(+key,-class)), so there is nothing to learn")
     else:
         _take_target(database, facts, bias, program, examples)
     database.folds = _take_folds(database, facts)
@@ -134,7 +131,7 @@ def _take_target(
     if examples is not None:
         listed = [each if isinstance(each, tuple) else (each,) for each in examples]
         if any(len(each) != len(key_columns) for each in listed):
-            raise TargetError(f"examples have to have {len(key_columns)} keys each, as {predict} says")
+            raise TargetError(f"each example must have {len(key_columns)} keys, as {predict} says")
         database.keys = np.stack(
             [database.constants.intern_all(column) for column in zip(*listed, strict=True)]
         )
@@ -180,16 +177,16 @@ def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
 
 def _take_folds(database: Database, facts: Facts) -> NDArray[np.int32] | None:
     """Fold marks stated as ``testid(Key, Fold)`` or ``testnr(Key, Fold)``."""
-    marks = None
-    for name in FOLD_MARKS:
-        stated = facts.pop((name, len(database.keys) + 1), None)
-        if stated is not None and marks is None:
-            marks = np.full(database.n_examples, -1, np.int32)
-            numbers = database.constants.numbers[stated[-1]]
-            place = {tuple(key): example for example, key in enumerate(database.keys.T.tolist())}
-            for key, number in zip(stated[:-1].T.tolist(), numbers.tolist(), strict=True):
-                if tuple(key) in place and number == number:  # noqa: PLR0124  # not NaN
-                    marks[place[tuple(key)]] = int(number)
+    tables = [facts.pop((name, len(database.keys) + 1), None) for name in FOLD_MARKS]
+    stated = next((table for table in tables if table is not None), None)
+    if stated is None:
+        return None
+    marks = np.full(database.n_examples, -1, np.int32)
+    numbers = database.constants.numbers[stated[-1]]
+    known = ~np.isnan(numbers)
+    fold_of = dict(zip(map(tuple, stated[:-1, known].T.tolist()), numbers[known].astype(int), strict=True))
+    for example, key in enumerate(map(tuple, database.keys.T.tolist())):
+        marks[example] = fold_of.get(key, -1)
     return marks
 
 
@@ -221,7 +218,9 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
     )
     if not files:
         raise FileNotFoundError(f"folds is {str(folder)!r}, a folder without numbered files")
-    place = {key: example for example, key in enumerate(_key_texts(database))}
+    texts = [term if isinstance(term, str) else term_text(term) for term in database.constants.terms]
+    keys = database.keys.T.tolist()
+    place = {tuple(texts[each] for each in key): example for example, key in enumerate(keys)}
     marks = np.full(database.n_examples, -1, np.int32)
     for fold, file in enumerate(files):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -236,13 +235,3 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
                 )
             marks[example] = fold
     return marks
-
-
-def _key_texts(database: Database) -> list[tuple[str, ...]]:
-    texts: dict[int, str] = {}
-
-    def text(key: int, constants: Constants = database.constants) -> str:
-        term: Term = constants.terms[key]
-        return texts.setdefault(key, term if isinstance(term, str) else term_text(term))
-
-    return [tuple(map(text, row)) for row in database.keys.T.tolist()]

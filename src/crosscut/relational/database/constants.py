@@ -54,7 +54,7 @@ class Constants:
         return np.fromiter((intern(term) for term in terms), np.int32)
 
     def id(self, term: Constant) -> int | None:
-        """Return the constant's id, or None if the database does not know it."""
+        """Return the constant's id, or None if the database does not contain it."""
         return self._ids.get(term)
 
     @property

@@ -140,7 +140,7 @@ class Database:
         marks = np.asarray(folds, np.int32)
         if marks.shape != (self.n_examples,):
             raise ValueError(
-                f"folds has shape {marks.shape}; one mark for each of {self.n_examples} examples is needed"
+                f"folds has shape {marks.shape}; it must have one mark for each of {self.n_examples} examples"
             )
         return replace(self, folds=marks)
 

@@ -13,7 +13,7 @@ from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.database.strata import components
 from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, schedule
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
-from crosscut.relational.language.terms import Compound, Term, Variable
+from crosscut.relational.language.terms import Compound, Term, Variable, predicate_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,24 +35,19 @@ class Derivation:
     constants: Constants
     facts: Facts
     rules: dict[Predicate, Rule] = field(default_factory=dict)
-    tests: dict[Predicate, list[Conjunction]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, database: Database) -> Derivation:
         """Return a derivation that starts with what a database holds."""
         facts = {predicate: relation.columns for predicate, relation in database.relations.items()}
-        tests = {predicate: list(rule.definition) for predicate, rule in database.rules.items()}
-        return cls(database.constants, facts, dict(database.rules), tests)
+        return cls(database.constants, facts, dict(database.rules))
 
     def derive(self, clauses: Sequence[Clause]) -> None:
         """Add what the clauses derive."""
         normalizer = Normalizer()
         for clause in clauses:
             # lists are opaque constants here, so a program's own member/2 is replaced by the built-in one
-            if not (
-                isinstance(clause.head, Compound)
-                and (clause.head.name, len(clause.head.args)) == ("member", 2)
-            ):
+            if clause.head is None or predicate_of(clause.head) != ("member", 2):
                 normalizer.add(clause)
         conjunctions = normalizer.conjunctions
         if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
@@ -107,11 +102,11 @@ class Derivation:
         """Return the conjunction with calls of rules replaced by their bodies."""
         options: list[list[tuple[Part, ...]]] = []
         for part in conjunction.parts:
-            bodies = self.tests.get(part.predicate) if part.kind == "relation" else None
-            if bodies is None:
+            rule = self.rules.get(part.predicate) if part.kind == "relation" else None
+            if rule is None:
                 options.append([(part,)])
                 continue
-            called = [_called(body, part) for body in bodies]
+            called = [_called(body, part) for body in rule.definition]
             if part.negated:
                 options.append([tuple(_negated(parts, part, conjunction) for parts in called)])
             else:
@@ -144,7 +139,6 @@ class Derivation:
             _, left, _ = schedule(body.parts, needed, head)
             if left:
                 raise body.error(f"the variable {_unbound(body, needed)} is never bound")
-        self.tests[name, arity] = bodies
         goals = tuple(self._goals(body, head) for body in bodies)
         self.rules[name, arity] = Rule(
             name,

@@ -11,7 +11,15 @@ from crosscut.relational.database.constants import Constants
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import distinct_facts
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
-from crosscut.relational.language.terms import Compound, Term, Variable, is_ground, term_text
+from crosscut.relational.language.terms import (
+    Compound,
+    Term,
+    Variable,
+    is_ground,
+    name_and_args,
+    predicate_of,
+    term_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +64,7 @@ class Program:
                 if head is not None:
                     self.clauses.append(clause)
                 continue
-            name, args = (head, ()) if isinstance(head, str) else (head.name, head.args)
+            name, args = name_and_args(head)
             if (
                 len(args) == 1
                 and name in {"begin", "end"}
@@ -123,7 +131,7 @@ class Program:
         keyed = set(self.in_models)
         while True:
             new = {
-                _predicate(clause.head)
+                predicate_of(clause.head)
                 for clause in self.clauses
                 if clause.head is not None and clause.body is not None and _calls(clause.body) & keyed
             } - keyed
@@ -139,17 +147,13 @@ class Program:
         self.clauses = [with_key(clause, keyed) for clause in self.clauses]
 
 
-def _predicate(term: Term) -> Predicate:
-    return (term.name, len(term.args)) if isinstance(term, Compound) else (str(term), 0)
-
-
 _CONTROL = {(",", 2), (";", 2), ("->", 2), ("\\+", 1), ("not", 1), ("forall", 2)}
 
 
 def _calls(body: Term) -> set[Predicate]:
-    if isinstance(body, Compound) and _predicate(body) in _CONTROL:
+    if isinstance(body, Compound) and predicate_of(body) in _CONTROL:
         return set().union(*(_calls(argument) for argument in body.args))
-    return {_predicate(body)}
+    return {predicate_of(body)}
 
 
 def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
@@ -157,15 +161,14 @@ def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
     key = Variable("Key")
 
     def place(term: Term) -> Term:
-        if isinstance(term, Compound) and _predicate(term) in _CONTROL:
+        if isinstance(term, Compound) and predicate_of(term) in _CONTROL:
             return Compound(term.name, tuple(place(argument) for argument in term.args))
-        if _predicate(term) in keyed:
-            return Compound(
-                *((term.name, (key, *term.args)) if isinstance(term, Compound) else (str(term), (key,)))
-            )
+        if predicate_of(term) in keyed:
+            name, args = name_and_args(term)
+            return Compound(name, (key, *args))
         return term
 
-    if clause.head is None or _predicate(clause.head) not in keyed:
+    if clause.head is None or predicate_of(clause.head) not in keyed:
         return clause
     head = place(clause.head)
     assert isinstance(head, Compound)

@@ -75,7 +75,7 @@ def _split(text: str, argument: str, tables: _Tables) -> tuple[str, str]:
             if table not in tables
             else ", ".join(f"{table}.{name}" for name in tables[table])
         )
-        raise SchemaError(f"{argument} names {text!r}; it has to be 'table.column', and there are {known}")
+        raise SchemaError(f"{argument} names {text!r}; it must be 'table.column', and there are {known}")
     return table, column
 
 
@@ -124,9 +124,7 @@ def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
     for table, column in keys.items():
         _split(f"{table}.{column}", "keys", tables)
         if not tables[table][column].is_unique:
-            raise SchemaError(
-                f"keys names {table}.{column}, but its values are not all different and present"
-            )
+            raise SchemaError(f"keys names {table}.{column}, but its values are not all present and distinct")
     for table, content in tables.items():
         likely = (f"{table}_id", f"{table}id", f"id_{table}", "id")
         names = {name.lower(): name for name in content}
@@ -146,7 +144,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
         if primary.setdefault(other, other_column) != other_column:
             raise SchemaError(f"links refers to {end!r}, but the key of {other} is {primary[other]!r}")
         if not tables[other][other_column].is_unique:
-            raise SchemaError(f"links refers to {end!r}, whose values are not all different and present")
+            raise SchemaError(f"links refers to {end!r}, whose values are not all present and distinct")
         found[table][column] = other
     for table, content in tables.items():
         for column in content:

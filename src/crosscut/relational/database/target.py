@@ -32,7 +32,7 @@ def class_codes(
         first = unknown[0]
         raise TargetError(
             f"example {database.example_text(first)} has class {constants.text(int(values[first]))}, "
-            f"which is not among classes({term_text(classes)})"
+            f"which is not one of classes({term_text(classes)})"
         )
     return classes, np.array([codes[value] for value in values.tolist()], np.int32)
 

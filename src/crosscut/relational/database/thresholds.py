@@ -102,7 +102,7 @@ def column_thresholds(
     column : int
         The argument.
     n : int
-        Most thresholds wanted.
+        Maximum number of thresholds.
     method : "equal_freq", "equal_width" or "entropy"
         Equal numbers of facts between thresholds; equal distances; or best-first splits that reduce the
         entropy of the examples' classes (the variance of their targets). The first two never look at the

@@ -12,7 +12,7 @@ from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.modes import Discretization, Literal, Mode, Var
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
 from crosscut.relational.language.settings import DISCRETIZATIONS, HEURISTICS, PRUNINGS, Settings
-from crosscut.relational.language.terms import Compound, Term, Variable, term_text
+from crosscut.relational.language.terms import Compound, Term, Variable, name_and_args, term_text
 
 if TYPE_CHECKING:
     import os
@@ -97,7 +97,7 @@ def _read(clause: Clause, draft: _Draft) -> None:
     if clause.body is not None or not isinstance(head, (Compound, str)):
         _warn(draft, clause, "is a clause, not a setting, and is ignored")
         return
-    name, args = (head, ()) if isinstance(head, str) else (head.name, head.args)
+    name, args = name_and_args(head)
     try:
         known = _read_setting(name, args, draft)
     except PrologError as error:

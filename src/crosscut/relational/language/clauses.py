@@ -19,6 +19,8 @@ from crosscut.relational.language.terms import (
     Variable,
     indicator,
     is_ground,
+    name_and_args,
+    predicate_of,
     substituted,
     term_text,
     variables,
@@ -101,9 +103,7 @@ class Normalizer:
     def add(self, clause: Clause) -> None:
         """Take in one clause."""
         assert clause.head is not None
-        name, head = (
-            (clause.head, ()) if isinstance(clause.head, str) else (clause.head.name, clause.head.args)
-        )
+        name, head = name_and_args(clause.head)
         for argument in head:
             _check_argument(argument, clause, clause.head)
         bodies: list[list[Part]] = [[]]
@@ -183,7 +183,7 @@ def _check_argument(argument: Term, clause: Clause, literal: Term) -> None:
         what = (
             "a list with variables"
             if isinstance(argument, tuple)
-            else f"the function symbol {indicator(argument)}"
+            else f"the function symbol {indicator(*predicate_of(argument))}"
         )
         raise _error(
             clause, f"{what} in '{term_text(literal)}' is not supported; arguments are constants or variables"
@@ -200,7 +200,7 @@ def _part(term: Term, clause: Clause) -> Part:
     if not isinstance(term, Compound):
         raise _error(clause, f"{term_text(term)} is not a goal")
     if f"{term.name}/{len(term.args)}" in UNSUPPORTED:
-        raise _error(clause, f"{indicator(term)} is not supported")
+        raise _error(clause, f"{indicator(*predicate_of(term))} is not supported")
     if len(term.args) == 2:
         if term.name in ORDERINGS:
             for side in term.args:

@@ -89,7 +89,7 @@ def _generator(head: Term) -> Generator:
     listed = names if isinstance(names, tuple) else (names,)
     found = [item.name for item in listed if isinstance(item, Variable)]
     if len(found) != len(listed):
-        raise PrologError(f"#({term_text(head)}, ...): before ':' only variables and limits may stand")
+        raise PrologError(f"#({term_text(head)}, ...): only variables and limits may come before ':'")
     return Generator(tuple(found), goal, max_values)
 
 
@@ -130,14 +130,14 @@ def _argument(term: Term, goal: Compound, fresh: Iterator[int]) -> Argument:
     if is_ground(term):
         return Const(term)
     raise PrologError(
-        f"argument {term_text(term)} of {term_text(goal)} is none of +X, -X, +-X, X, #, #[...] or a constant"
+        f"argument {term_text(term)} of {term_text(goal)} is not +X, -X, +-X, X, #, #[...] or a constant"
     )
 
 
 def _constants(items: tuple[Term, ...], goal: Compound) -> tuple[Constant, ...]:
     found = tuple(item for item in items if not isinstance(item, Variable))
     if len(found) != len(items):
-        raise PrologError(f"#{term_text(items)} in {term_text(goal)} may list constants only")
+        raise PrologError(f"#{term_text(items)} in {term_text(goal)} can only list constants")
     return found
 
 
@@ -189,7 +189,7 @@ def predict_from_term(term: Term) -> tuple[Literal, TypeNames]:
     mode, _, types = warmode_from_term(term)
     (literal,) = mode.literals
     if sum(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args) != 1:
-        raise PrologError(f"predict({term_text(term)}): exactly one argument has to be marked with '-'")
+        raise PrologError(f"predict({term_text(term)}): exactly one argument must be marked with '-'")
     return literal, types
 
 

@@ -144,7 +144,7 @@ def _clause(term: Term, line: int, source: str) -> Clause:
     if isinstance(term, Compound) and term.name == "-->":
         raise PrologError(f"{source}, line {line}: a grammar rule (-->) is not supported")
     if head is not None and not isinstance(head, (Compound, str)):
-        raise PrologError(f"{source}, line {line}: the head of a clause has to be an atom or a compound term")
+        raise PrologError(f"{source}, line {line}: the head of a clause must be an atom or a compound term")
     return Clause(head, None if body == "true" else body, line)
 
 

@@ -25,11 +25,11 @@ class Settings:
     heuristic : "gain", "gainratio", "gini" or "variance"
         Quality of a test. TILDE's ``eucl`` is "variance".
     minimal_cases : int
-        Examples that each branch needs at least.
+        Minimum number of examples per branch.
     accuracy : float
-        A node whose majority class has at least this share becomes a leaf.
+        A node becomes a leaf if its majority class has at least this share.
     ftest : float
-        Significance level a regression split has to reach.
+        Significance level that a regression split must reach.
     pruning : "c45", "safe", "m5" or "none"
         Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
         error.
@@ -41,7 +41,7 @@ class Settings:
     m_estimate : float or None
         Weight of the prior in the class probabilities of a leaf.
     max_depth : int or None
-        Longest path from the root, in tests.
+        Maximum depth of a tree, in tests.
     max_lookahead : int
         Literals that lookahead may add to one test.
     exhaustive_lookahead : int
@@ -82,6 +82,6 @@ class Settings:
             ("discretize", self.discretize, DISCRETIZATIONS),
         ):
             if value not in known:
-                raise ValueError(f"{name} is {value!r}; it has to be one of {', '.join(known)}")
+                raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
         if self.minimal_cases < 1:
-            raise ValueError(f"minimal_cases is {self.minimal_cases}; it has to be at least 1")
+            raise ValueError(f"minimal_cases is {self.minimal_cases}; it must be at least 1")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import crosscut
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.header import plain_parameters, set_parameters
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.language.prolog import PrologError, read_term
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.language.terms import Variable, term_text
 from crosscut.relational.queries.tree import Signature
+from crosscut.training.stored import ModelFileError, plain_parameters, set_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,11 +70,11 @@ def read_language(header: dict[str, Any], model: Any) -> tuple[Signature, list[T
         raise ModelFileError(f"the step limit is {limit!r}")
     classes = tuple(map(_read_constant, header["classes"]))
     if len(set(classes)) < len(classes):
-        raise ModelFileError("the classes are not different from each other")
+        raise ModelFileError("the classes are not distinct")
     constants = Constants()
     n_constants = len(header["constants"])
     if constants.intern_all(map(_read_constant, header["constants"])).tolist() != list(range(n_constants)):
-        raise ModelFileError("the constants are not different from each other")
+        raise ModelFileError("the constants are not distinct")
     signature = _signature(header, constants)
     tests = [tuple(_goal(stored, len(constants)) for stored in test) for test in header["tests"]]
     if not all(tests):
@@ -104,10 +103,10 @@ def _read_constant(stored: Any) -> Constant:
         try:
             term = read_term(stored[0])
         except (PrologError, RecursionError) as error:
-            raise ModelFileError(f"the constant {stored[0]!r} is no term") from error
+            raise ModelFileError(f"the constant {stored[0]!r} is not a term") from error
         if not isinstance(term, Variable):
             return term
-    raise ModelFileError(f"{stored!r} is no constant")
+    raise ModelFileError(f"{stored!r} is not a constant")
 
 
 def _signature(header: dict[str, Any], constants: Constants) -> Signature:
@@ -137,7 +136,7 @@ def _is_count(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ModelFileError(f"{value!r} is no name")
+        raise ModelFileError(f"{value!r} is not a name")
     return value
 
 
@@ -145,5 +144,5 @@ def _goal(stored: Any, n_constants: int) -> Goal:
     name, args, negated = stored
     sound = isinstance(args, list) and len(args) <= 64 and isinstance(negated, bool)
     if not sound or not all(_is_count(a) or (type(a) is int and -n_constants <= a < 0) for a in args):
-        raise ModelFileError(f"{stored!r} is no literal")
+        raise ModelFileError(f"{stored!r} is not a literal")
     return Goal(_text(name), tuple(args), negated)

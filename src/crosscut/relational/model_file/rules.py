@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.rules import check_types, conditions_of, need, read_fit, rule_arrays
 from crosscut.relational.model_file.language import give_fit, read_language, written_language
 from crosscut.relational.rules.estimator import RelationalRuleClassifier
 from crosscut.rules.learning import check_parameters
+from crosscut.rules.model_file import conditions_of, read_fit, rule_arrays
+from crosscut.training.stored import ModelFileError, check_types, need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,10 +33,10 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationalR
     signature, tests, classes = read_language(header, model)
     check_parameters(model)
     if classes is None:
-        raise ModelFileError("the rules are damaged: there are no classes")
+        raise ModelFileError("the model is damaged: there are no classes")
     check_types(arrays, {"test": np.int32})
     numbers = arrays["test"]
-    need(numbers.ndim == 1 and np.all((numbers >= 0) & (numbers < len(tests))), "a condition is no test")
+    need(numbers.ndim == 1 and np.all((numbers >= 0) & (numbers < len(tests))), "a condition is not a test")
     conditions = [tests[number] for number in numbers]
     target = signature.predicted
     fit = read_fit(model, header, arrays, conditions, schema=signature, classes=classes, target=target)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError
 from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut.relational.language.settings import Settings
 from crosscut.relational.model_file.language import give_fit, read_language, written_language
@@ -16,6 +15,7 @@ from crosscut.relational.queries.growth import Level, RelationalForest
 from crosscut.relational.queries.tree import Node, RelationalTree
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import Fit
+from crosscut.training.stored import ModelFileError, read_held_out, spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,6 @@ _TYPES = {
     "node_start": np.int64,
     "test": np.int32,
     "no": np.int32,
-    "n_variables": np.int32,
     "prediction": np.float64,
     "statistics": np.float64,
 }
@@ -51,7 +50,6 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], Arrays]:
         "node_start": np.cumsum([0, *map(len, nodes)]).astype(np.int64),
         "test": np.array([tests[node.test] if node.test else -1 for node in flat], np.int32),
         "no": np.array([number for tree in nodes for number in _no_branches(tree)], np.int32),
-        "n_variables": np.array([node.n_variables for node in flat], np.int32),
         "prediction": np.array([node.prediction for node in flat], np.float64),
         "statistics": np.array([node.statistics for node in flat], np.float64),
     }
@@ -99,17 +97,16 @@ def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | R
 
 
 def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> list[Node]:
-    start, test, no, n_variables, prediction, statistics = (arrays[name] for name in _TYPES)
+    start, test, no, prediction, statistics = (arrays[name] for name in _TYPES)
     n = len(test)
     sound = (
         all(arrays[name].dtype == kind for name, kind in _TYPES.items())
-        and start.ndim == test.ndim == no.ndim == n_variables.ndim == prediction.ndim == 1
+        and start.ndim == test.ndim == no.ndim == prediction.ndim == 1
         and statistics.shape == (n, n_classes or 3)
-        and len(no) == len(n_variables) == len(prediction) == n
-        and _spans(start, n)
+        and len(no) == len(prediction) == n
+        and spans(start, n)
         and bool(np.all(np.diff(start) > 0))
         and bool(np.all((test >= -1) & (test < len(tests))))
-        and bool(np.all((n_variables >= 0) & (n_variables < 1 << 16)))
         and bool(np.all(np.isfinite(prediction)))
         and bool(np.all(np.isfinite(statistics)))
         and (not n_classes or bool(np.all((prediction >= 0) & (prediction < n_classes))))
@@ -128,15 +125,14 @@ def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> lis
                 continue
             branch = int(no[begin + i])
             if not i + 1 < branch < end - begin:
-                raise ModelFileError("a branch leads nowhere")
+                raise ModelFileError("a branch leads to no node")
             depth[i] = 1 + max(depth[i + 1], depth[branch])
             if depth[i] > MAX_DEPTH:
                 raise ModelFileError(f"a tree is deeper than {MAX_DEPTH}")
             parents[i + 1] += 1
             parents[branch] += 1
-            own, yes = tests[test[begin + i]], nodes[-1]
-            below = nodes[end - begin - 1 - branch]
-            nodes.append(Node(counts, mean, own, int(n_variables[begin + i]), yes, below))
+            below = nodes[-1], nodes[end - begin - 1 - branch]
+            nodes.append(Node(counts, mean, tests[test[begin + i]], *below))
         if parents != [0, *[1] * (end - begin - 1)]:
             raise ModelFileError("a node is not the branch of exactly one other")
         roots.append(nodes[-1])
@@ -148,29 +144,9 @@ def _validation(
 ) -> RelationalValidation | None:
     if "y" not in arrays:
         return None
-    rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
-    y = arrays["y"]
-    sound = (
-        y.ndim == rows.ndim == start.ndim == leaf.ndim == 1
-        and rows.dtype == start.dtype == np.int64
-        and leaf.dtype == np.int32
-        and y.dtype == (np.float64 if classes is None else np.int32)
-        and len(start) == len(trees) + 1
-        and len(rows) == len(leaf) == len(np.unique(rows))
-        and _spans(start, len(rows))
-        and bool(np.all((rows >= 0) & (rows < len(y))))
-        and bool(np.all(np.isfinite(y)))
-        and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
-    )
-    if not sound:
-        raise ModelFileError("the held-out examples are damaged")
-    for tree, (begin, end) in zip(trees, pairwise(start), strict=True):
-        is_leaf = np.array([node.is_leaf for node in tree.root.walk()])
-        own = leaf[begin:end]
-        if not np.all((own >= 0) & (own < len(is_leaf))) or not is_leaf[own].all():
-            raise ModelFileError("a held-out example is in no leaf")
-    return RelationalValidation(trees, rows, start, leaf=leaf, y=y, classes=classes, m=m)
-
-
-def _spans(start: NDArray[Any], end: int) -> bool:
-    return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
+    is_leaf = [np.array([node.is_leaf for node in tree.root.walk()]) for tree in trees]
+    held_out, y = read_held_out(arrays, is_leaf, classes)
+    if len(np.unique(held_out.rows)) < len(held_out.rows):
+        raise ModelFileError("an example is held out twice")
+    rows, start = held_out.rows, held_out.row_start
+    return RelationalValidation(trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, m=m)

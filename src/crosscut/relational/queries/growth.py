@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Level:
     nodes : int
         Nodes of single trees that they stand for.
     tests : int
-        Different tests chosen, summed over the bundles; the paper's f is ``tests / bundles``.
+        Different tests chosen, summed over the bundles.
     candidates : int
         Candidate tests looked at, summed over the bundles. What may follow a test by lookahead is one only
         where the test holds for enough examples.
@@ -47,6 +48,11 @@ class Level:
     nodes: int
     tests: int
     candidates: int
+
+    @property
+    def f(self) -> float:
+        """The paper's f: different tests per bundle."""
+        return self.tests / self.bundles
 
 
 class RelationalForest:
@@ -58,8 +64,8 @@ class RelationalForest:
         How the trees were grown and pruned.
     levels : tuple of Level
         What growing did, level by level.
-    n_evaluations, n_steps, n_components : int
-        (component, example) pairs searched, facts looked at, different components of queries.
+    n_evaluations : int
+        (component, example) pairs searched.
     limit_hits : tuple of (str, int)
         Queries and examples for which the search was given up.
     held_out : float array of shape (n_examples,)
@@ -83,7 +89,7 @@ class RelationalForest:
         self.held_out_leaves: NDArray[np.int32] = np.full(n, -1, np.int32)
         self.levels: tuple[Level, ...] = ()
         self.limit_hits: tuple[tuple[str, int], ...] = ()
-        self.n_evaluations = self.n_steps = self.n_components = 0
+        self.n_evaluations = 0
 
     @classmethod
     def of(
@@ -95,6 +101,17 @@ class RelationalForest:
         forest.levels = levels
         return forest
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the trees in place of the core's objects that they are made from."""
+        made: dict[str, Any] = {
+            "trees": self.trees,
+            "pruned": self.pruned,
+            "_grown": [],
+            "_pruned": [],
+            "_facts": None,
+        }
+        return {**vars(self), **made}
+
     @cached_property
     def trees(self) -> tuple[RelationalTree, ...]:
         """The trees as grown."""
@@ -105,27 +122,14 @@ class RelationalForest:
         """The trees after pruning."""
         return tuple(self._tree(forest, number) for forest, number in self._pruned)
 
-    def forks(self) -> list[float]:
-        """Return the paper's f: different tests per bundle, level by level."""
-        return [level.tests / level.bundles for level in self.levels]
-
     def add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
         """Add trees of the core, as grown and pruned, and what they cost."""
         self._grown += [(forest, number) for number in range(len(forest))]
         self._pruned += [(pruned, number) for number in range(len(pruned))]
-        rows = [list(level) for level in forest.levels]
-        for i, level in enumerate(self.levels):
-            before = (level.bundles, level.nodes, level.tests, level.candidates)
-            rows[i : i + 1] = [
-                [a + b for a, b in zip(before, rows[i] if i < len(rows) else [0] * 4, strict=True)]
-            ]
-        self.levels = tuple(Level(*row) for row in rows)
-        store = queries.store
-        self.n_evaluations += store.n_evaluations
-        self.n_steps += store.n_steps
-        self.n_components += store.n_components
-        hits = [(query_text(queries.goals(c), self._signature), e) for c, e in store.limit_hits]
-        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *hits]))
+        both = zip_longest(map(astuple, self.levels), forest.levels, fillvalue=(0, 0, 0, 0))
+        self.levels = tuple(Level(*(a + b for a, b in zip(*pair, strict=True))) for pair in both)
+        self.n_evaluations += queries.store.n_evaluations
+        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *limit_hits(queries, self._signature)]))
 
     def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
         tests, no, predictions, statistics = forest.tree(number)
@@ -136,9 +140,8 @@ class RelationalForest:
             if tests[i] < 0:
                 nodes[i] = Node(counts, prediction)
                 continue
-            literals, n_variables = forest.test(tests[i])
-            goals, before = self._facts.goals(literals), self._facts.n_fixed + n_variables
-            nodes[i] = Node(counts, prediction, goals, before, nodes[i + 1], nodes[no[i]])
+            goals = self._facts.goals(forest.test(tests[i])[0])
+            nodes[i] = Node(counts, prediction, goals, nodes[i + 1], nodes[no[i]])
         assert nodes[0] is not None
         return RelationalTree(nodes[0], self._signature, self._target.classes)
 
@@ -197,7 +200,7 @@ class Grower:
             The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
         """
         if sharing not in SHARINGS:
-            raise ValueError(f"sharing is {sharing!r}; it has to be one of {', '.join(SHARINGS)}")
+            raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
         settings, facts = self.settings, self.queries.facts
         tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
@@ -227,11 +230,16 @@ class Grower:
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
-                found = leaves[0] >= 0
+                found = leaves >= 0
                 mine = self.order[found]
-                result.held_out[mine] = self.target.predictions(predictions[0][found])
-                result.held_out_leaves[mine] = leaves[0][found]
+                result.held_out[mine] = self.target.predictions(predictions[found])
+                result.held_out_leaves[mine] = leaves[found]
         return result
+
+
+def limit_hits(queries: Queries, signature: Signature) -> list[tuple[str, int]]:
+    """Return the queries, as text, and the examples for which the search was given up."""
+    return [(query_text(queries.goals(part), signature), example) for part, example in queries.limit_hits]
 
 
 def signature_of(facts: Facts, language: Language) -> Signature:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Questions:
-    """Goals of a model, asked of a database that need not be the one it was learnt from.
+    """Goals of a model, asked of a database which need not be the one it was learnt from.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ class Queries:
     language : Language, optional
         What tests are made of; needed for candidates only.
     step_limit : int
-        Most steps (facts looked at) that may be spent on one query and example. A query that takes more
+        Maximum number of steps (facts looked at) for one query and example. A query that takes more
         counts as false there, and is listed in `limit_hits`.
     order : int array of shape (n_examples,), optional
         Bit ``i`` of a set of examples is example ``order[i]`` of the database; by default example ``i``.

@@ -22,15 +22,12 @@ class Test:
         Its literals over the path's variables: the fixed ones, then those of earlier tests, then new ones.
     query : int
         Number of the part of the query that they are in: where the path holds, the test does if this does.
-    source : int
-        Number of the bias' mode it was made from.
     path : Path
         The path with the test.
     """
 
     goals: tuple[Goal, ...]
     query: int
-    source: int
     path: Path
 
 
@@ -69,14 +66,9 @@ class Path:
         """Return the tests that may be added; ``candidates.queries`` are their queries."""
         return queries.store.candidates(list(self.components))
 
-    def in_order(self, queries: Queries) -> list[Test]:
-        """Return the tests that may be added, in the order in which they are generated."""
-        candidates = self.candidates(queries)
-        return [self.extend(queries, candidates, i) for i in queries.store.order(candidates, self.ages)]
-
     def extend(self, queries: Queries, candidates: _core.Candidates, number: int) -> Test:
         """Add the candidate of the given number."""
-        source, literals, positions, new_types, query, parts, places = queries.store.test(candidates, number)
+        _, literals, positions, new_types, query, parts, places = queries.store.test(candidates, number)
         n_old = len(self.variables)
         by_place = {place: i for i, place in enumerate(self.variables)}
         # the core's local variables: those of the joined components, one after the other, then new ones
@@ -97,4 +89,4 @@ class Path:
         variables += [(len(kept) + part, place) for part, place in places[len(local) :]]
         goals = queries.facts.goals(literals, numbers)
         components = (*(self.components[i] for i in kept), *parts)
-        return Test(goals, query, source, Path(components, tuple(variables)))
+        return Test(goals, query, Path(components, tuple(variables)))

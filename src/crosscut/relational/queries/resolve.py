@@ -126,7 +126,7 @@ class _Resolver:
                 argument = literal.args[position]
                 if isinstance(argument, Var) and argument.mark == "-":
                     raise BiasError(
-                        f"argument {position + 1} of {rule.indicator} has to be bound before the test "
+                        f"argument {position + 1} of {rule.indicator} must be bound before the test "
                         f"({rule.text}); write +, a constant or # instead of -"
                     )
         if rule is not None or predicate in database.relations or predicate in self.missing:

@@ -30,8 +30,6 @@ class Node:
     test : tuple of Goal
         The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's
         fixed ones, then new ones test by test; those of a test are visible in its *yes* branch only.
-    n_variables : int
-        Variables that are in use before this test.
     yes, no : Node or None
         The branches.
     """
@@ -39,7 +37,6 @@ class Node:
     statistics: tuple[float, ...]
     prediction: float
     test: tuple[Goal, ...] = ()
-    n_variables: int = 0
     yes: Node | None = None
     no: Node | None = None
 
@@ -190,9 +187,3 @@ class RelationalTree:
             (self.classes[int(leaf.prediction)], leaf.statistics[int(leaf.prediction)], sum(leaf.statistics))
             for leaf in self.root.leaves()
         ]
-
-    @property
-    def training_accuracy(self) -> float:
-        """Share of the training examples that the tree classifies as they are."""
-        leaves = self.leaves()
-        return sum(float(correct) for _, correct, _ in leaves) / sum(covered for _, _, covered in leaves)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from crosscut.relational.queries.growth import limit_hits
 from crosscut.relational.queries.prediction import Questions
-from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
@@ -50,7 +50,7 @@ class RelationalRuleClassifier(RuleEstimator):
     cv : int, "marks", array-like or None
         As for ``RelationalTreeClassifier``.
     step_limit : int
-        Most facts that may be looked at for one query and example.
+        Maximum number of facts looked at for one query and example.
     random_state : int
         Chooses the examples RIPPER prunes on.
 
@@ -113,16 +113,14 @@ class RelationalRuleClassifier(RuleEstimator):
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.y, data.classes)
         self.fit_ = data.fit(self, sets, sets, validation)
-        queries = examples.queries
-        hits = [(query_text(queries.goals(c), data.signature), example) for c, example in queries.limit_hits]
-        data.warn_of_limit(hits, self.step_limit)
+        data.warn_of_limit(limit_hits(examples.queries, data.signature), self.step_limit)
         return self
 
     @property
     def tree_(self) -> RelationalTree:
         """The final decision list as a tree."""
         if not self.rules_.ordered:
-            raise AttributeError("rules that vote are no tree; ordered=True learns a decision list, which is")
+            raise AttributeError("rules that vote are not a tree; a decision list is (ordered=True)")
         return as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:

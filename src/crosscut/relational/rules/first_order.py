@@ -37,9 +37,7 @@ def as_tree(rules: RuleSet, signature: Signature, classes: tuple[Any, ...]) -> R
     for rule in reversed(rules.rules):
         totals = tuple(a + b for a, b in zip(rule.totals, node.statistics, strict=True))
         leaf = Node(rule.totals, float(rule.code))
-        node = Node(
-            totals, float(np.argmax(totals)), goals_of(rule.conditions), signature.n_fixed, leaf, node
-        )
+        node = Node(totals, float(np.argmax(totals)), goals_of(rule.conditions), leaf, node)
     return RelationalTree(node, signature, classes)
 
 

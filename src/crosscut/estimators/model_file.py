@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.estimators import TreeClassifier, TreeRegressor
+from crosscut.estimators.stored_trees import TYPES, read_trees
+from crosscut.estimators.tree_classifier import TreeClassifier
+from crosscut.estimators.tree_regressor import TreeRegressor
 from crosscut.forest.forest import Forest
-from crosscut.forest.predict import HeldOut
 from crosscut.forest.pruning_table import PruningTable
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.header import described, read_described
-from crosscut.model_file.trees import TYPES, read_trees
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters
+from crosscut.training.stored import described, need, read_described, read_held_out
 from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any
     header = described(model, fit)
     header["columns"]["missing"] = None if fit.n_missing is None else fit.n_missing.tolist()
     header["ccp_alpha"] = fit.alpha
-    header["levels"] = {
-        name: np.asarray(counts).tolist() for name, counts in (fit.forest.levels or {}).items()
-    }
+    work = fit.forest.work or {}
+    header["work"] = {name: np.asarray(counts).tolist() for name, counts in work.items()}
     arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
     cv: Any = fit.validation
     if cv is None:
@@ -55,13 +53,12 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     schema, classes = read_described(header, model)
     check_parameters(model)
     classifies = isinstance(model, TreeClassifier)
-    if classifies != (classes is not None) or (classes is not None and len(classes) < 1):
-        raise ModelFileError("the classes do not fit the model")
+    need(classifies == (classes is not None), "the classes do not fit the learner")
+    need(classes is None or len(classes), "there are no classes")
     packed = read_trees(arrays, schema, 0 if classes is None else len(classes))
-    levels = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["levels"].items()}
-    if any(counts.ndim != 1 for counts in levels.values()):
-        raise ModelFileError("the counts of levels are damaged")
-    forest = Forest(packed, levels or None)
+    work = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["work"].items()}
+    need(all(counts.ndim == 1 for counts in work.values()), "the counts of levels are wrong")
+    forest = Forest(packed, work or None)
     # what growing cost belongs to the trees before they were pruned, which are not in the file
     pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
     model.fit_ = Fit(
@@ -83,15 +80,15 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
 def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
     if missing is None:
         return None
-    if len(missing) != n_columns or not all(type(n) is int and 0 <= n < 2**62 for n in missing):
-        raise ModelFileError("the numbers of missing values are damaged")
+    whole = all(type(n) is int and 0 <= n < 2**62 for n in missing)
+    need(whole and len(missing) == n_columns, "the numbers of missing values are wrong")
     return np.array(missing, np.int64)
 
 
 def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64] | None:
     scores = arrays.get("scores")
-    if scores is not None and (scores.shape != (n_folds,) or scores.dtype != np.float64):
-        raise ModelFileError("the scores of the folds are damaged")
+    sound = scores is None or (scores.shape == (n_folds,) and scores.dtype == np.float64)
+    need(sound, "there is not one score per fold")
     return scores
 
 
@@ -100,37 +97,13 @@ def _validation(
 ) -> TreeValidation | None:
     if "y" not in arrays:
         return None
-    packed, y = forest.packed, arrays["y"]
-    rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
-    sound = (
-        y.ndim == rows.ndim == start.ndim == leaf.ndim == 1
-        and rows.dtype == start.dtype == np.int64
-        and leaf.dtype == np.int32
-        and y.dtype == (np.float64 if classes is None else np.int32)
-        and len(start) == packed.n_trees + 1
-        and len(rows) == len(leaf)
-        and start[0] == 0
-        and start[-1] == len(rows)
-        and bool(np.all(np.diff(start) >= 0))
-        and bool(np.all((rows >= 0) & (rows < len(y))))
-        and bool(np.all(np.isfinite(y)))
-        and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
-    )
-    if not sound:
-        raise ModelFileError("the held-out rows are damaged")
-    size = np.repeat(np.diff(packed.node_start), np.diff(start))
-    if not np.all((leaf >= 0) & (leaf < size)):
-        raise ModelFileError("a held-out row is in no leaf")
-    held_out = HeldOut(rows, start, leaf)
-    if np.any(packed.feature[held_out.node(packed)] >= 0):
-        raise ModelFileError("a held-out row is in no leaf")
+    packed = forest.packed
+    is_leaf = np.split(packed.feature < 0, packed.node_start[1:-1])
+    held_out, y = read_held_out(arrays, is_leaf, classes)
     weights = arrays.get("row_weights")
-    if weights is not None and (
-        weights.shape != y.shape
-        or weights.dtype != np.float64
-        or not np.all((weights >= 0) & np.isfinite(weights))
-    ):
-        raise ModelFileError("the weights of the rows are damaged")
+    sound = weights is None or (weights.shape == y.shape and weights.dtype == np.float64)
+    need(sound, "there is not one weight per row")
+    need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has a wrong weight")
     return TreeValidation(
         forest, held_out, y, classes, weights, chosen_scores=_scores(arrays, packed.n_trees - 1)
     )
@@ -141,8 +114,6 @@ def _pruning_table(arrays: dict[str, NDArray[Any]]) -> PruningTable | None:
         return None
     columns = {name: arrays[f"pruning_{name}"] for name in PruningTable.__dataclass_fields__}
     length = len(columns["alpha"])
-    if not length or not all(
-        column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values()
-    ):
-        raise ModelFileError("the pruning table is damaged")
+    sound = all(column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values())
+    need(length and sound, "the pruning table is wrong")
     return PruningTable(**columns)

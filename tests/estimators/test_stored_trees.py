@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
+from model_file.models import classifier, forged, offset_of
 
+from crosscut.estimators.stored_trees import TYPES
 from crosscut.model_file import ModelFileError, load_model, save_model
-from crosscut.model_file.trees import TYPES
-
-from .models import classifier, forged, offset_of
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +18,9 @@ def load_changed(tmp_path, saved, name, index, value):
     path = tmp_path / "m"
     path.write_bytes(saved)
 
-    def change(listed, body):
+    def change(arrays, body):
         kind = np.dtype(TYPES[name])
-        at = offset_of(listed, name) + index * kind.itemsize
+        at = offset_of(arrays, name) + index * kind.itemsize
         body[at : at + kind.itemsize] = np.array(value, kind).tobytes()
 
     forged(path, change_body=change)

@@ -3,12 +3,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_file.models import check_array_is_refused
 
 from crosscut import RuleClassifier, save_model
+from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model
-from crosscut.model_file.container import read_container, write_container
-
-from .models import check_array_is_refused
 
 CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}, {"cv": None}, {"scoring": "neg_log_loss"}]
 
@@ -82,10 +81,10 @@ def stored(tmp_path_factory):
 def test_any_numbers_in_the_arrays_are_refused_or_harmless(stored, tmp_path_factory, data):
     path = tmp_path_factory.mktemp("forged") / "m"
     path.write_bytes(stored[0])
-    header, arrays = read_container(path)
+    header, arrays = read_arrays(path)
     flat = arrays[data.draw(st.sampled_from(sorted(arrays)))].reshape(-1)
     flat[data.draw(st.integers(0, len(flat) - 1))] = data.draw(st.sampled_from([-1, 0, 1, 2, 10**6]))
-    write_container(path, header, arrays)
+    write_arrays(path, header, arrays)
     try:
         model = load_model(path)
     except ModelFileError:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.model_file.container import ModelFileError
-from crosscut.model_file.header import described, read_described
 from crosscut.rules.condition import OPERATORS, Condition
 from crosscut.rules.estimators import RuleClassifier
 from crosscut.rules.learning import check_parameters
 from crosscut.rules.rule_set import Rule, RuleSet
 from crosscut.rules.validation import RuleValidation
 from crosscut.training.fit import Fit
+from crosscut.training.stored import check_types, described, need, read_described, spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,8 +48,8 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RuleClassif
     model = RuleClassifier()
     schema, classes = read_described(header, model)
     check_parameters(model)
-    if classes is None or len(classes) < 1:
-        raise ModelFileError("the rules are damaged: there are no classes")
+    need(classes is not None and len(classes), "there are no classes")
+    assert classes is not None
     conditions = _conditions(arrays, schema)
     target = str(header["target"])
     model.fit_ = read_fit(model, header, arrays, conditions, schema=schema, classes=classes, target=target)
@@ -122,8 +121,8 @@ def _rule_sets(
     check_types(arrays, _RULES)
     start, first, totals = (arrays[name] for name in _RULES)
     need(start.ndim == first.ndim == 1 and totals.ndim == 2, "an array has a wrong shape")
-    need(_spans(start, len(totals)) and np.all(np.diff(start) >= 1), "'rule_start' does not span the rules")
-    need(len(first) == len(totals) + 1 and _spans(first, len(conditions)), "'condition_start' is wrong")
+    need(spans(start, len(totals)) and np.all(np.diff(start) >= 1), "'rule_start' does not span the rules")
+    need(len(first) == len(totals) + 1 and spans(first, len(conditions)), "'condition_start' is wrong")
     need(np.all(np.diff(first)[start[1:] - 1] == 0), "a default rule has conditions")
     need(totals.shape[1] == n_classes, "'totals' has a wrong shape")
     need(np.all(np.isfinite(totals) & (totals >= 0)) and np.all(totals.sum(axis=1) > 0), "'totals' is wrong")
@@ -146,7 +145,7 @@ def _validation(
     rows, start, said, y, precision = (arrays[name] for name in _HELD_OUT)
     scores = arrays.get("scores")
     need(rows.ndim == start.ndim == y.ndim == 1 and len(sets) >= 2, "an array has a wrong shape")
-    need(len(start) == len(sets) + 1 and _spans(start, len(rows)), "'held_out_start' does not span the rows")
+    need(len(start) == len(sets) + 1 and spans(start, len(rows)), "'held_out_start' does not span the rows")
     need(said.shape == (len(rows), len(classes)) and np.all(np.isfinite(said)), "'held_out_said' is wrong")
     need(np.all((rows >= 0) & (rows < len(y))), "a held-out row is not there")
     need(np.all((y >= 0) & (y < len(classes))), "a class is unknown")
@@ -173,19 +172,3 @@ def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Conditi
     return [
         Condition(int(f), OPERATORS[o], float(v)) for f, o, v in zip(feature, operator, value, strict=True)
     ]
-
-
-def _spans(start: NDArray[Any], end: int) -> bool:
-    return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
-
-
-def check_types(arrays: dict[str, NDArray[Any]], types: dict[str, Any]) -> None:
-    """Refuse arrays that are not there or have other types."""
-    for name, kind in types.items():
-        need(name in arrays and arrays[name].dtype == kind, f"array {name!r} is absent or of a wrong type")
-
-
-def need(holds: Any, what: str) -> None:
-    """Refuse rules for which something does not hold."""
-    if not bool(holds):
-        raise ModelFileError(f"the rules are damaged: {what}")

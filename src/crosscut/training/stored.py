@@ -1,0 +1,152 @@
+"""What learners share to write themselves to model files and read themselves back; all is checked first."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import crosscut
+from crosscut.data.schema import Schema
+from crosscut.forest.predict import HeldOut
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.training.fit import Fit
+
+_KINDS = ("numeric", "boolean", "date", "nominal")
+
+
+class ModelFileError(ValueError):
+    """The file is not a model file, or is damaged, or comes from a later version."""
+
+
+def need(holds: Any, what: str) -> None:
+    """Refuse a file for which something does not hold."""
+    if not bool(holds):
+        raise ModelFileError(f"the model is damaged: {what}")
+
+
+def check_types(arrays: Mapping[str, NDArray[Any]], types: Mapping[str, Any]) -> None:
+    """Refuse arrays that are absent or have other types."""
+    for name, kind in types.items():
+        need(name in arrays and arrays[name].dtype == kind, f"array {name!r} is absent or of a wrong type")
+
+
+def spans(start: NDArray[Any], end: int) -> bool:
+    """Whether offsets span everything up to an end."""
+    return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
+
+
+def described(model: Any, fit: Fit) -> dict[str, Any]:
+    """Return what every header says: the kind of the model, its parameters, columns and classes."""
+    schema = fit.schema
+    return {
+        "crosscut": crosscut.__version__,
+        "model": fit.learner,
+        "target": fit.target,
+        "parameters": plain_parameters(model),
+        "columns": {
+            "names": list(schema.names),
+            "kinds": list(schema.kinds),
+            "categories": [_written(np.array(values, dtype=object)) for values in schema.categories],
+            "named": schema.named,
+        },
+        "classes": None if fit.classes is None else _written(fit.classes),
+    }
+
+
+def plain_parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters that can be stored; objects such as splitters cannot."""
+    return {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)}
+
+
+def set_parameters(model: Any, given: dict[str, Any]) -> None:
+    """Give a model the parameters of a file; they are known, but their values have yet to be checked."""
+    unknown = set(given) - set(model.get_params(deep=False))
+    known = not unknown and all(_is_plain(value) for value in given.values())
+    need(known, f"the parameters {sorted(unknown) or given} are unknown")
+    model.set_params(**given)
+
+
+def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
+    """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
+    set_parameters(model, header["parameters"])
+    schema = _schema(header["columns"])
+    model.n_features_in_ = len(schema)
+    if schema.named:
+        model.feature_names_in_ = np.array(schema.names, dtype=object)
+    return schema, None if header["classes"] is None else _read_values(header["classes"])
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _schema(columns: dict[str, Any]) -> Schema:
+    names, kinds, categories = columns["names"], columns["kinds"], columns["categories"]
+    equal = len(names) == len(kinds) == len(categories) > 0
+    need(equal, "names, kinds and categories of the columns differ in number")
+    different = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    need(different, "the names of the columns are not different texts")
+    need(all(kind in _KINDS for kind in kinds), f"the kinds of the columns are not among {_KINDS}")
+    values = tuple(tuple(_read_values(stored).tolist()) for stored in categories)
+    for kind, own in zip(kinds, values, strict=True):
+        need(kind == "nominal" or not own, "a column that is not nominal has categories")
+        need(len(set(own)) == len(own), "the categories of a column are not different from each other")
+    return Schema(tuple(names), tuple(kinds), values, bool(columns["named"]))
+
+
+def _written(values: NDArray[Any]) -> dict[str, Any]:
+    """Return classes or categories as JSON, with their type."""
+    listed = values.tolist()
+    if values.dtype.kind in "iufbU":
+        return {"type": values.dtype.str.lstrip("<=|>"), "values": listed}
+    if not all(isinstance(value, str | int | float | bool) for value in listed):
+        kind = next(type(v).__name__ for v in listed if not isinstance(v, str | int | float | bool))
+        raise TypeError(f"classes and categories of type {kind} cannot be saved; text and numbers can")
+    return {"type": "object", "values": listed}
+
+
+def _read_values(stored: dict[str, Any]) -> NDArray[Any]:
+    kind, values = stored["type"], stored["values"]
+    plain = isinstance(values, list) and all(isinstance(v, str | int | float | bool) for v in values)
+    need(plain, "classes and categories are not text or numbers")
+    if kind == "object":
+        return np.array(values, dtype=object)
+    known = isinstance(kind, str) and kind[:1] in set("iufbU") and kind[1:].isdecimal() and len(kind) <= 6
+    need(known, f"classes of type {kind!r} are unknown")
+    return np.array(values, dtype=np.str_ if kind[0] == "U" else np.dtype(kind))
+
+
+def read_held_out(
+    arrays: Mapping[str, NDArray[Any]], is_leaf: Sequence[NDArray[np.bool_]], classes: NDArray[Any] | None
+) -> tuple[HeldOut, NDArray[Any]]:
+    """Return the leaves that held-out rows reach, and the target of all rows.
+
+    ``is_leaf`` says of every tree which of its nodes are leaves.
+    """
+    y = arrays["y"]
+    rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
+    sound = (
+        y.ndim == rows.ndim == start.ndim == leaf.ndim == 1
+        and rows.dtype == start.dtype == np.int64
+        and leaf.dtype == np.int32
+        and y.dtype == (np.float64 if classes is None else np.int32)
+        and len(start) == len(is_leaf) + 1
+        and len(rows) == len(leaf)
+        and spans(start, len(rows))
+        and bool(np.all((rows >= 0) & (rows < len(y))))
+        and bool(np.all(np.isfinite(y)))
+        and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
+    )
+    need(sound, "the held-out rows do not fit together")
+    for own, (begin, end) in zip(is_leaf, pairwise(start), strict=True):
+        reached = leaf[begin:end]
+        inside = np.all((reached >= 0) & (reached < len(own)))
+        need(inside and own[reached].all(), "a held-out row is in no leaf")
+    return HeldOut(rows, start, leaf), y
