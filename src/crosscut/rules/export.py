@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:
-    """Write a rule with the weight it covers, its precision, and that of held-out rows.
+    """Return a rule as text, with its coverage and its precision in training and out of fold.
 
-    ``held_out`` is the weight of held-out rows that the rule decides, and the share of its class in it.
+    ``held_out`` is the weight of the held-out rows that the rule decides, and the precision on them.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = 
 def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any]) -> str:
     """Write a rule set as an SQL expression over the columns.
 
-    A decision list is one ``CASE``; rules that vote add the weights of their classes up, and the class with
+    A decision list is one ``CASE``; rules that vote add up the weights of their classes, and the class with
     the largest sum wins.
     """
     if rules.ordered:
@@ -75,7 +75,7 @@ def _sql_condition(condition: Condition, schema: Schema) -> str:
         return f"{name} IS NOT NULL"
     if schema.kinds[condition.feature] == "boolean":
         name = f"CAST({name} AS INTEGER)"
-    else:  # rules are learnt from single precision, in which neighbouring numbers may be the same
+    else:  # rules are learnt in single precision, in which neighbouring numbers may be equal
         name = f"CAST({name} AS REAL)"
     return f"{name} {condition.operator} {condition.value:.17g}"
 
