@@ -293,9 +293,9 @@ class TestCheck:
             self.tasks.check(Target(np.array([0, 1, 0, 1], np.int32), 3))
 
     def test_class_that_a_fold_lacks(self):
-        with pytest.warns(UserWarning, match="task 1 trains without any row of class 0") as seen:
+        with pytest.warns(UserWarning, match="model of fold 1 trains on no row of class 0") as seen:
             self.tasks.check(Target(np.array([0, 0, 1, 1], np.int32), 2))
-        assert "(1 more tasks lack a class)" in str(seen[0].message)
+        assert "(1 more lacks a class)" in str(seen[0].message)
 
     @pytest.mark.parametrize(
         ("target", "match"),
@@ -309,8 +309,8 @@ class TestCheck:
                 Target(np.zeros(4), 0, np.array([1.0, 1, -1, 1])),
                 "sample_weight must not be negative, but it is -1.0",
             ),
-            (Target(np.zeros(4), 0, np.array([1.0, 1, 0, 0])), "task 1 has an empty training set"),
-            (Target(np.zeros(4, np.int32), 1, np.zeros(4)), "task 0 has an empty training set"),
+            (Target(np.zeros(4), 0, np.array([1.0, 1, 0, 0])), "model of fold 1 has no row with weight"),
+            (Target(np.zeros(4, np.int32), 1, np.zeros(4)), "final model has no row with weight"),
         ],
     )
     def test_unsound(self, target, match):

@@ -19,6 +19,7 @@ from crosscut.engines.progress import watching
 @click.command(short_help="Grow and cross-validate a decision tree.")
 @click.argument("file", type=click.Path())
 @options.columns
+@options.reading
 @options.kind
 @options.folds
 @click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
@@ -36,6 +37,7 @@ def cv(
     groups: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
     report: Path | None,
     save: Path | None,
@@ -51,10 +53,20 @@ def cv(
 
     import crosscut.estimators  # noqa: F401
 
+    text = options.text_options(given)
     begin = time.perf_counter()
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
-            file, target, table=table, kind=kind, groups=groups, weights=weights, drop=drop, nominal=nominal
+            file,
+            target,
+            table=table,
+            kind=kind,
+            groups=groups,
+            weights=weights,
+            drop=drop,
+            nominal=nominal,
+            keep=keep,
+            options=text,
         )
     read = time.perf_counter()
     with waiting(f"growing {given['folds'] * given['repeats'] + 1} trees") as tell, watching(tell):

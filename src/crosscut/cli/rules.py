@@ -20,6 +20,7 @@ from crosscut.forest.labels import counted
 @click.command(short_help="Learn and cross-validate rules.")
 @click.argument("file")
 @options.columns
+@options.reading
 @options.folds
 @options.covering("cn2")
 @click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
@@ -31,6 +32,7 @@ def rules(
     table: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
     folds: int,
     seed: int,
@@ -61,6 +63,8 @@ def rules(
             weights=weights,
             drop=drop,
             nominal=nominal,
+            keep=keep,
+            options=options.text_options(given),
             for_numbers="crosscut cv predicts numbers",
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))

@@ -86,7 +86,7 @@ class ArffFile(FileKind):
             attributes = _attributes(place, lines)
             return Contents(pa.schema([(a.name, a.arrow_type) for a in attributes]), (sum(1 for _ in lines),))
 
-    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows."""
         import pyarrow as pa
 
@@ -99,7 +99,9 @@ class ArffFile(FileKind):
                     with _numbered(place, number):
                         cells.append(_row(line, attributes))
                 columns = zip(attributes, zip(*cells, strict=True), strict=True)
-                yield pa.table([attribute.arrow(column) for attribute, column in columns], schema=schema)
+                yield pa.table(
+                    [attribute.arrow(column) for attribute, column in columns], schema=contents.schema
+                )
 
 
 def _lines(stream: Any) -> Iterator[tuple[int, str]]:

@@ -12,9 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from crosscut.forest.cost import cost_report
+from crosscut.forest.onnx_model import onnx_model
 from crosscut.forest.predict import apply
 from crosscut.forest.pruning import importances
+from crosscut.forest.python_code import tree_python
 from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.sql import SqlDialect, tree_sql
 from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
@@ -191,6 +194,33 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         """
         fit = fit_of(self)
         return json.dumps(tree_data(fit.final, fit.schema, fit.classes), indent=indent, ensure_ascii=False)
+
+    def to_sql(self, dialect: SqlDialect = "duckdb") -> str:
+        """Return the tree as an SQL expression over the columns, nested ``CASE``; NULL is a missing value.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite", "postgresql"}
+            The database it is for. SQLite keeps dates as text, which has to be ISO's.
+        """
+        fit = fit_of(self)
+        return tree_sql(fit.final, fit.schema, fit.classes, dialect)
+
+    def to_python(self) -> str:
+        """Return the source of a function ``predict(row)`` that needs nothing but Python.
+
+        A row maps the names of columns to values; None, NaN and an absent column are missing values.
+        """
+        fit = fit_of(self)
+        return tree_python(fit.final, fit.schema, fit.classes)
+
+    def to_onnx(self) -> Any:
+        """Return the tree as an ONNX model; ``crosscut.forest.onnx_model`` says what goes in and out.
+
+        It needs the extra ``crosscut[onnx]``; ``onnx.save(model.to_onnx(), "tree.onnx")`` writes a file.
+        """
+        fit = fit_of(self)
+        return onnx_model(fit.final, fit.schema, fit.classes)
 
     def to_sklearn(self) -> Any:
         """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` with the same tree.

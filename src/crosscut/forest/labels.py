@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from crosscut.data.days import cut_text
 from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
 
@@ -72,7 +73,10 @@ def branch_label(
             return "missing" if condition.missing else "present"
         if schema.kinds[int(tree.feature[node])] == "boolean":
             return f"= {'true' if branch else 'false'}"
-        return ("≤ " if branch == 0 else "> ") + threshold_label(tree, node)
+        sign = "≤ " if branch == 0 else "> "
+        if condition.kind == "numeric":
+            return sign + threshold_label(tree, node)
+        return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
     names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:
         return f"= {names[0]}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut.data.days import cut_text, separates_days
 from crosscut.forest.predict import decision, probabilities
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Condition:
     high: float = np.inf
     categories: tuple[Any, ...] | None = None
     missing: bool | None = None
+    kind: Literal["numeric", "date", "moment"] = "numeric"  # a moment is a date with a time of day
 
     def text(self, decimals: int = 2) -> str:
         """Return the condition as a formula."""
@@ -45,11 +47,15 @@ class Condition:
             return f"{self.column} is missing"
         if np.isinf(self.low) and np.isinf(self.high):
             return f"{self.column} is present"
+        low, high = self._shown(self.low, decimals), self._shown(self.high, decimals)
         if np.isinf(self.low):
-            return f"{self.column} <= {self.high:.{decimals}f}"
-        if np.isinf(self.high):
-            return f"{self.column} > {self.low:.{decimals}f}"
-        return f"{self.low:.{decimals}f} < {self.column} <= {self.high:.{decimals}f}"
+            return f"{self.column} <= {high}"
+        return f"{self.column} > {low}" if np.isinf(self.high) else f"{low} < {self.column} <= {high}"
+
+    def _shown(self, value: float, decimals: int) -> str:
+        if self.kind == "numeric" or np.isinf(value):
+            return f"{value:.{decimals}f}"
+        return cut_text(value, whole=self.kind == "date")
 
     def __and__(self, other: Condition) -> Condition:
         """Return both conditions, on the same column, as one."""
@@ -57,7 +63,9 @@ class Condition:
             kept = tuple(category for category in self.categories if category in other.categories)
             return replace(self, categories=kept, missing=bool(self.missing and other.missing))
         missing = other.missing if self.missing is None else self.missing
-        return replace(self, low=max(self.low, other.low), high=min(self.high, other.high), missing=missing)
+        kind = other.kind if self.kind == "date" else self.kind
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        return replace(self, low=low, high=high, missing=missing, kind=kind)
 
     def __str__(self) -> str:
         return self.text()
@@ -104,10 +112,19 @@ def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Conditio
     if not np.isnan(threshold):
         if np.isinf(threshold):  # present | missing
             return Condition(name, missing=bool(branch))
-        return Condition(name, high=threshold) if branch == 0 else Condition(name, low=threshold)
+        low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
+        return Condition(name, low, high, kind=cut_kind(tree, node, schema))
     taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
     own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
     return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
+
+
+def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date", "moment"]:
+    """Say what a numeric test compares: numbers, whole days, or moments."""
+    if schema.kinds[int(tree.feature[node])] != "date":
+        return "numeric"
+    whole = separates_days(float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node]))
+    return "date" if whole else "moment"
 
 
 def walk(tree: Tree) -> Iterator[tuple[int, int, int]]:

@@ -71,7 +71,7 @@ def _draw_box(ax: Axes, box: Box, font: float) -> None:
     styles: dict[str, dict[str, Any]] = {
         "test": {"facecolor": LIGHT, "edgecolor": GREY},
         "leaf": {"facecolor": "white", "edgecolor": GREY},
-        "folded": {"facecolor": "white", "edgecolor": GREY, "linestyle": "dashed"},
+        "collapsed": {"facecolor": "white", "edgecolor": GREY, "linestyle": "dashed"},
         "fork": {"facecolor": ORANGE, "edgecolor": ORANGE},
     }
     width, height = text_width(box.text), _height(box)

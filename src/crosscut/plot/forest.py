@@ -99,10 +99,10 @@ def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
         if not node.groups:
             box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
-            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "folded"
+            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "collapsed"
         elif size > 3:
             who = "one tree" if len(node.tasks) == 1 else "all agree"
-            box.text, box.kind = f"{who}:\n{size} nodes", "folded"
+            box.text, box.kind = f"{who}:\n{size} nodes", "collapsed"
         elif len(node.groups) == 1 and going == len(node.tasks):
             todo += _test(fit, box, node, 0, at)
         else:

@@ -63,7 +63,7 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
             text = f"{outcome_label(tree.value[node], classes)}\n{count}"
             if tree.feature[node] >= 0:
                 text += f"\n… {below[node] - 1} nodes"
-        kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "folded"
+        kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "collapsed"
         bar = () if shares is None else tuple(float(s) for s in shares[node])
         boxes[node] = Box(text, kind=kind, shares=bar)
     for node, box in boxes.items():

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from crosscut.data.days import cut_text, separates_days
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -59,4 +61,6 @@ class Condition(NamedTuple):  # hashed often, and tuples hash fast
             return f"{name} is present"
         if schema.kinds[self.feature] == "boolean":
             return f"{name} = {'true' if self.operator == '>' else 'false'}"
+        if schema.kinds[self.feature] == "date":
+            return f"{name} {self.operator} {cut_text(self.value, whole=separates_days(self.value))}"
         return f"{name} {self.operator} {self.value:.{digits}g}"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.forest.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
 
 
@@ -177,10 +178,16 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
 
         write_rule_report(fit_of(self), self.wording_, path, target=target)
 
-    def to_sql(self) -> str:
-        """Return the final rules as an SQL ``CASE`` expression over the columns."""
+    def to_sql(self, dialect: SqlDialect = "duckdb") -> str:
+        """Return the final rules as an SQL ``CASE`` expression over the columns.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite", "postgresql"}
+            The database it is for. SQLite keeps dates as text, which has to be ISO's.
+        """
         fit = fit_of(self)
-        return sql_case(fit.final, fit.schema, self.classes_.tolist())
+        return sql_case(fit.final, fit.schema, self.classes_.tolist(), dialect)
 
     def __sklearn_tags__(self) -> Any:
         return table_tags(super().__sklearn_tags__())

@@ -11,7 +11,7 @@ import numpy as np
 from crosscut.tasks.masks import BLOCK, row_numbers, rows_of_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -178,34 +178,48 @@ def check_target(target: Target, n_rows: int) -> None:
         raise ValueError(f"sample_weight must not be negative, but it is {target.weights[row]} in row {row}")
 
 
-def warn_absent_classes(masks: NDArray[np.uint16], n_tasks: int, target: Target) -> None:
-    """Raise if all training rows of a task have weight 0; warn if they lack a class."""
+def trained_classes(
+    masks: NDArray[np.uint16], n_tasks: int, target: Target
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return whether each task trains on a row of each class that has weight, and the codes of these classes.
+
+    Numbers are one class.
+    """
     rows = np.arange(masks.shape[1]) if target.weights is None else np.flatnonzero(target.weights)
-    if target.n_classes:
-        codes = target.values[rows].astype(np.int64)
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(target.n_classes))
-        present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)
-        masks = (
-            np.bitwise_or.reduceat(masks[:, rows[order]], starts[present], axis=1)
-            if len(rows)
-            else masks[:, :0]
-        )
-    else:
-        masks = np.bitwise_or.reduce(masks[:, rows], axis=1, keepdims=True)
+    codes = target.values[rows].astype(np.int64) if target.n_classes else np.zeros(len(rows), np.int64)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(max(target.n_classes, 1)))
+    present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)
+    masks = masks[:, rows[order]]
+    if len(rows):
+        masks = np.bitwise_or.reduceat(masks, starts[present], axis=1)
     bits = (masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-    trained = bits.reshape(len(masks) * BLOCK, bits.shape[2])[
-        :n_tasks
-    ]  # whether a task trains on some row of each present class
+    return bits.reshape(len(masks) * BLOCK, bits.shape[2])[:n_tasks], present
+
+
+def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[Any]) -> None:
+    """Refuse models without training rows that have weight; warn of those that lack a class.
+
+    Parameters
+    ----------
+    trained : bool array (tasks, classes)
+        Whether each task trains on any row of each class; task 0 is the final model, the others are folds.
+    classes : sequence
+        Names of the classes; one for regression.
+    """
     bare = np.flatnonzero(~trained.any(axis=1))
     if len(bare):
-        raise ValueError(f"task {bare[0]} has an empty training set: all its rows have weight 0")
-    if target.n_classes and not trained.all():
-        task, c = np.argwhere(~trained)[0]
+        model = f"the model of fold {bare[0]}" if bare[0] else "the final model"
+        raise ValueError(
+            f"{model} has no row with weight to train on; use fewer folds, or other splits, groups or weights"
+        )
+    if not trained.all():
+        fold, c = np.argwhere(~trained)[0]
         others = np.count_nonzero(~trained.all(axis=1)) - 1
-        more = f" ({others} more tasks lack a class)" if others else ""
+        more = f" ({others} more lack{'s' if others == 1 else ''} a class)" if others else ""
         warnings.warn(
-            f"task {task} trains without any row of class {present[c]}, so its model never predicts it{more}",
+            f"the model of fold {fold} trains on no row of class {classes[c]}, so it never predicts it{more}"
+            "; use stratified folds and two or more rows of each class",
             UserWarning,
             stacklevel=3,
         )

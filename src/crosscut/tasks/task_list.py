@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.tasks.folds import check_target, warn_absent_classes
+from crosscut.tasks.folds import check_target, check_trained, trained_classes
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK, repacked
 
@@ -150,15 +150,23 @@ class TaskList:
         """Return the rows a task holds out; none for the final task."""
         return self.tests[self.first_test[task] : self.first_test[task + 1]]
 
-    def check(self, target: Target, n_columns: int | None = None) -> None:
-        """Raise if a task cannot be grown, and warn if its training rows lack a class.
+    def check(
+        self,
+        target: Target,
+        n_columns: int | None = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+    ) -> None:
+        """Refuse what cannot be grown, and warn of folds whose training rows lack one of the classes.
 
         Lengths that differ, NaN or infinite targets or weights, and training sets without weight are errors.
         """
         check_target(target, self.n_rows)
         if self.features is not None and n_columns is not None and self.features.shape[1] != n_columns:
-            raise ValueError(f"features has {self.features.shape[1]} columns, but the table has {n_columns}")
-        warn_absent_classes(self.masks, self.n_tasks, target)
+            raise ValueError(
+                f"features is about {self.features.shape[1]} columns, but the table has {n_columns}"
+            )
+        trained, present = trained_classes(self.masks, self.n_tasks, target)
+        check_trained(trained, [code if classes is None else classes[code] for code in present])
 
     def __len__(self) -> int:
         return self.n_tasks

@@ -58,6 +58,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         elif hasattr(estimator, "feature_names_in_"):
             _check_feature_names(estimator, X, reset=False)
     else:
+        X = X if reset else known_columns(estimator, X)
         _check_feature_names(estimator, X, reset=reset)
         if not is_frame(X):
             X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
@@ -72,6 +73,19 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             f"{estimator.n_features_in_} features as input"
         )
     return X
+
+
+def known_columns(estimator: Any, X: Any) -> Any:
+    """Return the columns of a frame that the estimator was fitted on, in its order, if they are all there."""
+    known = list(getattr(estimator, "feature_names_in_", ()))
+    if not known or not is_frame(X):
+        return X
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if frame.columns == known or not set(known) <= set(frame.columns):
+        return X
+    return frame.select(known).to_native()
 
 
 def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:

@@ -141,7 +141,7 @@ def fit_of(fitted: Any) -> Fit:
     return found
 
 
-class Validated:
+class Validated(property):
     """An attribute of an estimator whose value comes from its cross-validation.
 
     Parameters
@@ -153,12 +153,11 @@ class Validated:
     """
 
     def __init__(self, of: str, doc: str) -> None:
+        super().__init__(self._value)
         self.of, self.__doc__ = of, doc
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
-        if estimator is None:
-            return self
+    def _value(self, estimator: Any) -> Any:
         return getattr(fit_of(estimator).validated(self.name), self.of)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-_KINDS = ("numeric", "boolean", "nominal")
+_KINDS = ("numeric", "boolean", "date", "nominal")
 
 
 class ModelFileError(ValueError):

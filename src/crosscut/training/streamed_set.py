@@ -19,6 +19,7 @@ from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
 from crosscut.tasks.fold_rule import FoldRule
+from crosscut.tasks.folds import check_trained
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
 from crosscut.training.stream_validation import StreamValidation
 
@@ -105,12 +106,7 @@ class StreamedSet:
         saved = None if checkpoint is None else checkpoint.load()
         state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
         trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
-        for task, tree in enumerate(trees):
-            if not tree.n_rows[0]:
-                raise ValueError(
-                    f"fold {task} holds out every row with a positive weight, which leaves none to train on; "
-                    "use fewer folds, or other groups"
-                )
+        check_trained(np.array([tree.n_rows[:1] > 0 for tree in trees]), ["number"])
         packed = Packed.of(trees)
         work = {
             name: np.array([level[name] for level in state.work])
@@ -123,6 +119,9 @@ class StreamedSet:
             sums = self._leaf_sums(packed)
         if self.grids is not None and sums is not None:
             packed = with_values(packed, sums, self.grids, growth.criterion)
+        if self.classes is not None:
+            trained = packed.value[packed.node_start[:-1]] > 0
+            check_trained(trained[:, trained[0]], self.classes[trained[0]])
         if checkpoint is not None:
             checkpoint.remove()
         return Forest(packed, work), sums

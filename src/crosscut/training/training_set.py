@@ -120,5 +120,8 @@ class TrainingSet:
             if folds is None:
                 return Tasks.final(self.n_rows, limits)
             tasks = Tasks.from_folds(folds, limits=limits)
-        tasks.check(self.target)
+            # stratified folds leave every model rows of each class that has two or more
+            if self.target.weights is None and (codes is None or np.bincount(codes).min() > 1):
+                return tasks
+        tasks.check(self.target, classes=self.classes)
         return tasks
