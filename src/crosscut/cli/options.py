@@ -64,6 +64,7 @@ columns = together(
     table,
     click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated."),
+    click.option("--drop-missing-target", is_flag=True, help="Leave rows without a target out."),
     click.option(
         "--keep",
         multiple=True,
@@ -82,8 +83,23 @@ folds = together(
     ),
 )
 
+
+def _html(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in {"", ".html", ".htm"}:
+        why = f"a report is HTML, but {path.name!r} is not; try {path.with_suffix('.html').name}"
+        raise click.BadParameter(why, context, option)
+    return path
+
+
+report = click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    callback=_html,
+    help="Write an HTML page about the result; a browser prints it as PDF.",
+)
+
 results = together(
-    click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result."),
+    report,
     click.option(
         "--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`."
     ),

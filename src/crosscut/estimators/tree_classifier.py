@@ -71,7 +71,7 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     cv_predictions_, cv_probabilities_ : arrays
         Prediction for each row by the tree that holds it out.
     cv_scores_, cv_score_, cv_standard_error_
-        Score of each fold, their mean and its standard error.
+        Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     pruning_table_ : PruningTable
         Cross-validated error of every pruning.
     ccp_alpha_ : float

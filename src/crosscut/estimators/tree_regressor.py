@@ -61,7 +61,7 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
     cv_predictions_ : array
         What the tree that holds a row out predicts for it.
     cv_scores_, cv_score_, cv_standard_error_
-        Score of each fold, their mean and its standard error.
+        Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     pruning_table_ : PruningTable
         Cross-validated error of every pruning.
     ccp_alpha_ : float

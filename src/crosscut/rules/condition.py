@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from crosscut.data.days import cut_text, separates_days
+from crosscut.forest.thresholds import threshold_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class Condition(NamedTuple):  # hashed often, and tuples hash fast
             return np.asarray((column != self.value) & ~np.isnan(column))
         return np.asarray(column <= self.value if self.operator == "<=" else column > self.value)
 
-    def text(self, schema: Schema, digits: int = 6) -> str:
+    def text(self, schema: Schema) -> str:
         """Return the condition as a formula."""
         name = schema.names[self.feature]
         if self.operator in {"=", "!="}:
@@ -63,4 +64,4 @@ class Condition(NamedTuple):  # hashed often, and tuples hash fast
             return f"{name} = {'true' if self.operator == '>' else 'false'}"
         if schema.kinds[self.feature] == "date":
             return f"{name} {self.operator} {cut_text(self.value, whole=separates_days(self.value))}"
-        return f"{name} {self.operator} {self.value:.{digits}g}"
+        return f"{name} {self.operator} {threshold_text(self.value)}"

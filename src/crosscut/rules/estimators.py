@@ -82,7 +82,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     cv_predictions_, cv_probabilities_ : arrays
         What the rule set that has not seen a row says of it.
     cv_scores_, cv_score_, cv_standard_error_
-        Score of each fold, their mean and its standard error.
+        Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     rule_precision_ : list of (weight, precision)
         Of each final rule, the default last: the weight of the rows it decides, and the share of these that
         the rule sets of the folds put in the right class although they had not seen them.

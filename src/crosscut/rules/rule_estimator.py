@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 
-from crosscut.training.fit import Fit, Validated, fit_of
+from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     """Rules learnt together with those of their cross-validation; see `RuleClassifier`."""
 
     strategy: str = "cn2"
@@ -31,12 +31,6 @@ class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     significance: float | None = None
     optimization_passes: int = 2
 
-    cv_scores_ = Validated("scores", "Score of each fold's rule set on the rows it holds out.")
-    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
-    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
-    cv_predictions_ = Validated(
-        "predictions", "Predicted class of every row, by the rule set that holds it out."
-    )
     cv_probabilities_ = Validated(
         "values", "Class probabilities of every row, by the rule set that holds it out."
     )
