@@ -204,7 +204,7 @@ def test_features():
     assert both.features.shape == (24, 3)
     for features, match in [
         ([1, 0], "boolean array"),
-        ([False, False], "task 0 no column"),
+        ([False, False], "task 0 without a column"),
         ([[True, False]], "features has 1 rows for 3 tasks"),
     ]:
         with pytest.raises(ValueError, match=match):
@@ -229,7 +229,7 @@ def test_limits():
         ("5", "cv must be a number of folds"),
         (2.5, "cv must be a number of folds"),
         (True, "cv must be a number of folds"),
-        ([], "cv gives no splits"),
+        ([], "cv has no splits"),
         ([([0, 1], [1])], "split 0 has row 1 in its training set and in its test set"),
         ([([0], [1]), ([], [1])], "split 1 has an empty training set"),
         ([([0, 6], [1])], "the training set of split 0 has rows from 0 to 6, but the rows are 0 to 5"),
@@ -318,5 +318,5 @@ class TestCheck:
             self.tasks.check(target)
 
     def test_features_of_another_table(self):
-        with pytest.raises(ValueError, match="features is about 3 columns, but the table has 2"):
+        with pytest.raises(ValueError, match="features has 3 columns, but the table has 2"):
             Tasks.from_folds([0, 1], features=[True] * 3).check(Target(np.zeros(2), 0), 2)

@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut.data.days import cut_text, separates_days
 from crosscut.forest.predict import decision, probabilities
+from crosscut.forest.thresholds import shown_threshold, threshold_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a branch asks of one column: a value in (low, high], or one of some categories.
+    """The condition of a branch on one column: a value in (low, high], or one of some categories.
 
-    ``missing`` tells whether missing values meet it: of a numeric column None where no test on the path was
-    about them.
+    ``missing`` tells whether missing values satisfy it; None for a numeric column if no test on the path
+    decides.
     """
 
     column: str
@@ -54,11 +55,11 @@ class Condition:
 
     def _shown(self, value: float, decimals: int) -> str:
         if self.kind == "numeric" or np.isinf(value):
-            return f"{value:.{decimals}f}"
+            return threshold_text(value, decimals)
         return cut_text(value, whole=self.kind == "date")
 
     def __and__(self, other: Condition) -> Condition:
-        """Both conditions, of the same column."""
+        """Return both conditions, on the same column, as one."""
         if self.categories is not None and other.categories is not None:
             kept = tuple(category for category in self.categories if category in other.categories)
             return replace(self, categories=kept, missing=bool(self.missing and other.missing))
@@ -73,7 +74,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """One leaf: rows that meet all conditions get the prediction."""
+    """One leaf: rows that satisfy all conditions get the prediction."""
 
     conditions: tuple[Condition, ...]
     prediction: Any
@@ -105,15 +106,18 @@ class RuleSet(tuple[Rule, ...]):
 
 
 def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Condition:
-    """Return what the branch of a node asks of the column it tests."""
+    """Return the condition of a node's branch."""
     column = int(tree.feature[node])
     name = schema.names[column]
     threshold = float(tree.threshold[node])
     if not np.isnan(threshold):
         if np.isinf(threshold):  # present | missing
             return Condition(name, missing=bool(branch))
+        kind = cut_kind(tree, node, schema)
+        if kind == "numeric":
+            threshold = shown_threshold(threshold)
         low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
-        return Condition(name, low, high, kind=cut_kind(tree, node, schema))
+        return Condition(name, low, high, kind=kind)
     taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
     own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
     return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
@@ -128,7 +132,7 @@ def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date"
 
 
 def walk(tree: Tree) -> Iterator[tuple[int, int, int]]:
-    """Every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
+    """Yield every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
     todo = [(0, -1, -1)]
     while todo:
         node, parent, branch = todo.pop()

@@ -1,4 +1,4 @@
-"""A tree as plain data that JSON can hold, for programs that are not Python."""
+"""A tree as plain data for JSON, for programs in other languages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[str, Any]:
     """Return a tree as dicts and lists.
 
-    Nodes are a flat list, so that deep trees need no deep nesting; ``to`` is an index into it. A numeric
+    Nodes are a flat list, so deep trees are not deeply nested; ``to`` is an index into it. A numeric
     branch is taken if the value is ``at_most`` or ``above`` its threshold, a nominal one if it is ``one_of``
-    some categories (``null`` is a missing value). Thresholds of dates are days since
-    1970-01-01, and ``date`` is the last date that is at most that.
-    Whatever fits no branch takes branch ``otherwise``.
+    some categories (``null`` is a missing value). Thresholds of dates are days since 1970-01-01, and ``date``
+    is the last date that is at most that. Any other value takes branch ``otherwise``.
 
     Examples
     --------
