@@ -22,7 +22,7 @@ from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
-from crosscut.training.fit import Fit, Validated, fit_of
+from crosscut.training.fit import CrossValidated, Fit, fit_of
 from crosscut.training.parameters import criterion_of, limits_of
 from crosscut.training.scoring import Leaves
 from crosscut.training.train import grow_trees, train
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     criterion: str = "squared_error"
@@ -58,11 +58,6 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     scoring: Any = None
     n_jobs: int | None = None
     random_state: Any = None
-
-    cv_scores_ = Validated("scores", "Score of each fold's tree on the rows it holds out.")
-    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
-    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
-    cv_predictions_ = Validated("predictions", "Prediction for every row by the tree that holds it out.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the final tree and the trees of the folds.
@@ -133,6 +128,12 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
+    def _nodes_of_folds(self, X: Any) -> NDArray[np.int64]:
+        """Leaf of every row in the tree of each fold, counted over all trees: shape (folds, rows)."""
+        packed = fit_of(self).forest.packed
+        x = self.fit_.schema.matrix(read_table(self, X, reset=False))
+        return np.asarray(apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None])
+
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
 
@@ -172,7 +173,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         Parameters
         ----------
         decimals : int
-            Digits after the decimal point.
+            Digits after the decimal point; thresholds get more where they need them to decide alike.
         weights : bool
             Also show the class weights at the leaves.
         """

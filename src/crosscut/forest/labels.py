@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crosscut.data.days import cut_text
 from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
+from crosscut.forest.thresholds import threshold_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,21 +49,6 @@ def counted(n: int, what: str, several: str = "") -> str:
     return f"{n:,} {what if n == 1 else several or what + 's'}"
 
 
-def threshold_label(tree: Tree, node: int) -> str:
-    """Return a node's threshold with as few digits as split the training rows the same way.
-
-    Any number in [low, high) does; the stored threshold, their midpoint, may have many digits.
-    """
-    exact, low, high = float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node])
-    if math.isnan(low) or math.isnan(high):
-        return number(exact, 6)
-    for digits in range(1, 17):
-        shown = f"{exact:.{digits}g}"
-        if low <= float(shown) < high:
-            return number(float(shown), digits)
-    return repr(exact)
-
-
 def branch_label(
     tree: Tree, node: int, branch: int, schema: Schema, max_names: int | None = MAX_CATEGORIES
 ) -> str:
@@ -75,7 +61,7 @@ def branch_label(
             return f"= {'true' if branch else 'false'}"
         sign = "≤ " if branch == 0 else "> "
         if condition.kind == "numeric":
-            return sign + threshold_label(tree, node)
+            return sign + threshold_text(float(tree.threshold[node]))
         return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
     names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:

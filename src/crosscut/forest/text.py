@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut.data.days import cut_text, separates_days
 from crosscut.forest.predict import decision, probabilities
+from crosscut.forest.thresholds import shown_threshold, threshold_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ class Condition:
 
     def _shown(self, value: float, decimals: int) -> str:
         if self.kind == "numeric" or np.isinf(value):
-            return f"{value:.{decimals}f}"
+            return threshold_text(value, decimals)
         return cut_text(value, whole=self.kind == "date")
 
     def __and__(self, other: Condition) -> Condition:
@@ -112,8 +113,11 @@ def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Conditio
     if not np.isnan(threshold):
         if np.isinf(threshold):  # present | missing
             return Condition(name, missing=bool(branch))
+        kind = cut_kind(tree, node, schema)
+        if kind == "numeric":
+            threshold = shown_threshold(threshold)
         low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
-        return Condition(name, low, high, kind=cut_kind(tree, node, schema))
+        return Condition(name, low, high, kind=kind)
     taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
     own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
     return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))

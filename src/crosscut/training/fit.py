@@ -161,3 +161,43 @@ class Validated(property):
 
     def _value(self, estimator: Any) -> Any:
         return getattr(fit_of(estimator).validated(self.name), self.of)
+
+
+class CrossValidated:
+    """What every estimator knows of its error, from the rows that its folds hold out."""
+
+    cv_scores_ = Validated("scores", "Score of each fold's model on the rows it holds out.")
+    cv_score_ = Validated(
+        "score",
+        "Accuracy, or R², of all held-out rows together; with a ``scoring``, the mean of ``cv_scores_``.",
+    )
+    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_``, from the rows.")
+    cv_predictions_ = Validated("predictions", "Prediction of every row by the model that holds it out.")
+
+    def cv_interval(self, level: float = 0.9, method: str = "rows") -> tuple[float, float]:
+        """Return an interval for the score of models that are trained like this one.
+
+        Parameters
+        ----------
+        level : float
+            How often it is to cover that score, between 0 and 1.
+        method : {"rows", "bayle"}
+            Where the standard error comes from: the losses of all rows, or their spread within the folds
+            (Bayle et al. 2020). A model with a ``scoring`` has "rows" only: the spread of the folds' scores,
+            corrected for training rows that they share (Nadeau and Bengio 2003).
+
+        Returns
+        -------
+        low, high : float
+            Wilson's interval of accuracy; of other scores, as many standard errors to both sides.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from crosscut import TreeClassifier
+        >>> model = TreeClassifier(cv=5).fit(*load_iris(return_X_y=True))
+        >>> low, high = model.cv_interval()
+        >>> print(f"{low:.3f} <= {model.cv_score_:.3f} <= {high:.3f}")
+        0.933 <= 0.967 <= 0.984
+        """
+        return fit_of(self).validated("cv_interval()").interval(level, method)

@@ -18,10 +18,11 @@ from crosscut.engines.passes import LeafPass, LeafSums
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
+from crosscut.forest.predict import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
-from crosscut.training.stream_validation import StreamValidation
+from crosscut.training.stream_validation import LossPass, StreamValidation, losses_of_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.engines.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
+    from crosscut.training.intervals import LossSums
 
 
 @dataclass(eq=False)
@@ -132,15 +134,26 @@ class StreamedSet:
         if sums is None:
             sums = self._leaf_sums(packed)
         scores = scores_of(packed, sums, self.grids)
+        coded = coded_trees(packed, self.coding)
         return StreamValidation(
             forest,
-            coded_trees(packed, self.coding),
+            coded,
             self.coding,
             self.rows,
             n_folds=self.folds.n_folds,
             scores=scores,
+            fold_sums=self._loss_sums(packed, coded, sums),
             n_jobs=self.model.n_jobs,
         )
+
+    def _loss_sums(self, packed: Packed, coded: Packed, sums: LeafSums) -> LossSums:
+        """Return the sums of the held-out rows' losses: rows of classes count, others take one more pass."""
+        if self.classes is not None and not self.coding.weighted:
+            return losses_of_counts(packed, sums.held_out)
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
+        one_pass = LossPass("losses", decided, coded, self.coding, self.folds.n_folds, self.model.n_jobs)
+        found: list[LossSums] = self.rows.run(one_pass)
+        return found[0]
 
     def _leaf_sums(self, packed: Packed) -> LeafSums:
         one_pass = LeafPass(
