@@ -18,13 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-<<<<<<< HEAD
 class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
-    """Rules that are learnt together with those of their cross-validation; `RuleClassifier` explains more."""
-=======
-class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     """Rules learnt together with those of their cross-validation; see `RuleClassifier`."""
->>>>>>> w-docs
 
     strategy: str = "cn2"
     ordered: bool = True
@@ -36,19 +31,9 @@ class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     significance: float | None = None
     optimization_passes: int = 2
 
-<<<<<<< HEAD
-    cv_probabilities_ = Validated("values", "Class probabilities of every row, by the same.")
-=======
-    cv_scores_ = Validated("scores", "Score of each fold's rule set on the rows it holds out.")
-    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
-    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
-    cv_predictions_ = Validated(
-        "predictions", "Predicted class of every row, by the rule set that holds it out."
-    )
     cv_probabilities_ = Validated(
         "values", "Class probabilities of every row, by the rule set that holds it out."
     )
->>>>>>> w-docs
     rule_precision_ = Validated(
         "rule_precision", "Held-out weight and precision of each final rule, the default last."
     )
