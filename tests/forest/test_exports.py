@@ -57,7 +57,25 @@ def some_model(seed):
         ]
         y = labels[draw.integers(0, len(labels), X.num_rows)]
         model = TreeClassifier(**limits).fit(X, y)
-    return model, some_rows(draw, 60, unseen=True).select(kept)
+    return model, near_cuts(draw, model, some_rows(draw, 60, unseen=True).select(kept))
+
+
+def near_cuts(draw, model, rows):
+    """Put numbers next to the thresholds, in single and in double precision."""
+    if "number" not in rows.column_names:
+        return rows
+    at = rows.column_names.index("number")
+    cuts = model.tree_.threshold[(model.tree_.feature == at) & np.isfinite(model.tree_.threshold)]
+    if not len(cuts):
+        return rows
+    near = draw.choice(cuts, rows.num_rows)
+    single = near.astype(np.float32)
+    above, below = (np.nextafter(single, np.float32(to)).astype(float) for to in (np.inf, -np.inf))
+    middle = (single.astype(float) + above) / 2
+    numbers = np.choose(
+        draw.integers(0, 6, len(near)), [near, single, above, below, middle, np.nextafter(middle, 0)]
+    )
+    return rows.set_column(at, "number", pa.array(numbers))
 
 
 def in_duckdb(sql, rows):
