@@ -57,7 +57,25 @@ def some_model(seed):
         ]
         y = labels[draw.integers(0, len(labels), X.num_rows)]
         model = TreeClassifier(**limits).fit(X, y)
-    return model, some_rows(draw, 60, unseen=True).select(kept)
+    return model, near_cuts(draw, model, some_rows(draw, 60, unseen=True).select(kept))
+
+
+def near_cuts(draw, model, rows):
+    """Put numbers next to the thresholds, in single and in double precision."""
+    if "number" not in rows.column_names:
+        return rows
+    at = rows.column_names.index("number")
+    cuts = model.tree_.threshold[(model.tree_.feature == at) & np.isfinite(model.tree_.threshold)]
+    if not len(cuts):
+        return rows
+    near = draw.choice(cuts, rows.num_rows)
+    single = near.astype(np.float32)
+    above, below = (np.nextafter(single, np.float32(to)).astype(float) for to in (np.inf, -np.inf))
+    middle = (single.astype(float) + above) / 2
+    numbers = np.choose(
+        draw.integers(0, 6, len(near)), [near, single, above, below, middle, np.nextafter(middle, 0)]
+    )
+    return rows.set_column(at, "number", pa.array(numbers))
 
 
 def in_duckdb(sql, rows):
@@ -147,4 +165,4 @@ def test_a_deep_tree_in_python():
 @pytest.mark.parametrize("cut", [0.3, 1e6, 16777217.0, -5.5, 3.0, 1 / 3, 0.0, 1e-40])
 def test_the_last_double_that_is_at_most_a_cut(cut):
     last = last_double(cut)
-    assert np.float32(last) <= cut < np.float32(np.nextafter(last, np.inf))
+    assert float(np.float32(last)) <= cut < float(np.float32(np.nextafter(last, np.inf)))

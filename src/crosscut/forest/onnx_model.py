@@ -148,7 +148,8 @@ def _ensemble(tree: Tree, place: dict[int, int], values: NDArray[np.float64]) ->
 def _last_single(cut: float) -> float:
     """Return the largest number in single precision that is at most the cut."""
     single = np.float32(min(cut, float(np.finfo(np.float32).max)))
-    return float(single if single <= cut else np.nextafter(single, np.float32(-np.inf)))
+    # as doubles: NumPy would round the cut first
+    return float(single if float(single) <= cut else np.nextafter(single, np.float32(-np.inf)))
 
 
 def _outputs(schema: Schema, classes: NDArray[Any] | None) -> tuple[list[Any], list[Any], list[Any]]:

@@ -91,7 +91,6 @@ def read_sqlite(path: str | os.PathLike[str]) -> tuple[dict[str, Any], DeclaredK
     """Return the tables of an SQLite file and the keys it declares."""
     declared = DeclaredKeys()
     primary: dict[str, tuple[str, ...]] = {}
-    dates: dict[str, list[str]] = {}
     foreign = []
     with opened(_file(path)) as database:
         for table in database.names():
@@ -99,9 +98,6 @@ def read_sqlite(path: str | os.PathLike[str]) -> tuple[dict[str, Any], DeclaredK
             primary[table] = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
             if len(primary[table]) == 1:
                 declared.keys[table] = primary[table][0]
-            dates[table] = [
-                row[1] for row in info if any(word in row[2].upper() for word in ("DATE", "TIME"))
-            ]
             rows = database.connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
             for _, group in groupby(sorted(rows), key=lambda row: row[0]):
                 parts = list(group)
@@ -112,22 +108,7 @@ def read_sqlite(path: str | os.PathLike[str]) -> tuple[dict[str, Any], DeclaredK
         (table, columns, other, primary.get(other, ()) if None in others else others)
         for table, columns, other, others in foreign
     ]
-    tables = {name: _with_dates(table, dates[name]) for name, table in read_tables(Path(path)).items()}
-    return declared.linked(tables), declared
-
-
-def _with_dates(table: pa.Table, names: list[str]) -> pa.Table:
-    """Return a table of SQLite, which has no dates, with those columns as dates whose texts all are ones."""
-    import pyarrow as pa
-
-    for name in names:
-        if pa.types.is_string(table.schema.field(name).type):
-            try:
-                made = table[name].cast(pa.timestamp("us"))
-            except pa.ArrowInvalid:
-                continue
-            table = table.set_column(table.schema.names.index(name), name, made)
-    return table
+    return declared.linked(read_tables(Path(path))), declared
 
 
 def _file(path: str | os.PathLike[str]) -> Path:
