@@ -192,7 +192,7 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
   test.literals.assign(chosen.code().begin(), chosen.code().end());
   test.query = extension.query;
   test.n_variables = static_cast<std::int32_t>(path.variables.size());
-  components_.rename(test.literals, [&](std::int32_t v) { return path_number[static_cast<std::size_t>(v)]; });
+  components_.rename(test.literals, [&numbers = path_number](std::int32_t v) { return numbers[static_cast<std::size_t>(v)]; });
   return longer;
 }
 

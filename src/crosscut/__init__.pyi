@@ -2,6 +2,7 @@
 
 from . import datasets as datasets
 from .data.files import read_file as read_file
+from .data.files import reading_of as reading_of
 from .data.files import split_target as split_target
 from .data.table import Table as Table
 from .engines.stream import Stream as Stream
@@ -33,5 +34,6 @@ from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
+from .training.fit import Fit as Fit
 
 __version__: str

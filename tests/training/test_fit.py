@@ -1,3 +1,4 @@
+import pydoc
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -6,8 +7,15 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from crosscut import BaggedTrees, RuleClassifier, TreeClassifier, TreeRegressor
-from crosscut.training.fit import fit_of
+from crosscut import (
+    BaggedTrees,
+    RelationalRuleClassifier,
+    RelationalTreeClassifier,
+    RuleClassifier,
+    TreeClassifier,
+    TreeRegressor,
+)
+from crosscut.training.fit import Validated, fit_of
 
 X, Y = load_iris(return_X_y=True)
 
@@ -47,7 +55,7 @@ def test_what_needs_folds_says_so():
 def test_numbers_have_no_classes():
     fit = TreeRegressor(cv=None).fit(X, Y).fit_
     assert fit.n_classes == 0
-    with pytest.raises(AttributeError, match="predicts numbers"):
+    with pytest.raises(AttributeError, match="regression model has no classes"):
         _ = fit.known_classes
 
 
@@ -57,3 +65,25 @@ def test_the_grown_trees_are_kept_beside_the_pruned():
     assert fit.chosen_by is fit.pruning_table
     assert fit.alpha > 0
     np.testing.assert_array_equal(fit.n_missing, np.zeros(4))
+
+
+ESTIMATORS = [
+    TreeClassifier,
+    TreeRegressor,
+    RuleClassifier,
+    RelationalTreeClassifier,
+    RelationalRuleClassifier,
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_results_of_cross_validation_are_documented_for_help_and_for_the_site(estimator):
+    help_text = pydoc.plain(pydoc.render_doc(estimator))
+    listed = estimator.__doc__.split("Attributes\n")[1].split("Examples\n")[0]
+    found = {
+        name: value for name in dir(estimator) if isinstance(value := getattr(estimator, name), Validated)
+    }
+    assert "cv_scores_" in found
+    for name, value in found.items():
+        assert value.__doc__ in help_text
+        assert name in listed

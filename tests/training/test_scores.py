@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import accuracy_score, r2_score
 
-from crosscut.training.scores import accuracy, r_squared, scores_by_part, standard_error
+from crosscut.training.scores import accuracy, r_squared, scores_by_part
 
 FEW = st.sampled_from([-1.0, 0.0, 0.5, 3.0])
 
@@ -38,8 +38,3 @@ def test_without_rows_there_is_no_score():
 def test_constant_targets_are_predicted_or_not():
     assert r_squared(np.ones(3), np.ones(3)) == 1.0
     assert r_squared(np.ones(3), np.zeros(3)) == 0.0
-
-
-def test_one_fold_has_no_standard_error():
-    assert math.isnan(standard_error(np.array([0.5])))
-    assert standard_error(np.array([0.0, 1.0])) == 0.5

@@ -11,6 +11,7 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.engines.progress import watching
@@ -19,6 +20,7 @@ from crosscut.engines.progress import watching
 @click.command(short_help="Grow and cross-validate a decision tree.")
 @click.argument("file", type=click.Path())
 @options.columns
+@options.reading
 @options.kind
 @options.folds
 @click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
@@ -26,6 +28,7 @@ from crosscut.engines.progress import watching
 @click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
 @options.growing
 @click.option("--jobs", type=click.IntRange(min=1), help="Threads; all cores if not given.")
+@click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(
     *,
@@ -36,7 +39,10 @@ def cv(
     groups: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
+    drop_missing_target: bool,
+    oof: Path | None,
     report: Path | None,
     save: Path | None,
     as_json: bool,
@@ -51,10 +57,21 @@ def cv(
 
     import crosscut.estimators  # noqa: F401
 
+    text = options.text_options(given)
     begin = time.perf_counter()
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
-            file, target, table=table, kind=kind, groups=groups, weights=weights, drop=drop, nominal=nominal
+            file,
+            target,
+            table=table,
+            kind=kind,
+            groups=groups,
+            weights=weights,
+            drop=drop,
+            nominal=nominal,
+            keep=keep,
+            drop_missing_target=drop_missing_target,
+            options=text,
         )
     read = time.perf_counter()
     with waiting(f"growing {given['folds'] * given['repeats'] + 1} trees") as tell, watching(tell):
@@ -70,6 +87,8 @@ def cv(
     with failing_with(UNWRITABLE):
         if save is not None:
             save_model(model, save, target=target)
+        if oof is not None:
+            write_out_of_fold(oof, model, target, source.rows)
         if report is not None:
             write_report(model, report, summary=summary)
     if as_json:

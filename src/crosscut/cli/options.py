@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+
+from crosscut.data.dialect import TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,11 +36,41 @@ kind = click.option(
     help="Whether classes or numbers are predicted; guessed if not given.",
 )
 
+reading = together(
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line holds names.",
+        show_default="found out",
+    ),
+    click.option("--separator", metavar="MARK", help="Between values; also as a word, such as tab."),
+    click.option("--decimal", metavar="MARK", help="Of numbers: . or a comma."),
+    click.option("--encoding", metavar="NAME", help="Of the text, such as utf-8 or cp1252."),
+    click.option("--missing", multiple=True, metavar="WORD", help="Means a missing value; may be repeated."),
+    click.option("--dates", metavar="ORDER", help="dmy, mdy, ymd, none, or a pattern such as %Y%m%d."),
+)
+
+
+def text_options(given: dict[str, Any]) -> TextOptions:
+    """Take the options of `reading` out of those given."""
+    try:
+        return TextOptions(**{field.name: given.pop(field.name) for field in fields(TextOptions)})
+    except ValueError as error:
+        raise click.UsageError(f"--{error}", click.get_current_context()) from error
+
+
 columns = together(
     click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."),
     table,
     click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated."),
+    click.option("--drop-missing-target", is_flag=True, help="Leave rows without a target out."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column to test although it looks like an identifier; may be repeated.",
+    ),
     click.option(
         "--nominal", multiple=True, metavar="COLUMN", help="A column to treat as categories; may be repeated."
     ),
@@ -50,8 +83,23 @@ folds = together(
     ),
 )
 
+
+def _html(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in {"", ".html", ".htm"}:
+        why = f"a report is HTML, but {path.name!r} is not; try {path.with_suffix('.html').name}"
+        raise click.BadParameter(why, context, option)
+    return path
+
+
+report = click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    callback=_html,
+    help="Write an HTML page about the result; a browser prints it as PDF.",
+)
+
 results = together(
-    click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result."),
+    report,
     click.option(
         "--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`."
     ),

@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path())
 @options.table
+@options.reading
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
-def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
+def predict(
+    model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **given: Any
+) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
     For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables,
@@ -41,7 +44,7 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
         named, data, target = _examples(fitted, file)
     else:
         with waiting(f"reading {Path(file).name}"):
-            frame = read_rows(file, table)
+            frame = read_rows(file, table, options.text_options(given))
         with failing_with(UNSUITABLE, f"{file}: "):
             named, data = {}, _rows(fitted, frame)
     with failing_with(UNSUITABLE, f"{file}: "):

@@ -156,7 +156,7 @@ def _print_model(model: Any, most: int | None = None) -> None:
         measure = "R²" if fit.classes is None else "accuracy"
         console.print(
             f"\n[bold]{measure} {number(cv.score)} ± {number(cv.standard_error, 2)}[/] "
-            f"(mean of {len(cv.scores)} folds ± standard error)"
+            f"(all examples of {len(cv.scores)} folds ± standard error)"
         )
 
 

@@ -43,7 +43,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
     cv = summary["cv"]
     console.print(
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
-        f"(mean of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
+        f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
     _print_pruning(console, summary["pruning"], summary["kind"])
     if summary["kind"] == "classification":

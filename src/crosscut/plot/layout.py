@@ -1,4 +1,4 @@
-"""Where the nodes of a drawn tree go: leaves side by side, parents above the middle of their children."""
+"""Layout of a drawn tree: leaves side by side, parents above the middle of their children."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Box:
     text: str
     width: float = 1.0
     kind: str = "test"
-    above: str = ""  # what leads here, written on the line
+    above: str = ""  # label of the line that leads here
     children: list[Box] = field(default_factory=list)
     shares: tuple[float, ...] = ()  # of the classes, for a bar
     x: float = 0.0
@@ -32,7 +32,7 @@ class Box:
 
 
 def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
-    """Set the places of all boxes so that none overlaps another of its level.
+    """Set the positions of all boxes so that none overlaps another on its level.
 
     Subtrees are pushed together until their outlines touch on some level (Reingold and Tilford 1981).
 

@@ -21,7 +21,15 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     model : TreeClassifier, TreeRegressor or their Fit
         Fitted with cross-validation.
     ax : Axes, optional
-        Where to draw.
+        Where to draw; by default new axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier
+    >>> from crosscut.plot import plot_pruning
+    >>> plot_pruning(TreeClassifier(prune="1se").fit(*load_iris(return_X_y=True))).get_xlabel()
+    'leaves of the final tree'
     """
     fit = fit_of(model)
     table = fit.pruning_table

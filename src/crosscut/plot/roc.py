@@ -16,13 +16,13 @@ MAX_CLASSES = 10
 
 
 def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw how many rows of a class are found for how many false alarms, from held-out probabilities.
+    """Draw the true against the false positive rate, from out-of-fold probabilities.
 
     Parameters
     ----------
     model : TreeClassifier or its Fit
-        Fitted with cross-validation. Of two classes the second is drawn; of more, each against the others,
-        the ten most frequent ones.
+        Fitted with cross-validation. With two classes the second is drawn; with more, each of the ten most
+        frequent against the rest.
     ax : Axes, optional
         Where to draw.
     """
@@ -40,8 +40,8 @@ def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
         area = roc_auc_score(actual == k, given[:, k])
         ax.plot(false, true, color=class_colour(k), label=f"{classes[k]}: area {area:.3f}")
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-    ax.set_xlabel("false alarms: share of the other rows")
-    ax.set_ylabel("found: share of the class's rows")
+    ax.set_xlabel("false positive rate")
+    ax.set_ylabel("true positive rate")
     ax.legend(frameon=False, fontsize=8, loc="lower right")
     plain(ax)
     return ax

@@ -14,7 +14,6 @@ from crosscut.forest.pruning import importances
 from crosscut.report.stability import stability
 from crosscut.training.fit import fit_of
 from crosscut.training.parameters import criterion_of
-from crosscut.training.scores import standard_error
 
 if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
@@ -132,20 +131,19 @@ def _data(fit: Fit) -> dict[str, Any]:
 
 
 def errors(fit: Fit) -> dict[str, Any]:
-    """Return the error of each fold and of all: a rate of wrong classes, or a root mean square."""
+    """Return the error of each fold and of all rows: a rate of wrong classes, or a root mean square."""
     cv = fit.validated("summarize()")
-    y = cv.y[cv.rows]
-    loss = (y - cv.decided) ** 2 if cv.classes is None else (cv.decided != y).astype(float)
-    parts = [loss[begin:end] for begin, end in pairwise(cv.row_start[1:])]
+    parts = [cv.losses[begin:end] for begin, end in pairwise(cv.row_start[1:])]
     by_fold = np.array([part.mean() if len(part) else np.nan for part in parts])
+    error, spread = cv.error
     if cv.classes is None:
-        by_fold = np.sqrt(by_fold)
-    known = by_fold[~np.isnan(by_fold)]
+        by_fold, error = np.sqrt(by_fold), math.sqrt(error)
+        spread = spread / (2 * error) if error else spread
     return {
         "folds": len(by_fold),
         "measure": "root mean squared error" if cv.classes is None else "error rate",
-        "error": float(known.mean()),
-        "standard_error": standard_error(known),
+        "error": error,
+        "standard_error": spread,
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
         "scoring": _measure(fit),

@@ -81,7 +81,8 @@ COMPOSITE = """
     CREATE TABLE site(country TEXT, nr INTEGER, climate TEXT, PRIMARY KEY (country, nr));
     CREATE TABLE supplier(id INTEGER PRIMARY KEY, code TEXT UNIQUE, grade TEXT);
     CREATE TABLE machine(id INTEGER PRIMARY KEY, land TEXT, place INTEGER,
-        supplier TEXT REFERENCES supplier(code), built DATE, state TEXT, FOREIGN KEY (land, place) REFERENCES site(country, nr));
+        supplier TEXT REFERENCES supplier(code), built DATE, state TEXT,
+        FOREIGN KEY (land, place) REFERENCES site(country, nr));
     INSERT INTO site VALUES ('at', 1, 'dry'), ('at', 2, 'wet'), ('be', 1, 'wet');
     INSERT INTO supplier VALUES (7, 'x', 'good'), (8, 'y', 'bad');
     INSERT INTO machine VALUES (1, 'at', 1, 'x', '2020-01-31', 'ok'), (2, 'be', 1, 'y', '2021-02-01', 'fix'),
