@@ -151,7 +151,7 @@ def test_identifiers_are_left_out_and_dates_stay_dates(tmp_path):
     rows = [f"k{i},{day},{'yes' if day[-4:] > '2022' or i % 9 == 0 else 'no'}" for i, day in enumerate(days)]
     path.write_text("\n".join(["customer,signup,paid", *rows, ""]))
     shown = call("cv", path, "-t", "paid").stdout
-    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer would use it)" in shown
+    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer uses it)" in shown
     assert "columns: 1 date" in shown
     assert "signup ≤ 2022-12-" in shown
     assert "columns: 1 date, 1 nominal" in call("cv", path, "-t", "paid", "--keep", "customer").stdout

@@ -23,11 +23,13 @@ from crosscut.engines.progress import watching
 @options.reading
 @options.kind
 @options.folds
-@click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
-@click.option("--groups", metavar="COLUMN", help="Rows with the same value here stay in one fold.")
-@click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=1, help="Repeat the cross-validation with other folds."
+)
+@click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold.")
+@click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
-@click.option("--jobs", type=click.IntRange(min=1), help="Threads; all cores if not given.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
 @click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(

@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict; for linked tables.")
+@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
 @options.kind
-@click.option("--folds", type=click.IntRange(min=2), help="Folds; by default the data's own marks, else 10.")
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Number of folds; by default those marked in the data, else 10.",
+)
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--step-limit",
     type=click.IntRange(min=1),
-    help="Maximum number of facts looked at for one query and example.",
+    help="Maximum number of facts examined per query and example.",
 )
 @click.option(
     "--depth-of-links",

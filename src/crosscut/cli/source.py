@@ -128,7 +128,7 @@ def read_source(
 def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
     if name not in X.column_names:
         why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
-        raise ValueError(f"{option} {name!r} is no column to use: {why}")
+        raise ValueError(f"{option} {name!r} cannot be used: {why}")
     column = X[name].to_pylist()
     if option != "--drop" and any(cell is None for cell in column):
         raise ValueError(f"{option} {name!r} has missing values")
@@ -149,7 +149,7 @@ def _as_text(X: Any, name: str) -> Any:
 def _check_known(X: Any, name: str, option: str) -> None:
     if name not in X.column_names:
         raise ValueError(
-            f"{option} {name!r} is no column to test; those are {', '.join(X.column_names[:20])}"
+            f"{option} {name!r} is not a column to test; choose one of {', '.join(X.column_names[:20])}"
         )
 
 
@@ -214,10 +214,10 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
         source.X = source.X.drop_columns([finding.name for finding in useless])
         told = ", ".join(f"{name!r} {told}" for name, _, told in useless)
         kept = " ".join(f"--keep {name}" for name, _, _ in useless)
-        source.notes.append(f"left out: {told} ({kept} would use it)")
+        source.notes.append(f"left out: {told} ({kept} uses it)")
     advice = {
         "constant": "nothing to test",
-        "many categories": "tests on so many fit by chance easily; group them, or use --drop",
+        "many categories": "tests on this many categories easily overfit; group them, or use --drop",
         "leak": f"is it known before {target!r} is? If not, leave it out with --drop",
     }
     source.notes += [

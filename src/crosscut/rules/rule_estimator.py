@@ -31,7 +31,9 @@ class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  
     significance: float | None = None
     optimization_passes: int = 2
 
-    cv_probabilities_ = Validated("values", "Class probabilities of every row, by the same.")
+    cv_probabilities_ = Validated(
+        "values", "Class probabilities of every row, by the rule set that holds it out."
+    )
     rule_precision_ = Validated(
         "rule_precision", "Held-out weight and precision of each final rule, the default last."
     )
