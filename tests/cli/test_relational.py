@@ -29,7 +29,7 @@ def test_an_ace_application_is_learnt(application, tmp_path):
     result = call("relational", application, "--folds", "5", "--prolog", tmp_path / "tree.pl")
     assert result.exit_code == 0, result.output
     assert "lost(A) ?" in result.stdout
-    assert "accuracy 1 ± 0 (mean of 5 folds" in result.stdout
+    assert "accuracy 1 ± 0 (all examples of 5 folds" in result.stdout
     assert "sendback" in (tmp_path / "tree.pl").read_text()
     summary = json.loads(call("relational", application, "--json").stdout)
     assert summary["folds"] == 10
@@ -46,7 +46,7 @@ def test_a_saved_model_is_shown_and_predicts(application, tmp_path):
     shown = call("show", saved)
     assert shown.exit_code == 0, shown.output
     assert "lost(A) ?" in shown.stdout
-    assert "mean of 5 folds" in shown.stdout
+    assert "all examples of 5 folds" in shown.stdout
     assert "sendback" in call("show", saved, "--rules").stdout
     assert "… 4 more lines" in call("show", saved, "--lines", 2).stdout
     assert "--table is for models of one table" in call("predict", saved, application, "--table", "t").stderr

@@ -93,3 +93,20 @@ def test_warmode_makes_a_language_typed():
 def test_a_constant_in_a_warmode_leaves_the_type_to_others():
     bias = settings_from_text("warmode(bond(+m,-a,#t)). warmode(bond(+m,-a,7)).")
     assert bias.types["bond", 3] == ("m", "a", "t")
+
+
+@pytest.mark.parametrize("setting", ["confidence_level(7)", "accuracy(1.5)", "ftest(-0.1)"])
+def test_a_share_is_between_0_and_1(setting):
+    with pytest.raises(ValueError, match=rf"{setting.split('(')[0]} is .* must be between 0 and 1"):
+        settings_from_text(f"{setting}.")
+
+
+@pytest.mark.parametrize("setting", ["leave_out(1)", "random_test_set(0.3)", "random_validation_set(0.1)"])
+def test_settings_that_hold_examples_out_are_named(setting):
+    with pytest.warns(UserWarning, match="is ignored: all examples are learnt from"):
+        settings_from_text(f"{setting}.")
+
+
+def test_holding_nothing_out_needs_no_warning(recwarn):
+    settings_from_text("leave_out(none). random_test_set(0).")
+    assert not recwarn.list

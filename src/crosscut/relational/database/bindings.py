@@ -8,7 +8,7 @@ import numpy as np
 
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
-from crosscut.relational.language.clauses import builtin_inputs
+from crosscut.relational.language.schedule import builtin_inputs
 from crosscut.relational.language.terms import Compound, Term, Variable
 
 if TYPE_CHECKING:

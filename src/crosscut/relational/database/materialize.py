@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crosscut.relational.database.bindings import Bindings, TooManyBindingsError
+from crosscut.relational.database.problems import report, unknown
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.database.strata import check_stratified, components, reached
-from crosscut.relational.language.builtins import BUILTINS, is_recursion_on_lists
-from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, makes_constants, schedule
+from crosscut.relational.language.builtins import is_recursion_on_lists
+from crosscut.relational.language.clauses import Conjunction, Normalizer, Part
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
-from crosscut.relational.language.terms import Compound, Term, Variable, indicator, predicate_of
+from crosscut.relational.language.schedule import makes_constants, schedule
+from crosscut.relational.language.terms import Compound, Term, Variable, predicate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Sequence
+    from collections.abc import Collection, Container, Sequence
 
     from numpy.typing import NDArray
 
@@ -75,7 +76,7 @@ class Derivation:
                 failed.add(predicate)
         conjunctions = normalizer.conjunctions
         if declared is not None:
-            problems += _unknown(conjunctions, own | failed, declared)
+            problems += unknown(conjunctions, own | failed, declared)
         if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
             self.add_member(normalizer.lists)
         by_predicate: dict[Predicate, list[Conjunction]] = {}
@@ -94,7 +95,7 @@ class Derivation:
                 problems.append((component[0], str(error)))
                 failed |= set(component)
         if problems:
-            _report(problems, None if wanted is None else reached(wanted, heads))
+            report(problems, None if wanted is None else reached(wanted, heads))
         called = {goal.name for rule in self.rules.values() for body in rule.bodies for goal in body}
         for predicate in [
             each for each in self.facts if each[0].startswith("$not") and each[0] not in called
@@ -278,46 +279,6 @@ class Derivation:
                         new = self._add(each.predicate, derived)
                         found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
             deltas = found
-
-
-def _unknown(
-    conjunctions: Sequence[Conjunction], own: Collection[Predicate], declared: Container[Predicate]
-) -> Iterator[tuple[Predicate, str]]:
-    """Yield a predicate and a message for every literal whose predicate is defined nowhere."""
-    defined = {*own, *(each.predicate for each in conjunctions), ("member", 2)}
-    for each in conjunctions:
-        for part in each.parts:
-            if part.kind == "relation" and part.predicate not in defined and part.predicate not in declared:
-                name, arity = part.predicate
-                if any(name == known for known, _ in defined):
-                    same = sorted(indicator(*known) for known in defined if known[0] == name)
-                    hint = f"there is {' and '.join(same)}."
-                else:
-                    names = sorted({known for known, _ in (*defined, *BUILTINS) if not known.startswith("$")})
-                    near = get_close_matches(name, names, 1)
-                    hint = f"did you mean {near[0]}?" if near else "no other name is near it."
-                what = indicator(name, arity)
-                message = f"{what} has no facts and no clauses; {hint} If it may be empty, declare it: "
-                yield each.predicate, str(each.error(f"{message}':- dynamic {what}.'"))
-
-
-def _report(problems: Sequence[tuple[Predicate, str]], needed: Container[Predicate] | None) -> None:
-    """Raise an error with all problems; warn about those of predicates that are not needed."""
-    serious: list[str] = []
-    others: list[str] = []
-    for predicate, message in dict.fromkeys(problems):
-        hidden = predicate[0].startswith("$")  # part of a clause
-        (serious if needed is None or hidden or predicate in needed else others).append(message)
-    if others:
-        warnings.warn(
-            "no mode and no target needs what these clauses define, and it is left out:\n  "
-            + "\n  ".join(others),
-            UserWarning,
-            stacklevel=2,
-        )
-    if serious:
-        head = f"the background has {len(serious)} problems:\n  " if len(serious) > 1 else ""
-        raise PrologError(head + "\n  ".join(serious))
 
 
 def _is_range_restricted(conjunction: Conjunction) -> bool:

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 WITHOUT_EFFECT = frozenset(
     """
     talking use_packs resume sampling_strategy report_timings write_predictions tilde_rst_optimization
-    query_batch_size output_options output_dir granularity outerloop huge odbc leave_out randomise
+    query_batch_size output_options output_dir granularity outerloop huge odbc randomise
     language_warnings example_cache log_pid compatibility transform_queries default_prefix default_min
     default_preprocessing expert_implicit_language generation_order old_expand mi_distance_maxsample
-    multiscore multiscore_2 precompute complexity_penalty prune_rules random_validation_set random_test_set
+    multiscore multiscore_2 precompute complexity_penalty prune_rules
     show_averages classify_mode combination_rule repeat_exec_time max_querytime tilde_version
     stopping_criterion query_length_bias select_root_models minfreq bg_file kb_file load_package warmode_key
     rmode_key discretization tilde_test_eval_model write_ensemble_models
     """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
+# Settings that hold examples out, which changes ACE's result and is left to `cv` here.
+HOLDING_OUT = frozenset({"leave_out", "random_validation_set", "random_test_set"})
 _NUMBERS = ("minimal_cases", "accuracy", "ftest", "confidence_level", "max_lookahead", "exhaustive_lookahead")
 _ALIASES = {"eucl": "variance", "euclid": "variance", "gain_ratio": "gainratio", "off": "none"}
 
@@ -120,7 +122,9 @@ def _read(clause: Clause, draft: _Draft) -> None:
         known = _read_setting(name, args, draft)
     except PrologError as error:
         raise PrologError(f"{draft.source}, line {clause.line}: {error}") from None
-    if not known and name not in WITHOUT_EFFECT:
+    if name in HOLDING_OUT and args not in {(0,), ("none",)}:
+        _warn(draft, clause, "is ignored: all examples are learnt from, and cv says which are held out")
+    elif not known and name not in WITHOUT_EFFECT | HOLDING_OUT:
         _warn(draft, clause, "is not a known setting and is ignored")
 
 

@@ -84,5 +84,12 @@ class Settings:
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+        for name, share in (
+            ("accuracy", self.accuracy),
+            ("ftest", self.ftest),
+            ("confidence_level", self.confidence_level),
+        ):
+            if not 0 <= share <= 1:
+                raise ValueError(f"{name} is {share!r}; it must be between 0 and 1")
         if self.minimal_cases < 1:
             raise ValueError(f"minimal_cases is {self.minimal_cases}; it must be at least 1")
