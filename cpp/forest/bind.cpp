@@ -1,4 +1,4 @@
-// Python's way to grown trees: prediction, pruning and the smaller trees inside them. All arguments are checked here.
+// Bindings for grown trees: prediction, pruning and the smaller trees inside them. All arguments are checked here.
 #include <nanobind/stl/optional.h>
 
 #include <limits>
@@ -44,7 +44,7 @@ struct Forest : Held<Trees> {
 
   std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
-  // Without rows the leaf of every row in every tree; else of the rows given for each tree, one tree's after the other's.
+  // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree, tree by tree.
   nb::object apply(const Matrix<float>& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
     const std::size_t n = x.shape(0);
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");

@@ -1,5 +1,5 @@
-// What a row's leaf becomes when its tree is cut smaller. Every smaller tree is inside the larger one: the row ends at the
-// highest ancestor of its leaf that is no longer an inner node, so one walk from leaf to root serves all levels.
+// Which leaf a row reaches when its tree is pruned. Every smaller tree is inside the larger one: the row ends at the
+// highest ancestor of its leaf that is no longer an inner node, so one walk from leaf to root gives all levels.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,8 @@ namespace crosscut {
 void cut_losses(const Trees& trees, const Levels& levels, const Ends& ends, const Losses& losses, double* sum,
                 double* sum_of_squares) {
   const std::int64_t n = levels.n_levels;
-  // The row's loss is constant between the levels of neighbours on its path: note where it changes, add up at the end.
+  // The row's loss is constant between the levels of neighbours on its path: store the changes, add them up at the
+  // end.
   std::vector<long double> change(static_cast<std::size_t>(n) + 1), change_of_squares(static_cast<std::size_t>(n) + 1);
   std::vector<std::int32_t> parent;
   for (std::int64_t t = 0; t < trees.n_trees; t++) {

@@ -1,4 +1,4 @@
-// Candidates and their order are those of docs/semantics.md; whatever decides goes through Judge, as everywhere.
+// Candidates and their order follow docs/semantics.md; the choice is made by Judge, as everywhere.
 #define CROSSCUT_LEVEL stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace CROSSCUT_LEVEL;
 
-// One lane's statistics of one column: [bin][K] and the rows per bin; the last bin is of missing values.
+// One lane's statistics of one column: [bin][K] and the rows per bin; the last bin is for missing values.
 struct LaneColumn {
   int bins = 0;  // with the missing one
   std::vector<double> table;
@@ -81,7 +81,7 @@ class Chooser {
     const auto offer = [&](int cut, int missing_branch) {
       if (left.n_rows < min_leaf || best.node.n_rows - left.n_rows < min_leaf) return;
       const double q = run.judge.binary(left.stats.data(), best.node.stats.data());
-      if (!(q > best.quality)) return;  // candidates come in the order in which the first of equals wins
+      if (!(q > best.quality)) return;  // of equally good candidates, the first one wins
       best.quality = q, best.feature = f, best.cut = cut;
       Branch right = best.node;
       right.n_rows -= left.n_rows;

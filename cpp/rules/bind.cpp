@@ -99,7 +99,7 @@ class RuleTable {
     return table_.n_conditions(checked(rows.data()));
   }
 
-  // The rows that meet all of some conditions, as bits.
+  // The rows that satisfy all of some conditions, as bits.
   nb::bytes truth(const std::vector<std::tuple<std::int32_t, std::string, double>>& conditions) const {
     Bits met(table_.words, ~std::uint64_t{0});
     if (table_.n_rows % 64) met.back() >>= 64 - table_.n_rows % 64;

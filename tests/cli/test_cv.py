@@ -151,8 +151,38 @@ def test_identifiers_are_left_out_and_dates_stay_dates(tmp_path):
     rows = [f"k{i},{day},{'yes' if day[-4:] > '2022' or i % 9 == 0 else 'no'}" for i, day in enumerate(days)]
     path.write_text("\n".join(["customer,signup,paid", *rows, ""]))
     shown = call("cv", path, "-t", "paid").stdout
-    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer would use it)" in shown
+    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer uses it)" in shown
     assert "columns: 1 date" in shown
     assert "signup ≤ 2022-12-" in shown
     assert "columns: 1 date, 1 nominal" in call("cv", path, "-t", "paid", "--keep", "customer").stdout
     assert "nowhere" in refused(call("cv", path, "-t", "paid", "--keep", "nowhere"), UNSUITABLE)
+
+
+def test_rows_without_a_target_and_out_of_fold_predictions(tmp_path):
+    path, oof = tmp_path / "rows.csv", tmp_path / "oof.csv"
+    answers = ["", *("yes" if i % 3 == 0 else "no" for i in range(1, 60))]
+    path.write_text("\n".join(["x,y", *(f"{i % 3},{answer}" for i, answer in enumerate(answers)), ""]))
+    assert "--drop-missing-target" in refused(call("cv", path, "-t", "y"), UNSUITABLE)
+    result = call("cv", path, "-t", "y", "--drop-missing-target", "--folds", "4", "--oof", oof)
+    assert "1 rows without 'y' are left out" in result.stdout
+    header, *lines = [line.split(",") for line in oof.read_text().splitlines()]
+    assert header == ["row", "fold", "y", "predicted y", "y = no", "y = yes"]
+    assert [int(line[0]) for line in lines] == list(range(2, 61))  # the first has no answer
+    assert {line[1] for line in lines} == {"1", "2", "3", "4"}
+    assert [line[2] for line in lines] == answers[1:]
+    assert all(line[3] == line[2] and float(line[4]) + float(line[5]) == 1 for line in lines)
+
+
+def test_out_of_fold_numbers(tmp_path, prices):
+    oof = tmp_path / "oof.csv"
+    assert call("cv", prices, "-t", "price", "--repeats", "2", "--folds", "3", "--oof", oof).exit_code == 0
+    lines = oof.read_text().splitlines()
+    assert lines[0] == "row,fold,price,predicted price"
+    assert len(lines) == 601
+
+
+def test_a_report_is_html(tmp_path):
+    result = call("cv", CHURN, "-t", "churned", "--report", tmp_path / "m.pdf")
+    assert result.exit_code == 2
+    assert "try m.html" in result.stderr
+    assert not (tmp_path / "m.pdf").exists()

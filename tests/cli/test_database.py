@@ -141,3 +141,15 @@ def test_files_of_aleph(tmp_path, rules):
         "d0,pos",
         "d2,pos",
     ]
+
+
+def test_the_depth_of_links(tmp_path):
+    (tmp_path / "loan.csv").write_text(
+        "loan_id,account_id,y\n" + "".join(f"{i},{i % 9},{'ab'[i % 9 % 2]}\n" for i in range(60))
+    )
+    (tmp_path / "account.csv").write_text(
+        "account_id,kind\n" + "".join(f"{i},{'xz'[i % 2]}\n" for i in range(9))
+    )
+    options = ("relational", tmp_path, "-t", "loan.y", "--folds", 3, "--json")
+    assert json.loads(call(*options).stdout)["score"] == 1.0
+    assert json.loads(call(*options, "--depth-of-links", 0).stdout)["score"] < 1.0

@@ -1,4 +1,4 @@
-// Sums of lanes over rows, for scan.cpp: lines of 0/1 octets are added up, times the weights of their rows if those have any.
+// Sums of lanes over rows, for scan.cpp: lines of 0/1 bytes are added up, times the weights of their rows, if any.
 #pragma once
 #include "lanes.hpp"
 

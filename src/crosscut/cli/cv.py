@@ -11,6 +11,7 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.engines.progress import watching
@@ -22,11 +23,14 @@ from crosscut.engines.progress import watching
 @options.reading
 @options.kind
 @options.folds
-@click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
-@click.option("--groups", metavar="COLUMN", help="Rows with the same value here stay in one fold.")
-@click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=1, help="Repeat the cross-validation with other folds."
+)
+@click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold.")
+@click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
-@click.option("--jobs", type=click.IntRange(min=1), help="Threads; all cores if not given.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
+@click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(
     *,
@@ -39,6 +43,8 @@ def cv(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     nominal: tuple[str, ...],
+    drop_missing_target: bool,
+    oof: Path | None,
     report: Path | None,
     save: Path | None,
     as_json: bool,
@@ -66,6 +72,7 @@ def cv(
             drop=drop,
             nominal=nominal,
             keep=keep,
+            drop_missing_target=drop_missing_target,
             options=text,
         )
     read = time.perf_counter()
@@ -82,6 +89,8 @@ def cv(
     with failing_with(UNWRITABLE):
         if save is not None:
             save_model(model, save, target=target)
+        if oof is not None:
+            write_out_of_fold(oof, model, target, source.rows)
         if report is not None:
             write_report(model, report, summary=summary)
     if as_json:

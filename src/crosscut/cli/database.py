@@ -23,7 +23,12 @@ LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
 
 
 def read_database(
-    path: Path, *, target: str | None, kind: str | None, fold_files: Path | None
+    path: Path,
+    *,
+    target: str | None,
+    kind: str | None,
+    fold_files: Path | None,
+    depth_of_links: int | None,
 ) -> tuple[Database, Bias]:
     """Read what is to be learnt from, with the bias that goes with it."""
     from crosscut.relational.database.database import Database
@@ -33,7 +38,7 @@ def read_database(
     if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
     if form != "tables":
-        for option, given in (("--target", target), ("--kind", kind)):
+        for option, given in (("--target", target), ("--kind", kind), ("--depth-of-links", depth_of_links)):
             if given is not None:
                 raise Failure(f"{option} is for linked tables; {path} says itself what to learn", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
@@ -61,7 +66,8 @@ def read_database(
                 f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
                 "classes; --kind regression predicts numbers"
             )
-        return database, Bias.from_schema(database)
+        depth = {} if depth_of_links is None else {"depth_of_links": depth_of_links}
+        return database, Bias.from_schema(database, **depth)
 
 
 def read_examples(path: Path, model: Any) -> Database:

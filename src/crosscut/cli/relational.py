@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict; for linked tables.")
+@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
 @options.kind
-@click.option("--folds", type=click.IntRange(min=2), help="Folds; by default the data's own marks, else 10.")
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Number of folds; by default those marked in the data, else 10.",
+)
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
@@ -35,7 +39,12 @@ if TYPE_CHECKING:
 @click.option(
     "--step-limit",
     type=click.IntRange(min=1),
-    help="Maximum number of facts looked at for one query and example.",
+    help="Maximum number of facts examined per query and example.",
+)
+@click.option(
+    "--depth-of-links",
+    type=click.IntRange(min=0),
+    help="Links to one row each that a test may follow, for linked tables; by default 2.",
 )
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
@@ -49,6 +58,7 @@ def relational(
     folds: int | None,
     fold_files: Path | None,
     step_limit: int | None,
+    depth_of_links: int | None,
     rules: bool,
     prolog: Path | None,
     report: Path | None,
@@ -72,7 +82,9 @@ def relational(
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        database, bias = read_database(data, target=target, kind=kind, fold_files=fold_files)
+        database, bias = read_database(
+            data, target=target, kind=kind, fold_files=fold_files, depth_of_links=depth_of_links
+        )
         read = time.perf_counter()
         _check_folds(folds, database.n_examples, data)
         cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))

@@ -34,6 +34,7 @@ def rules(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     nominal: tuple[str, ...],
+    drop_missing_target: bool,
     folds: int,
     seed: int,
     sql: Path | None,
@@ -64,6 +65,7 @@ def rules(
             drop=drop,
             nominal=nominal,
             keep=keep,
+            drop_missing_target=drop_missing_target,
             options=options.text_options(given),
             for_numbers="crosscut cv predicts numbers",
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
 from crosscut.cli.relational import is_relational, show_relational
@@ -21,7 +22,7 @@ from crosscut.cli.terminal import print_json, stdout
     "--rules", is_flag=True, help="Print the tree as rules, one per leaf; relational models as Prolog."
 )
 @click.option("--lines", type=click.IntRange(min=1), default=60, help="Maximum lines of the tree.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report.")
+@options.report
 def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
     """Show the tree or the rules in MODEL, and their cross-validation.
 

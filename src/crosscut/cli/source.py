@@ -45,6 +45,8 @@ class Source:
         The columns named by ``--groups`` and ``--weights``.
     notes : list of str
         What was guessed.
+    rows : array
+        Numbers of the rows in the file, from 1.
     """
 
     X: Any
@@ -53,6 +55,7 @@ class Source:
     groups: NDArray[Any] | None = None
     weights: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
+    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> Any:  # noqa: B008, frozen
@@ -82,13 +85,22 @@ def read_source(
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
     keep: Sequence[str] = (),
+    drop_missing_target: bool = False,
     options: TextOptions = TextOptions(),  # noqa: B008, frozen
-    for_numbers: str = "use --kind regression",
+    for_numbers: str | None = None,
 ) -> Source:
-    """Read a file and settle what each of its columns is for; ``for_numbers`` says how to predict numbers."""
+    """Read a file and settle what each of its columns is for.
+
+    ``for_numbers`` is what to use instead where only classes can be predicted.
+    """
     frame = read_rows(path, table, options)
     told = reading_of(frame)
     notes = [f"read as: {told} ({_CHANGED_BY} change it)"] if told else []
+    rows = np.arange(1, frame.num_rows + 1)
+    if drop_missing_target and target in frame.column_names and frame[target].null_count:
+        kept = frame[target].is_valid()
+        notes.append(f"{frame[target].null_count:,} rows without {target!r} are left out")
+        frame, rows = frame.filter(kept), rows[kept.to_numpy()]
     with failing_with(UNSUITABLE, f"{path}: "):
         X, y = split_target(frame, target)
         taken = {}
@@ -105,7 +117,7 @@ def read_source(
         raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
-    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"), notes)
+    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"), notes, rows)
     _check_target(source, path, target, for_numbers)
     _check_mixtures(source, path, set(nominal))
     _leave_out(source, path, target, {*keep, *nominal})
@@ -116,7 +128,7 @@ def read_source(
 def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
     if name not in X.column_names:
         why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
-        raise ValueError(f"{option} {name!r} is no column to use: {why}")
+        raise ValueError(f"{option} {name!r} cannot be used: {why}")
     column = X[name].to_pylist()
     if option != "--drop" and any(cell is None for cell in column):
         raise ValueError(f"{option} {name!r} has missing values")
@@ -137,7 +149,7 @@ def _as_text(X: Any, name: str) -> Any:
 def _check_known(X: Any, name: str, option: str) -> None:
     if name not in X.column_names:
         raise ValueError(
-            f"{option} {name!r} is no column to test; those are {', '.join(X.column_names[:20])}"
+            f"{option} {name!r} is not a column to test; choose one of {', '.join(X.column_names[:20])}"
         )
 
 
@@ -146,7 +158,7 @@ def most_classes(n_rows: int) -> int:
     return max(FEW_CLASSES, math.isqrt(n_rows) * 5)
 
 
-def _check_target(source: Source, path: str, target: str, for_numbers: str) -> None:
+def _check_target(source: Source, path: str, target: str, for_numbers: str | None) -> None:
     """Decide between classes and numbers, and refuse targets nothing can be learnt about."""
     y = source.y
     values = np.unique(y)
@@ -175,10 +187,11 @@ def _check_target(source: Source, path: str, target: str, for_numbers: str) -> N
     if source.kind == "regression" and not np.all(np.isfinite(y)):
         raise Failure(f"{path}: {target!r} holds infinite values", UNSUITABLE)
     if source.kind == "classification":
-        if len(values) > most_classes(len(y)):
+        if len(values) > (FEW_CLASSES if numeric and for_numbers else most_classes(len(y))):
             raise Failure(
                 f"{path}: {target!r} has {len(values):,} different values in {len(y):,} rows, "
-                "too many to be classes" + (f"; {for_numbers}" if numeric else "; choose another --target"),
+                "too many to be classes"
+                + (f"; {for_numbers or 'use --kind regression'}" if numeric else "; choose another --target"),
                 UNSUITABLE,
             )
         if whole and y.dtype.kind == "f":
@@ -201,10 +214,10 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
         source.X = source.X.drop_columns([finding.name for finding in useless])
         told = ", ".join(f"{name!r} {told}" for name, _, told in useless)
         kept = " ".join(f"--keep {name}" for name, _, _ in useless)
-        source.notes.append(f"left out: {told} ({kept} would use it)")
+        source.notes.append(f"left out: {told} ({kept} uses it)")
     advice = {
         "constant": "nothing to test",
-        "many categories": "tests on so many fit by chance easily; group them, or use --drop",
+        "many categories": "tests on this many categories easily overfit; group them, or use --drop",
         "leak": f"is it known before {target!r} is? If not, leave it out with --drop",
     }
     source.notes += [

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(?:\s|(?=\{{))(.*)", re.IGNORECASE)
+_KIND = re.compile(rf"(\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:{_QUOTED}|[^%'\"])*?)\s*(?:%.*)?")  # and a comment
 _CELL = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
 _SPARSE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
 _JAVA_TO_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'T'": "T"}
@@ -140,6 +141,8 @@ def _attribute(line: str) -> Attribute:
     if match is None:
         raise ValueError("@attribute needs a name and a type")
     name, kind = _unquoted(match[1]), match[2].strip()
+    plain = _KIND.fullmatch(kind)
+    kind = kind if plain is None else plain[1]
     if kind.startswith("{") and kind.endswith("}"):
         return Attribute(name, "nominal", tuple(_unquoted(cell) for cell in _cells(kind[1:-1])))
     word, _, rest = kind.partition(" ")

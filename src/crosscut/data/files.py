@@ -178,7 +178,7 @@ def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
         row = int(np.flatnonzero(missing.to_numpy())[0])
         raise ValueError(
             f"target column {target!r} is missing in {missing.sum()} row(s), the first of them row {row}; "
-            "leave those rows out"
+            "leave those rows out (--drop-missing-target on the command line)"
         )
     text = not (series.dtype.is_numeric() or series.dtype == nw.Boolean)
     y = np.array(series.to_list(), dtype=object) if text else np.asarray(series.to_numpy())

@@ -173,7 +173,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         Parameters
         ----------
         decimals : int
-            Digits after the decimal point; thresholds have more where they need them to decide as the tree.
+            Digits after the decimal point; thresholds get more where they need them to decide alike.
         weights : bool
             Also show the class weights at the leaves.
         """

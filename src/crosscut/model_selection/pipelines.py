@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crosscut.model_selection.settings import Candidate, Setting
     from crosscut.model_selection.splits import Splits
 
-MOST_CELLS = 1 << 28  # of a sparse matrix that is made dense
+MAX_CELLS = 1 << 28  # of a sparse matrix that is made dense
 GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further apart
 
 
@@ -105,7 +105,7 @@ class Transformed:
 
     def _matrix(self, found: Any) -> NDArray[np.float32]:
         if issparse(found):
-            if found.shape[0] * found.shape[1] > MOST_CELLS or not np.isfinite(found.data).all():
+            if found.shape[0] * found.shape[1] > MAX_CELLS or not np.isfinite(found.data).all():
                 raise NotShared("the steps give a sparse matrix that is too large, or has missing values")
             found = found.toarray()
         if not is_scikit(self.tree) and type(found) is not np.ndarray:

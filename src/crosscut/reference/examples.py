@@ -1,4 +1,4 @@
-"""The examples as the algorithms see them: values as ranks, and what each example adds to the statistics."""
+"""The examples: values as ranks, and what each example adds to the statistics."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def grid(v: NDArray[np.float64], largest_multiplicity: int = 1) -> tuple[NDArray
 
 
 def centre(y: NDArray[np.float64]) -> float:
-    """Mean of the targets in float32: taking it away keeps the products small."""
+    """Return the mean of the targets in float32; subtracting it keeps the products small."""
     with np.errstate(over="ignore"):
         c = float(np.float32(math.fsum(y) / len(y)))
     return c if math.isfinite(c) else 0.0

@@ -1,7 +1,7 @@
 """compute_quality of section 2.1: the quality Q of tests, from their statistics alone.
 
 Every function takes ``S[..., j, c]``, the integer statistics of branch j (class c; or weight and product of
-a regression), and judges all tests of the leading axes at once. Operations and their order are fixed: the
+a regression), and rates all tests of the leading axes at once. Operations and their order are fixed: the
 same integers give the same quality, bit for bit, however they were added up.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def gini(S: Floats) -> Floats:
-    """Sum of squared class weights over branch weight; the higher, the lower the Gini impurity."""
+    """Return the sum of squared class weights over branch weight; higher means lower Gini impurity."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         squares, L = np.zeros_like(Q), np.zeros_like(Q)
@@ -33,7 +33,7 @@ def gini(S: Floats) -> Floats:
 
 
 def entropy(S: Floats) -> Floats:
-    """Information: minus the entropy of the classes, times the weight."""
+    """Return the information: minus the entropy of the classes, times the weight."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         information = np.zeros_like(Q)
@@ -44,7 +44,7 @@ def entropy(S: Floats) -> Floats:
 
 
 def gain_ratio(S: Floats) -> Floats:
-    """Information gain over split information (Quinlan 1993); -inf where there is next to no gain."""
+    """Return information gain over split information (Quinlan 1993); -inf where there is almost no gain."""
     L = S.sum(axis=-1)
     N = L.sum(axis=-1)
     gain = entropy(S) - entropy(S.sum(axis=-2, keepdims=True))
@@ -56,7 +56,7 @@ def gain_ratio(S: Floats) -> Floats:
 
 
 def variance(S: Floats) -> Floats:
-    """Squared product over weight; the higher, the lower the variance left in the branches."""
+    """Return squared product over weight; higher means less variance within the branches."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         Q = Q + share(S[..., j, 1] * S[..., j, 1], S[..., j, 0])

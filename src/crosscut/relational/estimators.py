@@ -172,7 +172,7 @@ class RelationalTreeClassifier(RelationalTreeEstimator):
     >>> print(model)
     machine(-A,-B)
     worn(A,-C) ?
-    +--yes: [sendback] 4.0 [[fix:2.0,ok:0.0,sendback:2.0]]
+    +--yes: [fix] 4.0 [[fix:2.0,ok:0.0,sendback:2.0]]
     +--no:  [ok] 2.0 [[fix:0.0,ok:2.0,sendback:0.0]]
     """
 

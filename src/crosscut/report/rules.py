@@ -24,7 +24,7 @@ def write_rule_report(
 ) -> None:
     """Write the report on rules fitted with cross-validation to an HTML file; see `summarize_rules`."""
     summary = summarize_rules(fit, wording, target=target)
-    write_page(path, "rules.html", summary, most_rules=MAX_RULES, most_sets=MAX_SETS)
+    write_page(path, "rules.html", summary, max_rules=MAX_RULES, max_sets=MAX_SETS)
 
 
 def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) -> dict[str, Any]:

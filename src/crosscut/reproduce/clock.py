@@ -1,4 +1,4 @@
-"""Times of several jobs, taken in turns, so that what else the machine does hits all of them alike."""
+"""Times of several jobs that take turns, so that other work on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Times:
-    """Seconds of every repetition of a job: on the wall, and of all its threads together."""
+    """Seconds of every repetition of a job: wall-clock time, and processor time of all threads."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Times:
 
     @property
     def spread(self) -> float:
-        """Slowest over fastest repetition."""
+        """The slowest repetition over the fastest."""
         return max(self.wall) / min(self.wall)
 
     def as_dict(self) -> dict[str, float | int]:
@@ -47,7 +47,7 @@ def take_turns(
     times = {name: Times() for name in jobs}
     waiting = set(jobs)
     gc.collect()
-    gc.disable()  # as timeit does: one job's garbage is not another's time
+    gc.disable()  # as in timeit: one job does not pay for another's garbage
     try:
         while waiting:
             for name in jobs:

@@ -1,4 +1,4 @@
-"""What a rule asks of one column."""
+"""A condition on one column."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Operator = Literal["<=", ">", "=", "!="]
 OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
 
 
-class Condition(NamedTuple):  # hashed often, which tuples do quickly
-    """A column at most, above, equal or not equal to a constant; a missing value meets no condition.
+class Condition(NamedTuple):  # hashed often, and tuples hash fast
+    """A column at most, above, equal or not equal to a constant; missing values satisfy no condition.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
     operator : {"<=", ">", "=", "!="}
         Equality and its opposite are for nominal columns.
     value : float
-        A threshold, or the code of a category. At most infinity: any value that is present.
+        A threshold, or the code of a category. ``<=`` infinity: any value that is not missing.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
     value: float
 
     def holds(self, x: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Return whether it holds for each row of a matrix as ``Schema.matrix`` makes it."""
+        """Return whether it holds for each row of a matrix from ``Schema.matrix``."""
         column = x[:, self.feature].astype(np.float64)
         if self.operator == "=":
             return np.asarray(column == self.value)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:
-    """Write a rule with the weight it covers, its precision, and that of held-out rows.
+    """Return a rule as text, with its coverage and its precision in training and out of fold.
 
-    ``held_out`` is the weight of held-out rows that the rule decides, and the share of its class in it.
+    ``held_out`` is the weight of the held-out rows that the rule decides, and the precision on them.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = 
 def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any], dialect: SqlDialect = "duckdb") -> str:
     """Write a rule set as an SQL expression over the columns.
 
-    A decision list is one ``CASE``; rules that vote add the weights of their classes up, and the class with
+    A decision list is one ``CASE``; rules that vote add up the weights of their classes, and the class with
     the largest sum wins.
     """
     check_dialect(dialect)

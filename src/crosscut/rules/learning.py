@@ -1,4 +1,4 @@
-"""The rule sets of all tasks: learnt side by side, or one task after the other for comparison."""
+"""The rule sets of all tasks, learnt together or, for comparison, one task after the other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAPLACE = Quality("laplace")
 
 
 def check_parameters(model: Any) -> None:
-    """Refuse parameters of a rule estimator that mean nothing."""
+    """Check the parameters of a rule estimator."""
     for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
         if getattr(model, name) not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")
@@ -57,11 +57,11 @@ class Learning:
     Attributes
     ----------
     strategy : {"cn2", "ripper"}
-        Covering with a beam, or growing and pruning by description length.
+        Covering with beam search, or growing and pruning by description length.
     ordered : bool
-        CN2: make a decision list; else rules for each class that vote.
+        CN2: make a decision list; otherwise, rules for each class that vote.
     quality : Quality
-        CN2: what makes a rule good.
+        CN2: the quality of a rule.
     width : int
         CN2: rules kept at each length.
     max_length : int or None
@@ -73,7 +73,7 @@ class Learning:
     passes : int
         RIPPER: passes of optimisation.
     seed : int
-        RIPPER: chooses the rows that prune.
+        RIPPER: chooses the rows for pruning.
     """
 
     strategy: Strategy = "cn2"
@@ -88,7 +88,7 @@ class Learning:
 
     @classmethod
     def of(cls, model: Any, n_classes: int, *, seed: int) -> Self:
-        """Return what the parameters of a rule estimator say; see `check_parameters`."""
+        """Return the settings from the parameters of a rule estimator; see `check_parameters`."""
         statistic = 0.0
         if model.significance is not None:
             from scipy.stats import chi2
@@ -108,7 +108,7 @@ class Learning:
 
     @property
     def settings(self) -> Settings:
-        """How single rules are searched."""
+        """How to search for a single rule."""
         if self.strategy == "ripper":
             return Settings("foil", True, 1, self.max_length, self.min_weight)
         kind = KINDS[self.quality.measure]
@@ -128,7 +128,7 @@ class Learning:
         n_rows : int
             Number of rows.
         serial : bool
-            Learn one task after the other: the same rules, at the full price.
+            Learn one task after the other: the same rules, at full cost.
         """
         lists = [[task] for task in tasks] if serial else [list(tasks)]
         return tuple(rules for some in lists for rules in self._learn(examples, some, n_rows))
@@ -146,7 +146,7 @@ class Learning:
         return [decision_list(examples, task, rules) for task, rules in zip(tasks, found, strict=True)]
 
     def _learn_unordered(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
-        """Learn the rules of every task and class side by side: none depends on another."""
+        """Learn the rules of all tasks and classes together; they are independent of each other."""
         pairs = [(task, code) for task in tasks for code in range(examples.n_classes)]
         learners = [unordered(examples, task, self.quality, code) for task, code in pairs]
         found = learn_together(learners, examples, self.settings)

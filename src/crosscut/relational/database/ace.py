@@ -11,6 +11,7 @@ import numpy as np
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.program import Program
 from crosscut.relational.database.relation import Relation
+from crosscut.relational.database.strata import calls
 from crosscut.relational.database.target import TargetError, check_all_or_none, check_one_target, class_codes
 from crosscut.relational.language.ace_settings import read_settings
 from crosscut.relational.language.bias import Bias
@@ -47,7 +48,7 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
     program.read_file(facts)
     if background.is_file():
         program.read_file(background)
-    database = build(program, read_settings(settings))
+    database = build(program, read_settings(settings), as_seen=True)
     return database if folds is None else database.with_folds(read_folds(folds, database))
 
 
@@ -71,10 +72,16 @@ def read_facts(
     return build(program, Bias(types=declared, predict=target, settings=settings), examples)
 
 
-def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -> Database:
-    """Return a program's database; the bias names target and types, `examples` are to be predicted."""
+def build(
+    program: Program, bias: Bias, examples: Sequence[Any] | None = None, *, as_seen: bool = False
+) -> Database:
+    """Return a program's database; the bias names target and types, `examples` are to be predicted.
+
+    Classes that nothing lists are in the order in which they were first seen, or else sorted.
+    """
     models = bool(program.models)
-    derivation = program.derive()
+    named = _named(bias)
+    derivation = program.derive(named, named if bias.modes else None)
     facts = derivation.facts
     database = Database(constants=program.constants, rules=derivation.rules, implicit_key=models)
     if models and bias.predict is None:
@@ -82,10 +89,21 @@ def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -
     elif bias.predict is None:
         raise PrologError("the settings have no predict(target(+key,-class)), so there is nothing to learn")
     else:
-        _take_target(database, facts, bias, program, examples)
+        _take_target(database, facts, bias, program, examples, as_seen=as_seen)
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
+
+
+def _named(bias: Bias) -> set[tuple[str, int]]:
+    """Predicates that the settings name: learning needs them, and they may be without facts."""
+    used = [literal for mode in bias.modes for literal in mode.literals] + list(bias.root)
+    used += [literal for each in bias.lookahead for literal in (each.first, *each.then)]
+    used += [each.literal for each in bias.discretizations]
+    used += [] if bias.predict is None else [bias.predict]
+    marks = {(name, n) for name in FOLD_MARKS for n in range(1, 5)}
+    generated = [calls(mode.generator.goal) for mode in bias.modes if mode.generator is not None]
+    return {*bias.types, *(literal.predicate for literal in used), *marks}.union(*generated)
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
@@ -111,7 +129,13 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
 
 
 def _take_target(
-    database: Database, facts: Facts, bias: Bias, program: Program, examples: Sequence[Any] | None
+    database: Database,
+    facts: Facts,
+    bias: Bias,
+    program: Program,
+    examples: Sequence[Any] | None,
+    *,
+    as_seen: bool,
 ) -> None:
     assert bias.predict is not None
     predict = bias.predict
@@ -156,7 +180,9 @@ def _take_target(
             )
         database.target = numbers
         return
-    database.classes, database.target = class_codes(database, rows[value], bias.settings.classes)
+    database.classes, database.target = class_codes(
+        database, rows[value], bias.settings.classes, as_seen=as_seen
+    )
 
 
 def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
