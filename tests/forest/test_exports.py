@@ -147,4 +147,4 @@ def test_a_deep_tree_in_python():
 @pytest.mark.parametrize("cut", [0.3, 1e6, 16777217.0, -5.5, 3.0, 1 / 3, 0.0, 1e-40])
 def test_the_last_double_that_is_at_most_a_cut(cut):
     last = last_double(cut)
-    assert np.float32(last) <= cut < np.float32(np.nextafter(last, np.inf))
+    assert float(np.float32(last)) <= cut < float(np.float32(np.nextafter(last, np.inf)))

@@ -42,10 +42,10 @@ def separates_days(cut: float, low: float = math.nan, high: float = math.nan) ->
 def last_moment(cut: float) -> dt.datetime:
     """Return the last moment that is not after a cut once it is rounded to single precision."""
     single = np.float32(cut)
-    if single > cut:
+    if float(single) > cut:  # as doubles: NumPy would round the cut first
         single = np.nextafter(single, np.float32(-np.inf))
     above = np.nextafter(single, np.float32(np.inf))
     microsecond = math.floor((float(single) + float(above)) / 2 * MICROSECONDS) + 2
-    while np.float32(microsecond / MICROSECONDS) > cut:
+    while float(np.float32(microsecond / MICROSECONDS)) > cut:
         microsecond -= 1
     return _EPOCH + dt.timedelta(microseconds=microsecond)

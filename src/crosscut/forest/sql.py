@@ -93,13 +93,13 @@ def comparison(
 def last_double(cut: float) -> float:
     """Return the largest number that is at most the cut once it is rounded to single precision."""
     single = np.float32(cut)
-    if single > cut:
+    if float(single) > cut:  # as doubles: NumPy would round the cut first
         single = np.nextafter(single, np.float32(-np.inf))
     above = float(np.nextafter(single, np.float32(np.inf)))
     if np.isinf(above):
         return float(single)
     middle = (float(single) + above) / 2
-    return middle if np.float32(middle) <= cut else float(np.nextafter(middle, -np.inf))
+    return middle if float(np.float32(middle)) <= cut else float(np.nextafter(middle, -np.inf))
 
 
 def literal(value: Any) -> str:
