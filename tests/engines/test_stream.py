@@ -264,7 +264,7 @@ def test_a_tree_without_cross_validation(tmp_path):
     model = TreeRegressor(max_depth=3, cv=None).fit(write_pieces(table, tmp_path, 2), "y")
     in_memory = TreeRegressor(max_depth=3, cv=None, max_bins=255).fit(*split_target(table, "y"))
     assert_same(model.forest_, in_memory.forest_)
-    with pytest.raises(AttributeError, match="without"):
+    with pytest.raises(AttributeError, match="cv=None"):
         _ = model.cv_scores_
 
 

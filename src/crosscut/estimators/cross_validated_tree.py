@@ -97,7 +97,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
 
     @property
     def pruning_table_(self) -> PruningTable:
-        """Every pruning of the final tree, with its cross-validated error (rpart's cp table)."""
+        """Every pruning of the final tree, with its cross-validated error (like rpart's cp table)."""
         return fit_of(self).pruning_table
 
     @property

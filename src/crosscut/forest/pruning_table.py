@@ -23,8 +23,10 @@ Rule = Literal["best", "1se"]
 class PruningTable:
     """Every pruning of the final tree with its error, from the whole tree to the root alone.
 
-    Errors are misclassification rates, or mean squared errors for regression. Divided by the error of the
-    last row (the root) they are rpart's ``rel error``, ``xerror`` and ``xstd``.
+    Errors are misclassification rates, or mean squared errors for regression. For regression, divided by the
+    error of the last row (the root) they are rpart's ``rel error``, ``xerror`` and ``xstd``. Classification
+    trees are pruned by the criterion they are grown with, as in scikit-learn; rpart prunes them by
+    misclassification, so its table has other rows.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ of classes (Romano, Sesia and Candès 2020). Rows count alike, whatever their we
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from crosscut.training.validation import Validation
 
 BLOCK = 2**22  # numbers that are ordered at a time
+MANY_FOLDS = 64  # beyond that, ordering all residuals is faster than counting fold by fold
+STEPS = 40  # of the bisection
 
 
 def intervals(
@@ -49,14 +51,9 @@ def intervals(
     if method == "minmax":
         reach = np.partition(residual, rank - 1)[rank - 1]
         return np.stack([predicted.min(axis=0) - reach, predicted.max(axis=0) + reach], axis=1)
-    distinct, which = np.unique(predicted.T, axis=0, return_inverse=True)
-    ends = np.empty((len(distinct), 2))
-    step = max(1, BLOCK // len(residual))
-    for begin in range(0, len(distinct), step):
-        own = distinct[begin : begin + step][:, fold]
-        ends[begin : begin + step, 0] = _nth(own - residual, len(residual) - rank)
-        ends[begin : begin + step, 1] = _nth(own + residual, rank - 1)
-    return ends[which.reshape(-1)]
+    distinct, which = np.unique(predicted, axis=1, return_inverse=True)
+    ends = np.stack([-_nth(-distinct, residual, fold, rank), _nth(distinct, residual, fold, rank)], axis=1)
+    return np.asarray(ends[which.reshape(-1)])
 
 
 def class_sets(
@@ -116,7 +113,31 @@ def _held_out_once(cv: Validation, level: float) -> tuple[NDArray[np.int64], int
     return np.repeat(np.arange(len(sizes)), sizes), rank
 
 
-def _nth(values: NDArray[np.float64], n: int) -> Any:
-    """Return the number at place ``n`` of each line in ascending order."""
-    values.partition(n, axis=1)
-    return values[:, n]
+def _nth(
+    predicted: NDArray[np.float64], residual: NDArray[np.float64], fold: NDArray[np.int64], rank: int
+) -> NDArray[np.float64]:
+    """Return, for each row, the number of this rank among all predicted + residual of the same fold."""
+    if len(predicted) > MANY_FOLDS:
+        step = max(1, BLOCK // len(residual))
+        parts = [
+            np.partition(own.T[:, fold] + residual, rank - 1, axis=1)[:, rank - 1]
+            for own in np.split(predicted, range(step, predicted.shape[1], step), axis=1)
+        ]
+        return np.concatenate(parts)
+    # bisect by counting, as each fold's residuals are sorted once; the last step takes the exact number
+    parts = [np.sort(residual[fold == k]) for k in range(len(predicted))]
+    middle = np.partition(residual, rank - 1)[rank - 1]
+    low, high = predicted.min(axis=0) + middle, predicted.max(axis=0) + middle
+    low -= 1e-9 * (np.abs(low) + high - low)  # below the number looked for, whatever rounding does
+    for _ in range(STEPS):
+        half = (low + high) / 2
+        count = sum(
+            np.searchsorted(own, half - said, "right") for own, said in zip(parts, predicted, strict=True)
+        )
+        enough = count >= rank
+        low, high = np.where(enough, low, half), np.where(enough, half, high)
+    following = [
+        said + np.append(own, np.inf)[np.searchsorted(own, low - said, "right")]
+        for own, said in zip(parts, predicted, strict=True)
+    ]
+    return np.asarray(np.min(following, axis=0))
