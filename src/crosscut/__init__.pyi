@@ -34,6 +34,8 @@ from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
+from .training.comparison import Comparison as Comparison
+from .training.comparison import compare as compare
 from .training.fit import Fit as Fit
 
 __version__: str

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from crosscut.data.forms import Form
 
 
+_SHAPE = str.maketrans("123456789", "9" * 9)
+
+
 class ColumnGuess:
     """The forms that fit all values of a column so far.
 
@@ -45,6 +48,7 @@ class ColumnGuess:
         self._missing = frozenset(missing)
         self._options = options
         self._spaces = self._timed = False
+        self._shapes: set[str] = set()
         self._marks: set[str] = set()  # between digits
         self._clashes: dict[tuple[Form, Form], str] = {}  # first value that two forms read differently
 
@@ -75,6 +79,10 @@ class ColumnGuess:
         return forms if dates == "none" else [PatternForm(dates), *forms]
 
     def _narrow(self, text: str) -> None:
+        shape = text.translate(_SHAPE)  # which is all that forms of numbers look at
+        if shape in self._shapes and all(isinstance(form, NumberForm) for form in self.forms or ()):
+            return
+        self._shapes.add(shape)
         readings = [(form, form.value(text)) for form in self.forms or ()]
         kept = [(form, value) for form, value in readings if value is not None]
         self.forms = [form for form, _ in kept]

@@ -204,12 +204,16 @@ class Dialect:
 def _values(column: pa.ChunkedArray, form: Form, missing: frozenset[str]) -> pa.ChunkedArray:
     import pyarrow as pa
 
+    read: dict[str, Any] = {}
     chunks = []
     for chunk in column.chunks:
         coded = chunk.dictionary_encode()
-        texts = [text.strip(BLANKS) for text in coded.dictionary.to_pylist()]
-        values = pa.array([None if text in missing else form.value(text) for text in texts], form.arrow_type)
-        chunks.append(values.take(coded.indices))
+        texts = coded.dictionary.to_pylist()
+        for text in texts:
+            if text not in read:
+                plain = text.strip(BLANKS)
+                read[text] = None if plain in missing else form.value(plain)
+        chunks.append(pa.array([read[text] for text in texts], form.arrow_type).take(coded.indices))
     return pa.chunked_array(chunks, form.arrow_type)
 
 

@@ -35,6 +35,7 @@ MISSING_AMONG_NUMBERS = frozenset(
     )
 )
 BLANKS = " \t\u00a0\u2009\u202f"
+_MARKS_ALIKE = str.maketrans(dict.fromkeys(BLANKS, " ") | {"\u2019": "'"})
 _CURRENCY = (
     r"R\$|US\$|A\$|C\$|[$€£¥₹₽₩₺₫₴₪฿]|USD|EUR|GBP|CHF|JPY|CNY|INR|BRL|SEK|NOK|DKK|PLN|CZK|Fr\.|kr\.?|Kč|zł|Ft"
 )
@@ -87,7 +88,7 @@ class NumberForm:
         if (match["before"] and match["after"]) or (match["sign"] == "(") != (match["close"] == ")"):
             return None
         whole, _, fraction = match["digits"].partition(self.decimal)
-        whole = re.sub(f"[{BLANKS}]", " ", whole).replace("\u2019", "'")
+        whole = whole.translate(_MARKS_ALIKE)
         if self.thousands and self.thousands in whole:
             pairs = r"(?:,\d\d)*" if self.thousands == "," else ""  # 12,34,567 in India
             if not re.fullmatch(

@@ -128,6 +128,12 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
+    def _nodes_of_folds(self, X: Any) -> NDArray[np.int64]:
+        """Leaf of every row in the tree of each fold, counted over all trees: shape (folds, rows)."""
+        packed = fit_of(self).forest.packed
+        x = self.fit_.schema.matrix(read_table(self, X, reset=False))
+        return np.asarray(apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None])
+
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
 

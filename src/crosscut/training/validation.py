@@ -131,25 +131,37 @@ class Validation:
     @cached_property
     def fold_sums(self) -> LossSums:
         """Sums of the losses by fold, of every time that a row is held out."""
-        weight = None if self.weights is None else self.weights[self.rows]
-        fold = np.repeat(np.arange(len(self.row_start) - 1), np.diff(self.row_start)) - 1
-        return LossSums.of(self.losses, self._centred(self.rows), weight, fold, len(self.row_start) - 2)
+        return self.sums_by_fold(self.losses, self._centred)
 
     @cached_property
     def row_sums(self) -> LossSums:
         """Sums of the losses of rows, averaged over the times a row is held out: repeats are no new rows."""
+        once = self.times_held_out.max(initial=0) <= 1
+        return self.fold_sums if once else self.sums_by_row(self.losses, self._centred)
+
+    @property
+    def _centred(self) -> NDArray[np.float64] | None:
+        return None if self.classes is not None else self.y - self.y.mean()
+
+    def sums_by_fold(
+        self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None
+    ) -> LossSums:
+        """Add up losses of the held-out rows by fold; ``target`` is that of all rows, if it is wanted."""
+        weight = None if self.weights is None else self.weights[self.rows]
+        fold = np.repeat(np.arange(len(self.row_start) - 1), np.diff(self.row_start)) - 1
+        n_folds = len(self.row_start) - 2
+        return LossSums.of(losses, None if target is None else target[self.rows], weight, fold, n_folds)
+
+    def sums_by_row(self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None) -> LossSums:
+        """Add up losses of the held-out rows, averaged over the times a row is held out."""
         times = self.times_held_out
-        if times.max(initial=0) <= 1:
-            return self.fold_sums
         rows = np.flatnonzero(times)
-        loss = np.bincount(self.rows, self.losses, minlength=len(times))[rows] / times[rows]
+        loss = np.bincount(self.rows, losses, minlength=len(times))[rows] / times[rows]
         weight = times[rows].astype(np.float64)
         if self.weights is not None:
             weight *= self.weights[rows]
-        return LossSums.of(loss, self._centred(rows), weight, np.zeros(len(rows), np.int64), 1)
-
-    def _centred(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        return None if self.classes is not None else self.y[rows] - self.y.mean()
+        own = None if target is None else target[rows]
+        return LossSums.of(loss, own, weight, np.zeros(len(rows), np.int64), 1)
 
     @property
     def rows_by_fold(self) -> NDArray[np.int64]:
