@@ -1,5 +1,5 @@
-// The facts of a database as Python hands them over. Everything that comes from Python is checked here and in the other
-// bind files; the parts trust each other.
+// The facts of a database, passed from Python. All input from Python is checked here and in the other bind files; the
+// rest of the code relies on it.
 #pragma once
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -21,7 +21,7 @@ using Literal = std::tuple<std::int32_t, bool, std::vector<Term>>;
 
 inline constexpr std::size_t max_arity = 64;
 
-// The message is only composed when it is needed.
+// The message is made only when needed.
 #define CROSSCUT_REQUIRE(CONDITION, MESSAGE) \
   do {                                       \
     if (!(CONDITION)) throw std::invalid_argument(MESSAGE); \
@@ -89,7 +89,7 @@ class FactStore {
   Facts facts;
 };
 
-// Literals as Python sees them.
+// Literals in Python's form.
 inline std::vector<Literal> decode(const Components& components, std::span<const Term> code) {
   std::vector<Literal> result;
   for (std::size_t at = 0; at < code.size(); at += components.length(code[at]))

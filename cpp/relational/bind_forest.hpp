@@ -1,4 +1,4 @@
-// Grown trees as Python sees them.
+// Grown trees in Python's form.
 #pragma once
 #include <memory>
 #include <tuple>

@@ -1,4 +1,4 @@
-// The language of tests as Python hands it over: tuples that are checked and become patterns.
+// The language of tests, passed from Python: tuples are checked and become patterns.
 #pragma once
 #include <tuple>
 #include <utility>

@@ -101,7 +101,7 @@ class QueryStore {
     return refinement_->candidates(path);
   }
 
-  // Numbers of the candidates in the order in which they are generated, without those that add nothing to the path.
+  // The candidates in the order of generation, by number, without those that add nothing to the path.
   std::vector<std::int32_t> order(const Candidates& candidates, const std::vector<std::int32_t>& ages) const {
     CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(), "candidates belong to another store");
     std::size_t n_variables = 0;

@@ -14,7 +14,7 @@ namespace crosscut::query {
 
 namespace {
 
-// Qualities closer than this are equal: TILDE then looks at the length of the tests and at their order.
+// Qualities closer than this are equal: TILDE then compares the length of the tests and their order.
 constexpr double tolerance = 1e-10;
 
 // The reduction of variance as a share of the node's squared deviations.
@@ -41,8 +41,8 @@ void Choice::add_sums(const Block& block, const Demand& demand) {
     n_yes_.push_back(statistics_.add_sums(truth_.row(query), demand.examples.data(), demand.tasks, sums_));
 }
 
-// Adds a block's counts: per group of segments and class the examples where each test is true. Group 0 is
-// made to hold the counts of all examples.
+// Adds a block's counts: per group of segments and class the examples where each test is true. Group 0 gets the
+// counts of all examples.
 void Choice::count_classes(const Block& block, const Demand& demand) {
   const std::size_t k = statistics_.width(), n_segments = segments_.ends.size();
   TruthTable& table = block.table;
@@ -101,7 +101,7 @@ double Choice::rate_classes(const Candidates& candidates, std::size_t group, con
   return top;
 }
 
-// Candidates whose mode may not be used any more, or that bind a type variable otherwise than the path does.
+// Candidates whose mode may not be used any more, or that bind a type variable differently from the path.
 std::vector<std::size_t> Choice::barred_among(const Candidates& candidates, const Demand& demand) const {
   std::vector<std::size_t> result;
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
@@ -132,7 +132,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const Block& block = *candidates.parts[p].block;
     classes ? count_classes(block, demand) : add_sums(block, demand);
-    // what follows a test holds for no more examples than the test does
+    // an extension of a test holds for no more examples than the test
     for (std::size_t f = 0; f < block.followers.size(); f++)
       if (n_yes_[block.shape->followers[f].entry] >= std::max(1, demand.minimal_cases))
         if (const auto& after = refinement_.follow(block, f); after->size() > 0) candidates.add({after, candidates.parts[p].places});
@@ -143,7 +143,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
   if (n == 0) return;
   qualities_.resize(n);
   const std::vector<std::size_t> barred = barred_among(candidates, demand);
-  // of tests of equal quality the shortest, then the first generated
+  // among tests of equal quality, the shortest, then the first generated
   const auto preferred = [&](std::size_t a, std::size_t b) {
     const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
     if (left.n_literals() != right.n_literals()) return left.n_literals() < right.n_literals();

@@ -26,8 +26,8 @@ struct Demand {
 class Choice {
  public:
   Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics);
-  // The number of each task's best test, -1 if none is admissible; `passed`: its statistics of the examples where that test
-  // is true. Followers of candidates are added to `candidates` where one of them may be admissible.
+  // The number of each task's best test, -1 if none is admissible; `passed`: its statistics over the examples where
+  // that test is true. Followers of candidates are added to `candidates` if one of them may be admissible.
   void best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<double>& passed);
 
  private:

@@ -56,7 +56,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
       if (kind_of(literal[i]) != variable) continue;
       auto& first = owner_[static_cast<std::size_t>(number_of(literal[i]))];
       if (first < 0) first = static_cast<std::int32_t>(m + l);
-      // the smaller number stays the root, so that a group is named by its first base
+      // the smaller number stays the root, so a group is identified by its first base
       const std::size_t a = root(static_cast<std::size_t>(first)), b = root(m + l);
       group_[std::max(a, b)] = static_cast<std::int32_t>(std::min(a, b));
     }
@@ -72,7 +72,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
     mine_.clear();
     for (std::size_t b = 0; b < m; b++)
       if (root(b) == g) mine_.push_back(b);
-    // evaluation starts with the longest base: it is the prefix that the candidates of one pack share
+    // evaluation starts with the longest base, the prefix that the candidates of a pack share
     for (std::size_t b = 1; b < mine_.size(); b++)
       if ((*this)[bases[mine_[b]]].n_literals > (*this)[bases[mine_[0]]].n_literals) std::swap(mine_[0], mine_[b]);
     code_.clear();
@@ -111,7 +111,7 @@ void Components::extend(std::span<const std::int32_t> bases, std::span<const Ter
 }
 
 // The common case: every literal shares a variable with the base or with a literal before it. The variables of the base are
-// the first of the extended component. False if it is another case.
+// the first of the extended component. Otherwise returns false.
 bool Components::extend_one(std::int32_t base, std::span<const Term> added, std::span<const std::int32_t> new_types, Extension& result) {
   const Component own = (*this)[base];
   const std::size_t n_before = own.types.size(), n_all = n_before + new_types.size();
@@ -155,8 +155,8 @@ void Components::add_local(Code& code, std::int32_t base, std::size_t offset) co
   rename(std::span(code).subspan(begin), [&](std::int32_t v) { return v + static_cast<std::int32_t>(offset); });
 }
 
-// Joining components by a literal: the literal comes before the rest of what it joins, so that it is not tested on the
-// product of both. The next literal is the one with most bound terms among those whose inputs are bound.
+// Joining components by a literal: the literal comes before the rest of the joined components, so that it is not
+// tested on their product. The next literal is the one with the most bound terms, among those whose inputs are bound.
 void Components::order_rest(std::size_t n_variables) {
   std::vector<char>& bound = bound_;
   bound.assign(n_variables, 0);
@@ -196,8 +196,8 @@ void Components::order_rest(std::size_t n_variables) {
 }
 
 // The component of code_ and own_types_, a new one if there is none like it; leaves the names that their variables have
-// there in renaming_. Most components are the only ones with variables that occur in such places of such literals: that is
-// asked first.
+// there in renaming_. Most components are the only ones whose variables occur in these positions of these literals,
+// so that is checked first.
 std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool joins) {
   std::int32_t n_literals = 0;
   std::uint64_t hash = 0;

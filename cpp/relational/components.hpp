@@ -1,6 +1,6 @@
-// Queries, split into components that share no variable but the example's fixed ones. A query is true where all its
-// components are, so truth is kept per component: each is registered once, under a form that does not depend on the
-// names of its variables or the order of its literals.
+// Queries, split into components that share no variables except the example's fixed ones. A query is true where all
+// its components are, so truth is stored per component. Each is registered once, under a form that does not depend on
+// the names of its variables or the order of its literals.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ namespace crosscut::query {
 // A conjunction as one array: per literal 2 * predicate + negated, then its terms.
 using Code = std::vector<Term>;
 
-constexpr std::int32_t any_type = -1;    // fits every other type
+constexpr std::int32_t any_type = -1;    // matches every type
 constexpr std::int32_t hidden = -2;      // a variable of a negated literal: not visible outside it
 constexpr std::int32_t first_type_variable = -3;  // this and below: a type that is bound by its first use on a path
 
@@ -26,14 +26,14 @@ struct Component {
   std::int32_t n_literals;
   std::int32_t parent;                      // component whose code is the first `prefix` terms of this one, or -1
   std::size_t prefix;
-  bool joins;                               // whether what follows the prefix holds another component
+  bool joins;                               // whether the part after the prefix contains another component
 };
 
 struct Place {
   std::int32_t part, variable;
 };
 
-// What adding literals to some components gives.
+// The result of adding literals to some components.
 struct Extension {
   std::int32_t query = -1;          // the component, or the conjunction of `parts`, that the new literals are in
   std::vector<std::int32_t> parts;
@@ -113,7 +113,7 @@ class Components {
     std::uint32_t n_parts, n_terms, n_variables;
     std::int32_t n_literals, parent;
     std::size_t prefix;
-    std::uint64_t hash;  // of the literals that each variable is in: components that differ in it are different
+    std::uint64_t hash;  // over the literals that each variable is in; components with different hashes are different
     bool joins;
     std::int32_t form = -1;  // in forms_, once another component with this hash has come
     std::int32_t next = -1;  // the next one with this hash
@@ -129,7 +129,7 @@ class Components {
   NumberTable table_;  // the first component with each hash
   std::size_t n_hashes_ = 0;
 
-  // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a component that is known.
+  // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a known component.
   std::vector<std::int32_t> types_, owner_, group_, slot_, back_;
   std::vector<std::size_t> offset_, mine_, literals_, by_colour_;
   std::vector<char> done_, bound_;

@@ -1,4 +1,4 @@
-// What a test's quality needs to know of a node, computed once per node and task. With x log x written as x:
+// What the quality of a test needs to know about a node, computed once per node and task. With x log x written as x:
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Whole {
   const double* split;         // x(n) - x(yes) - x(n - yes), by the number of examples that pass the test
   const double* kept;          // x(yes) + x(count - yes), by the number of those of a class; one class after the other
   bool gini, ratio;
-  double tolerance;            // gains below count as none
+  double tolerance;            // gains below this count as zero
 };
 
 }  // namespace crosscut::query

@@ -1,4 +1,4 @@
-// Canonical forms of components, by which those that differ in names only are recognized.
+// Canonical forms, which identify components that differ only in names.
 #include <algorithm>
 #include <numeric>
 
@@ -6,9 +6,9 @@
 
 namespace crosscut::query {
 
-// Colours of variables are refined by the literals they occur in until they differ; what stays equal is told apart by
-// marking one variable at a time. Components that get the same form are the same up to names. The converse may fail for
-// very regular ones: that costs an evaluation, never a wrong answer.
+// The colours of variables are refined by the literals they occur in until they differ; variables that remain equal
+// are distinguished by marking one at a time. Components with the same form are the same up to names. The converse
+// may fail for very regular components, which costs an evaluation but never gives a wrong answer.
 void Components::canonicalize(std::span<const Term> code, std::span<const std::int32_t> types, Form& form) {
   const std::size_t n = types.size();
   colour_.resize(n);

@@ -64,7 +64,7 @@ void Generator::start(Shape& shape, std::span<const std::int32_t> components) {
   touched_ = 0;
 }
 
-// Whether the inputs that are still to come can touch every component.
+// Whether the remaining inputs can use every component.
 bool Generator::can_reach(std::int32_t inputs, std::int32_t depth, std::int32_t exhaustive) const {
   inputs += std::max(0, language_.max_lookahead - depth) * language_.most_then_inputs;
   inputs += exhaustive * language_.most_inputs;
@@ -127,7 +127,7 @@ void Generator::argument(Frame& frame, std::size_t l, std::size_t a) {
     case Mark::either: {
       const bool counted = wanted.counted;
       frame.inputs -= counted;
-      // variables made by this very conjunction are reached by name only
+      // variables made by this conjunction are reached only by name
       const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
       for (std::size_t v = 0; v < visible; v++) {
         const Visible seen = scope_[v];
@@ -173,7 +173,7 @@ void Generator::complete(const Frame& frame) {
                                  static_cast<std::uint32_t>(frame.first_code), frame.depth, frame.exhaustive, nullptr});
 }
 
-// False if the test does not touch all of the components: without the others it is one of another shape.
+// False if the test does not use all of the components: then it belongs to another shape.
 bool Generator::emit() {
   if (touched_ != all_) return false;
   std::int32_t n = 0;

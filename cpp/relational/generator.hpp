@@ -39,7 +39,7 @@ class Generator {
   struct Frame {
     std::span<const Pattern> literals;
     std::size_t slots;        // where its slots start in slots_; -1: not bound yet
-    std::int32_t inputs;      // arguments to come that may take a variable of the path
+    std::int32_t inputs;      // remaining arguments that may take a variable of the path
     std::size_t first_code;   // where its literals start in code_
     std::int32_t depth, exhaustive;
     std::span<const Term> must_use;  // auto lookahead: at least one of these, if there are any

@@ -59,7 +59,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   add_nodes(tasks, totals, level, bundle);
   if (bundle.growing.empty()) return;
 
-  // one task alone does not need the examples it leaves out
+  // a single task does not need the examples it leaves out
   if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
     statistics_.leave_out(folds_here_[0], own);
     folds_here_[0] = -1;
@@ -93,7 +93,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   no.resize(own.size());
   for (Fork& fork : forks) {
     const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
-    truth_.evaluate({&query, 1}, own.data());  // where nothing is kept, the bundles below have forgotten it
+    truth_.evaluate({&query, 1}, own.data());  // without a cache, the bundles below have discarded it
     for (std::size_t w = 0; w < own.size(); w++) {
       yes[w] = own[w] & truth_.row(query)[w];
       no[w] = own[w] & ~truth_.row(query)[w];
@@ -114,7 +114,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   }
 }
 
-// Tasks that agree on a test go on together: puts them one after the other, fork by fork, with the statistics of their branches.
+// Tasks that agree on a test stay together: lists them fork by fork, with the statistics of their branches.
 void Growth::fork(const Path& path, Bundle& bundle) {
   const std::size_t width = statistics_.width();
   auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
@@ -145,7 +145,7 @@ void Growth::fork(const Path& path, Bundle& bundle) {
   }
 }
 
-// Adds a candidate to a path: joined components are replaced by what the test made of them, the others stay.
+// Adds a candidate to a path: joined components are replaced by the result, the others stay.
 Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
   const Extension& extension = extension_;
   components_.extend(chosen.block->components, chosen.code(), chosen.new_types(), extension_);

@@ -1,6 +1,6 @@
 // Growing the final tree and the trees of all folds in one run (the paper's Figure 2). Nodes of different tasks with the
-// same path of tests are one bundle: candidates are generated, evaluated and counted once, each task picks its best test,
-// and tasks that pick the same go on together.
+// same path of tests are one bundle: candidates are generated, evaluated and counted once, each task picks its best
+// test, and tasks that pick the same one stay together.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -18,8 +18,8 @@ struct Settings {
   double accuracy = 1.0;
   std::int32_t max_depth = -1;         // -1: none
   std::vector<std::int32_t> max_uses;  // per source of modes, -1: any number
-  std::vector<double> critical_f;      // regression: least F of a split of n examples, by n
-  bool caching = true;                 // false: every node evaluates all its tests anew, as the paper's serial procedure
+  std::vector<double> critical_f;      // regression: minimum F of a split of n examples, by n
+  bool caching = true;                 // false: every node evaluates all its tests again, as in the paper's serial procedure
 };
 
 // A test as it was added to a path: its literals over the path's variables (numbered in order of introduction).
@@ -73,8 +73,8 @@ class Growth {
     std::size_t begin, end;  // of its tasks in `agreeing`
     Path path;
   };
-  // A bundle at work: growing tasks, their totals, best tests and statistics where those hold; then the tasks that go on,
-  // fork by fork. There is one per level, so that bundles find their buffers made.
+  // The working state of a bundle: growing tasks, their totals, best tests and statistics where those hold; then the
+  // tasks that continue, fork by fork. There is one per level, to reuse its buffers.
   struct Bundle {
     std::vector<std::int32_t> growing, best, splitting, agreeing;
     std::vector<double> all, passed, yes_totals, no_totals;
@@ -113,8 +113,8 @@ class Growth {
   Forest forest_;
 };
 
-// The tree after merging sibling leaves of one class and, if asked, replacing subtrees that C4.5 expects to make no fewer
-// errors than a leaf.
+// The tree after merging sibling leaves of one class and, optionally, replacing subtrees that C4.5 expects to make no
+// fewer errors than a leaf.
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence);
 double additional_errors(double n, double errors, double confidence);
 // A regression tree after replacing subtrees from which M5 expects no smaller squared deviations than from a leaf.

@@ -50,7 +50,7 @@ bool Generator::match(const Pattern& pattern, std::size_t position, std::vector<
 }
 
 void Generator::follow(std::size_t position, std::int32_t depth) {
-  // lookaheads may follow each other, so every depth has its own buffers
+  // lookaheads may be nested, so every depth has its own buffers
   const auto at = static_cast<std::size_t>(depth);
   if (matched_.size() <= at) matched_.resize(at + 1);
   for (std::size_t r = 0; r < language_.lookaheads.size(); r++) {

@@ -1,4 +1,4 @@
-// A hash table of numbers, of things that their owner keeps in a vector; by open addressing.
+// A hash table with open addressing, of the indices of things that its owner keeps in a vector.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ class NumberTable {
     while (numbers_[slot] >= 0 && !is_it(numbers_[slot])) slot = (slot + 1) & (numbers_.size() - 1);
     return numbers_[slot];
   }
-  // Makes room for one more than n numbers; hash_of(number) is asked for those that are in the table.
+  // Makes room for one more than n numbers; hash_of(number) is called for those in the table.
   template <class HashOf>
   void reserve(std::size_t n, HashOf hash_of) {
     if (2 * n + 2 <= numbers_.size()) return;

@@ -19,8 +19,8 @@ struct Effort {
   std::size_t example = 0;
   const std::int32_t* fixed = nullptr;
   std::uint64_t limit = 0, taken = 0;  // steps
-  bool alone = false;                  // one query only is looked for
-  bool over = false;                   // the limit was passed, and the search given up
+  bool alone = false;                  // only one query is searched for
+  bool over = false;                   // the limit was exceeded and the search stopped
 };
 
 class Pack {
@@ -34,7 +34,7 @@ class Pack {
   void end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail);
   void reserve_variables(std::size_t n) { if (values_.size() < n) values_.resize(n, -1); }
 
-  // Which queries the next search looks for: none, one more, one less, or those of a saved choice.
+  // Which queries the next search is for: none, one more, one fewer, or those of a saved choice.
   void close_all();
   void open(std::int32_t query);
   void close(std::int32_t query);
@@ -47,9 +47,9 @@ class Pack {
   const std::vector<std::int32_t>& search(Effort& effort);
 
  private:
-  // One literal: where its facts are found, what it binds, and the literals that follow it in some query. A switch stands
-  // before literals that differ in their constants only: where the relation has few facts for what is bound, looking at
-  // those finds all of the literals that hold.
+  // One literal: where its facts are found, what it binds, and the literals that follow it in some query. A switch
+  // precedes literals that differ only in their constants: if the relation has few facts for the bound terms,
+  // examining them finds all of the literals that hold.
   struct Step {
     std::uint32_t code = 0;                      // in codes_
     std::uint64_t hash = 0;

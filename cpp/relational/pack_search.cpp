@@ -13,7 +13,8 @@ const std::vector<std::int32_t>& Pack::search(Effort& effort) {
   return decided_;
 }
 
-// After a step's literal has matched: ends of queries are true, and what follows is tried. Returns how many were decided.
+// After a step's literal has matched: queries that end here are true, and the following literals are tried. Returns
+// how many were decided.
 std::int32_t Pack::proceed(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
@@ -52,7 +53,7 @@ std::int32_t Pack::look_up(Group& group) {
   return decided;
 }
 
-// Whether a fact agrees with itself where the literal repeats a variable; binds what it brings.
+// Whether a fact has equal values where the literal repeats a variable; binds its outputs.
 bool Pack::matches(const Step& step, std::uint32_t row) {
   for (std::uint32_t r = step.repeated; r < step.repeated + step.n_repeated; r++)
     if (step.relation->at(repeated_[r].first, row) != step.relation->at(repeated_[r].second, row)) return false;
@@ -61,7 +62,7 @@ bool Pack::matches(const Step& step, std::uint32_t row) {
   return true;
 }
 
-// Takes a step and the values of what is bound there; false where the limit is passed.
+// Takes a step with the values bound there; false if the limit is exceeded.
 bool Pack::begin(const Step& step, std::int32_t* key) {
   if (++effort_->taken > effort_->limit) {
     effort_->over = true;
@@ -111,7 +112,7 @@ std::int32_t Pack::visit_switch(std::int32_t number) {
   const Index::Range range = step.index->find(key);
   std::int32_t& left = left_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
-  // looking at all facts, against passing over all literals to look up those that are open
+  // the cost of examining all facts, against that of looking up all open literals
   if (range.end - range.begin > static_cast<std::uint32_t>(4 * left + step.n_cases / 4)) {
     for (std::int32_t each = step.first; each >= 0 && !effort.over; each = steps_[static_cast<std::size_t>(each)].next)
       if (left_[static_cast<std::size_t>(each)] > 0) decided += visit(each);

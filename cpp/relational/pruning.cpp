@@ -1,4 +1,4 @@
-// What happens to a grown tree: pruning as TILDE does it, and routing examples that the task left out.
+// Pruning a grown tree as TILDE does, and routing the examples that the task left out.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace crosscut::query {
 
 namespace {
 
-// C4.5 (release 8) interpolates the normal deviation that belongs to a confidence level in this table.
+// C4.5 (release 8) interpolates the normal deviate of a confidence level in this table.
 constexpr double confidences[] = {0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00};
 constexpr double deviations[] = {4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00};
 
@@ -38,7 +38,7 @@ class Pruner {
     }
   }
 
-  // Makes leaves of nodes whose subtrees are expected to be no better, by what a node is expected to cost as a leaf.
+  // Turns nodes into leaves if their subtrees are not expected to be better, given the expected cost of a leaf.
   template <class Cost>
   double replace(std::size_t node, const Cost& cost) {
     const double as_leaf = cost(tree_.statistics.data() + node * width_, prediction[node]);
@@ -103,7 +103,7 @@ Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confide
 
 Tree prune_means(const Tree& tree, std::size_t width) {
   Pruner pruner(tree, width);
-  // squared deviations that M5 expects of as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
+  // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
   pruner.replace(0, [](const double* own, double) {
     const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
     return squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);

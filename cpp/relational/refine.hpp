@@ -1,6 +1,6 @@
-// Candidate tests of a path: what the language of tests lets one add to its query. Candidates whose inputs come from the
-// same components of the path form a block, which is made once and serves every path that has those components. What they
-// look like depends on the types of the components' variables only, and is generated once for all blocks of a shape.
+// Candidate tests of a path: what the language of tests allows to add to its query. Candidates whose inputs come from
+// the same components of the path form a block, which is made once for every path that has those components. Their
+// form depends only on the types of the components' variables, and is generated once for all blocks of a shape.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Pattern {
 // `inputs`: how many of its arguments may take a variable of the path.
 struct Mode {
   std::vector<Pattern> literals;
-  std::int32_t source = 0;  // modes made from one mode by generating constants share it, and its number of uses
+  std::int32_t source = 0;  // modes made from one mode by generating constants share it, and its count of uses
   std::int32_t inputs = 0;
 };
 
@@ -76,7 +76,7 @@ struct Shape {
     // its stretches end here; they begin where those of the last entry end
     std::uint32_t term_end, type_end, choice_end, binding_end;
   };
-  // What may follow an entry by lookahead holds only where the entry does. It is a shape of its own, made when it is needed.
+  // What may follow an entry by lookahead holds only where the entry does. It has its own shape, made when needed.
   struct Followers {
     std::uint32_t entry, first_term;  // the entry; where the literals that are looked ahead from begin in its code
     std::int32_t depth, exhaustive;
@@ -118,7 +118,7 @@ class Generator;
 
 // A block and the positions of its components on a path.
 struct Part {
-  static constexpr std::size_t max_joined = 8;  // more components are not joined by one test
+  static constexpr std::size_t max_joined = 8;  // one test joins at most this many components
   std::shared_ptr<const Block> block;
   std::array<std::int32_t, max_joined> places;
   std::span<const std::int32_t> positions() const { return std::span(places).first(block->components.size()); }
@@ -151,7 +151,7 @@ class Refinement {
   Language language_;
   Extension extension_;
   std::map<std::vector<std::int32_t>, std::shared_ptr<const Shape>> shapes_;  // by the types of the components' variables
-  std::size_t max_joined_ = 0;  // most components that one test can take inputs from
+  std::size_t max_joined_ = 0;  // maximum number of components that one test can take inputs from
   std::unique_ptr<Generator> generator_;
   std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates
   Known known_;
@@ -193,7 +193,7 @@ struct Chosen {
 };
 Chosen choose(const Candidates& candidates, std::int32_t number);
 
-// Whether a test adds nothing to its path: such a test is true wherever the path is, and no task chooses it.
+// Whether a test adds nothing to its path: it is then true wherever the path is, and no task chooses it.
 bool adds_nothing(const Components& components, const Chosen& chosen);
 
 // Whether one candidate of a path is generated before another: modes in their order, variables from the newest (age 0; one

@@ -117,7 +117,7 @@ std::int32_t Facts::add_relation(const std::int32_t* values, std::size_t arity, 
 
 namespace {
 
-// A rule such as equals(X,Y) :- X = Y is a comparison by another name.
+// A rule such as equals(X,Y) :- X = Y is just a comparison.
 std::int32_t test_of(const Rule& rule) {
   if (rule.arity != 2 || rule.bodies.size() != 1 || rule.bodies[0].size() != 1) return -1;
   const Goal& goal = rule.bodies[0][0];
@@ -139,7 +139,7 @@ std::int32_t Facts::add_rule(Rule rule) {
 bool Facts::compare(std::int32_t comparison, std::int32_t left, std::int32_t right) const {
   if (comparison == equal) return left == right;
   if (comparison == different) return left != right;
-  // NaN stands for what is not a number, so that such comparisons are false.
+  // NaN represents constants that are not numbers, so that comparisons with them are false.
   const double a = numbers_[static_cast<std::size_t>(left)], b = numbers_[static_cast<std::size_t>(right)];
   switch (comparison) {
     case less: return a < b;

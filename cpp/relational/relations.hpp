@@ -1,4 +1,4 @@
-// Facts and what can be asked of them: relations as integer columns with hash indexes by bound columns, the six
+// Facts and queries on them: relations as integer columns with hash indexes by bound columns, the six
 // comparisons, and rules that are tests once their arguments are bound.
 #pragma once
 #include <cstddef>

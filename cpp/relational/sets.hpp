@@ -1,4 +1,4 @@
-// Sets of examples, each kept once, so that equal sets have equal numbers. Number 0 is the empty set.
+// Sets of examples, each stored once, so that equal sets have equal numbers. Number 0 is the empty set.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -21,7 +21,7 @@ class Sets {
   // Valid until the next set is added.
   const std::uint64_t* operator[](std::int32_t number) const { return all_.data() + static_cast<std::size_t>(number) * words_; }
 
-  // What `mask` holds beyond a set, and the union of both.
+  // The part of `mask` outside a set, and the union of both.
   std::pair<std::int32_t, std::int32_t> add(std::int32_t number, const std::uint64_t* mask) {
     const auto combine = [&](auto of) {
       all_.resize((size_ + 1) * words_);

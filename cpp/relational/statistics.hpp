@@ -1,5 +1,5 @@
-// Statistics of all tasks. Tasks are the final tree (fold -1) and folds' trees, which train on everything but their fold:
-// S(T_i) = S(D) - S(D_i).
+// Statistics of all tasks. Tasks are the final tree (fold -1) and folds' trees, which train on everything except
+// their fold: S(T_i) = S(D) - S(D_i).
 #pragma once
 #include <cstdint>
 #include <span>

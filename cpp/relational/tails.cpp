@@ -139,7 +139,7 @@ std::span<const std::uint64_t> Tails::found(std::int32_t number_of_kind, Effort&
       held[tail / 64] |= bit;
       known[tail / 64] |= bit;
     }
-    // a search that was given up refutes nothing
+    // a search that was stopped refutes nothing
     if (!effort.over)
       for (std::size_t w = 0; w < asked.size(); w++) known[w] |= asked[w];
   }

@@ -1,6 +1,6 @@
 // Tails: what a query adds to the one it extends, where the two share a single variable, such as "and this atom has a
 // bond to an oxygen". Whether a tail holds depends on the example and the value of that variable, not on the query before
-// it, so it is kept per (tail, example, value): paths of other trees, or longer ones, meet the same objects again.
+// it, so it is cached per (tail, example, value): other trees and longer paths reach the same objects again.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,9 @@ class Tails {
     std::int32_t variable = -1, kind = -1, tail = -1;
   };
   Place place(std::int32_t component);
-  // The tails of a kind that are known to hold for a value, as a bit set; those of `asked` are known afterwards. Where some
-  // are not yet, all are looked for, unless the effort is for one alone: most of the work is the same. Valid until the next call.
+  // The tails of a kind that are known to hold for a value, as a bit set; those of `asked` are known afterwards. If
+  // some are not known yet, all are searched for, unless the search is for one query alone: most of the work is the
+  // same. Valid until the next call.
   std::span<const std::uint64_t> found(std::int32_t kind, Effort& effort, std::int32_t value, std::span<const std::uint64_t> asked);
   void forget();
 

@@ -23,8 +23,8 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   truth_.resize(components_.size() * words_, 0);
   known_.resize(components_.size(), 0);
   asked_.resize(components_.size(), 0);
-  // What is known before this call decides what has to be searched; only then is anything written.
-  // (the buffers are kept between calls; a call from within finds none and makes its own)
+  // What is known before this call decides what must be searched; nothing is written before. (The buffers are reused
+  // between calls; a nested call makes its own.)
   std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
   needs.clear();
   conjunctions.clear();
@@ -42,7 +42,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     const Component component = components_[q];
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, open, then});
   }
-  // queries of one pack that are to be known on the same examples are searched for together
+  // queries of one pack that are needed on the same examples are searched for together
   const auto before = [](const Need& a, const Need& b) { return std::tie(a.parent, a.open, a.query) < std::tie(b.parent, b.open, b.query); };
   if (!std::is_sorted(needs.begin(), needs.end(), before)) std::sort(needs.begin(), needs.end(), before);
   for (std::size_t begin = 0; begin < needs.size();) {
@@ -140,7 +140,7 @@ Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> nee
   return *slot;
 }
 
-// Saves a choice of queries in the pack; most often it is that of the last time.
+// Saves a choice of queries in the pack; it is usually the same as last time.
 void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std::int32_t> numbers) {
   const auto same = [](std::int32_t query, const Need& need) { return query == need.query; };
   if (std::equal(chosen.begin(), chosen.end(), needs.begin(), needs.end(), same)) return;
@@ -156,7 +156,7 @@ void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std:
 void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
   const std::int32_t parent = needs[0].parent;
   Extensions* extensions = nullptr;
-  // between calls all queries of a pack are closed; few are opened one by one, for many the choice is copied
+  // between calls all queries of a pack are closed; a few are opened one by one, for many the choice is copied
   const bool few = needs.size() <= 8;
   const auto each = [&](auto act) {
     for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
@@ -190,7 +190,7 @@ void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
     extensions->pack.close_all();
 }
 
-// Looks for the pack's open queries on one example.
+// Searches for the pack's open queries on one example.
 void Truth::search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit) {
   Pack& pack = extensions.pack;
   const auto set = [&](std::int32_t number) {
@@ -201,8 +201,8 @@ void Truth::search(Extensions& extensions, std::span<const Need> needs, std::siz
   for (std::int32_t number : pack.search(effort)) set(number);
   steps_ += effort.taken;
   if (!effort.over) return;
-  // A pack takes at least the steps of each of its queries. Where it passes the limit, the open ones are run alone, so
-  // that the limit is one of the query and the example.
+  // A pack takes at least as many steps as each of its queries. If it exceeds the limit, the open queries are run one
+  // by one, so that the limit applies to each query and example.
   std::vector<std::int32_t> undecided;
   for (const Need& need : needs)
     if (pack.is_open(numbers_[static_cast<std::size_t>(need.query)])) undecided.push_back(need.query);

@@ -1,4 +1,4 @@
-// Truth of components as bit sets over the examples, computed when it is first needed and for those examples only.
+// Truth of components as bit sets over the examples, computed when first needed, and only for the examples needed.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,7 +29,8 @@ struct TruthTable {
 
 class Truth {
  public:
-  // Bit i of a set is the example order[i] of the facts: examples of one fold in neighbouring words are counted faster.
+  // Bit i of a set is the example order[i] of the facts: examples of one fold are in neighbouring words, which are
+  // counted faster.
   Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
       : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)), tails_(facts, components) {
     everything_.assign(words_, ~std::uint64_t{0});
@@ -80,7 +81,7 @@ class Truth {
   std::vector<LimitHit> hits_;
   std::vector<std::int64_t> order_;
   std::vector<char> asked_;               // queries of the call under way
-  std::vector<std::int32_t> remembered_;  // queries of which something is known
+  std::vector<std::int32_t> remembered_;  // queries that are known on some examples
   std::vector<std::uint64_t> everything_;
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;

@@ -47,7 +47,7 @@ def test_a_forest_of_ten_thousand_nodes_stays_below_two_megabytes_and_needs_no_n
 
 
 def test_larger_forests_lose_their_deepest_nodes(noise):
-    forest = shared_nodes(TreeClassifier().fit(*noise).fit_, most=100)
+    forest = shared_nodes(TreeClassifier().fit(*noise).fit_, max_nodes=100)
     assert len(forest["nodes"]) == 100
     assert forest["left_out"] > 5_000
 

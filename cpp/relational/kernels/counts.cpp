@@ -13,10 +13,11 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 namespace {
 
-constexpr std::size_t chunk = 255;  // a byte holds no larger count
+constexpr std::size_t chunk = 255;  // the largest count of a byte
 constexpr std::size_t block = 16;   // tests rated together
 
-// One by one: gather instructions are slower than loads on many machines. (The empty statement keeps compilers from them.)
+// One by one: gather instructions are slower than loads on many machines. (The empty statement keeps compilers from
+// using them.)
 inline void look_up(const double* table, const std::int32_t* at, double* out) {
   for (std::size_t i = 0; i < block; i++) {
     out[i] = table[at[i]];
@@ -103,7 +104,7 @@ double rate(const query::Whole& whole, const std::int32_t* all, const std::int32
       of_class(c);
       for (std::size_t i = 0; i < block; i++) n_yes[i] += yes[i];
     }
-    // tests that hold for too few or for nearly all come in runs: constants that are rare, predicates that are not there
+    // tests that hold for too few or nearly all examples come in runs: rare constants, predicates without facts
     int admissible = 0;
     for (std::size_t i = 0; i < m; i++)
       admissible += (n_yes[i] >= whole.minimal_cases) & (whole.n - n_yes[i] >= whole.minimal_cases);
@@ -142,7 +143,7 @@ double rate(const query::Whole& whole, const std::int32_t* all, const std::int32
       a[i] = qualities[first + i];
     }
     for (std::size_t i = m; i < block; i++) a[i] = -1.0;
-    // in eight lanes, so that no comparison waits for the last one
+    // in eight lanes, so that no comparison waits for the previous one
     for (std::size_t i = 0; i < block; i += 8)
       for (std::size_t j = 0; j < 8; j++) most[j] = a[i + j] > most[j] ? a[i + j] : most[j];
   }

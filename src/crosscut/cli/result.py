@@ -57,10 +57,10 @@ def _shown(value: float | None) -> str:
     return "unknown" if value is None else number(value)
 
 
-def print_tree(console: Console, fit: Fit, *, target: str, most: int = MAX_LINES) -> None:
+def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_LINES) -> None:
     """Print the final tree, the shallow part of it if it is large."""
     tree, schema, classes = fit.final, fit.schema, fit.classes
-    depth = _depth_that_fits(tree, most)
+    depth = _depth_that_fits(tree, max_lines)
     console.print(
         f"[bold]{escape(target)}[/]: {counted(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.max_depth}, "
         f"{counted(tree.n_rows[0], 'row')}"
@@ -93,9 +93,9 @@ def print_tree(console: Console, fit: Fit, *, target: str, most: int = MAX_LINES
     console.print(top)
 
 
-def _depth_that_fits(tree: Tree, most: int) -> int:
+def _depth_that_fits(tree: Tree, max_lines: int) -> int:
     nodes = np.cumsum(np.bincount(tree.depth)[1:]) if len(tree) > 1 else np.zeros(1)
-    return max(1, int(np.count_nonzero(nodes <= most)))
+    return max(1, int(np.count_nonzero(nodes <= max_lines)))
 
 
 def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None:

@@ -53,6 +53,6 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
     elif rules:
         click.echo(str(fitted.to_rules()))
     else:
-        print_tree(stdout(), fit, target=target, most=lines)
+        print_tree(stdout(), fit, target=target, max_lines=lines)
         if fit.validation is not None:
             print_evidence(stdout(), summary)

@@ -22,7 +22,7 @@ def shown_threshold(threshold: float) -> float:
     if float(last) > threshold:  # as doubles: NumPy would round the threshold first
         last = np.nextafter(last, np.float32(-np.inf))
     low, high = float(last), float(np.nextafter(last, np.float32(np.inf)))
-    for digits in range(1, 17):  # if any number of so many digits is between, the one nearest the middle is
+    for digits in range(1, 17):  # if a number with this many digits is between, the one nearest the middle is
         shown = float(f"{(low + high) / 2:.{digits}g}")
         if low <= shown < high:
             return shown
@@ -30,7 +30,7 @@ def shown_threshold(threshold: float) -> float:
 
 
 def threshold_text(threshold: float, decimals: int = 0) -> str:
-    """Return that number as text, with zeros up to so many decimals.
+    """Return that number as text, padded with zeros to this many decimals.
 
     Examples
     --------

@@ -50,11 +50,11 @@ def page_part(name: str, package: str = "crosscut.report") -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def first_lines(text: str, most: int) -> str:
+def first_lines(text: str, max_lines: int) -> str:
     """Return the first lines of a text, and how many are left out."""
     lines = text.splitlines()
-    left = len(lines) - most
-    return "\n".join(lines[:most]) + (f"\n… {counted(left, 'more line')}" if left > 0 else "")
+    left = len(lines) - max_lines
+    return "\n".join(lines[:max_lines]) + (f"\n… {counted(left, 'more line')}" if left > 0 else "")
 
 
 def _template(name: str, package: str) -> Template:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 MAX_NODES = 12_000  # more would make the page slow, and nobody reads them
 
 
-def shared_nodes(fit: Fit, most: int = MAX_NODES) -> dict[str, Any]:
+def shared_nodes(fit: Fit, max_nodes: int = MAX_NODES) -> dict[str, Any]:
     """Return the forest of a fit as dicts and lists.
 
     Every node is ``[tasks, rows, predictions, shares, groups]``: the trees that reach it; for each of them
     its training rows there, its prediction (a class number, or a mean) and the predicted class's share in
     percent; and one ``[tasks, column, [[condition, child], ...]]`` per different test. Sets of trees are
-    numbers into ``sets``. Below the first ``most`` nodes, level by level, nodes are left out and groups have
+    numbers into ``sets``. Only the first ``max_nodes`` nodes, level by level, are included; groups below have
     no children.
     """
     trees, schema, classes = fit.forest.trees, fit.schema, fit.classes
@@ -31,7 +31,7 @@ def shared_nodes(fit: Fit, most: int = MAX_NODES) -> dict[str, Any]:
     shares = [np.rint(100 * probabilities(tree.value).max(axis=1)) for tree in trees]
     sets: dict[tuple[int, ...], int] = {}
     root = fit.forest.sharing.root
-    kept = _kept(root, most)
+    kept = _kept(root, max_nodes)
     order = [node for node in root if id(node) in kept]
     number = {id(node): k for k, node in enumerate(order)}
     nodes = []
@@ -70,10 +70,10 @@ def shared_nodes(fit: Fit, most: int = MAX_NODES) -> dict[str, Any]:
     }
 
 
-def _kept(root: SharedNode, most: int) -> set[int]:
+def _kept(root: SharedNode, max_nodes: int) -> set[int]:
     kept: set[int] = set()
     todo = deque([root])
-    while todo and len(kept) < most:
+    while todo and len(kept) < max_nodes:
         node = todo.popleft()
         kept.add(id(node))
         todo.extend(child for below in node.children for child in below)
