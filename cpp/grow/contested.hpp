@@ -15,7 +15,7 @@ struct ExactSearch {
   Best& best;
   const int k, T;  // T: digits of a node's sums
   const Node& node;
-  const double least;  // on the grid: what is below cannot be the best
+  double least;  // on the grid: what is below cannot be the best
   u32 n = 0, *own;
   i64 *sums, *branches;
   double* left;  // on the grid, of the first branch
@@ -36,7 +36,14 @@ struct ExactSearch {
   }
 
   void run() {
-    const Rivals rivals = best.rivals[k];
+    search(best.rivals[k]);
+    if (best.feature[k] >= 0) return;
+    Rivals all;  // gain ratio: those that seemed best have no gain
+    all.n = Rivals::kMost + 1, least = kNever;
+    search(all);
+  }
+
+  void search(const Rivals& rivals) {
     best.feature[k] = -1;
     for (int f = 0; f < w.run.p.n_features; f++) {
       bool asked = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;

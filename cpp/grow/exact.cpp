@@ -164,6 +164,26 @@ Integer integer(const DigitGrid& grid, const i64* sum) {
   return out;
 }
 
+// Sums of one or two digits need no long numbers.
+bool is_short(const DigitGrid& grid) { return grid.n <= 2; }
+
+i128 short_integer(const DigitGrid& grid, const i64* sum) {
+  return grid.n == 1 ? sum[0] : static_cast<i128>(static_cast<u128>(static_cast<i128>(sum[1])) << grid.bits) + sum[0];
+}
+
+double short_ratio(i128 a, u64 b, int exponent) {
+  if (!a) return 0;
+  u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
+  const u64 high = static_cast<u64>(size >> 64);
+  const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(size));
+  size <<= shift;
+  u128 q = size / b;  // at least 64 bits; all that follow the first ones are put into the last
+  const int more = 64 - __builtin_clzll(static_cast<u64>(q >> 64) | 1);
+  const bool rest = size % b || (q & ((static_cast<u128>(1) << more) - 1));
+  const double value = std::ldexp(static_cast<double>(static_cast<u64>(q >> more) | static_cast<u64>(rest)), exponent - shift + more);
+  return a < 0 ? -value : value;
+}
+
 struct Fraction {
   Natural above, below;
 };
@@ -192,7 +212,7 @@ void add(Fraction& a, const Fraction& b) {
 }  // namespace
 
 double exact_value(const DigitGrid& grid, const i64* sum) {
-  if (grid.n == 1) return std::ldexp(static_cast<double>(sum[0]), grid.unit);
+  if (is_short(grid)) return std::ldexp(static_cast<double>(short_integer(grid, sum)), grid.unit);
   const Integer v = integer(grid, sum);
   Natural one(1);
   one[0] = 1;
@@ -209,6 +229,7 @@ double exact_weight(const Problem& p, const i64* sums) {
 }
 
 double exact_ratio(const DigitGrid& of_a, const i64* a, const DigitGrid& of_b, const i64* b) {
+  if (is_short(of_a) && of_b.n == 1 && b[0] > 0) return short_ratio(short_integer(of_a, a), static_cast<u64>(b[0]), of_a.unit - of_b.unit);
   const Integer above = integer(of_a, a);
   const double size = ratio(above.size, integer(of_b, b).size, of_a.unit - of_b.unit);
   return above.negative ? -size : size;

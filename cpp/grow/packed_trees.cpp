@@ -83,7 +83,8 @@ class Packer {
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     if (!p.n_classes) {
       const std::int64_t* w = exact + grid[0].n;
-      weight = exact_weight(p, exact), value[0] = exact_ratio(grid[0], exact, grid[1], w), impurity = exact_variance(p.exact, exact);
+      weight = exact_weight(p, exact), value[0] = exact_ratio(grid[0], exact, grid[1], w);
+      impurity = x.n_rows > 1 ? exact_variance(p.exact, exact) : 0;
       return;
     }
     if (Q) {

@@ -178,6 +178,7 @@ struct Search {
     } else if (!rivals.contested && !(alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order)))) {
       rivals.contested = true;
     }
+    rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
     rivals.add(f);
     return best.offer_left(w.run.judge, bundle, k, f, order, n, stats);
   }
