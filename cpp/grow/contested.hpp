@@ -29,7 +29,7 @@ struct ExactSearch {
     return sums;
   }
   ExactSearch(Worker& worker, const Bundle& b, const Rows& r, Best& so_far, int lane, std::int32_t* room)
-      : w(worker), bundle(b), rows(r), best(so_far), k(lane), T(worker.run.p.n_sums()), node(*b.node[lane]), least(so_far.least(lane)),
+      : w(worker), bundle(b), rows(r), best(so_far), k(lane), T(worker.run.p.n_sums()), node(*b.node[lane]), least(so_far.lowest[lane]),
         own(worker.scratch.take<u32>(r.n)), sums(sums_of(worker, b, r, lane)), branches(empty_sums(worker, worker.scratch, 2)),
         left(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))), map(room), contest(worker.run.p, sums) {
     for (u32 i = 0; i < rows.n; i++) own[n] = i, n += rows.mask(i) >> k & 1;

@@ -30,6 +30,7 @@ struct Best {
   const Run& run;
   const Bundle& bundle;
   double q[kLanes];
+  double lowest[kLanes];  // what a test needs to be worth a look: no exact quality below can be the best
   int feature[kLanes];
   u64 key[kLanes];
   i64 n_left[kLanes];
@@ -41,14 +42,14 @@ struct Best {
   Best(Worker& w, const Bundle& b)
       : run(w.run), bundle(b), left(w.scratch.take<double>(static_cast<std::size_t>(kLanes * w.run.K()))), K(w.run.K()),
         rivals(run.on_grid ? w.scratch.take<Rivals>(kLanes) : nullptr) {
-    for (int t = 0; t < kLanes; t++) q[t] = kNever, feature[t] = -1, key[t] = 0;
+    for (int t = 0; t < kLanes; t++) q[t] = lowest[t] = kNever, feature[t] = -1, key[t] = 0;
     for (int t = 0; t < kLanes && rivals; t++) rivals[t] = Rivals{};
   }
   void merge(const Best& from) {
     for (int k = 0; k < kLanes; k++) {
       if (rivals) merge_rivals(from, k);
       if (from.feature[k] >= 0 && beats(k, from.q[k], from.feature[k], from.key[k])) {
-        q[k] = from.q[k], feature[k] = from.feature[k], key[k] = from.key[k], n_left[k] = from.n_left[k];
+        q[k] = from.q[k], lowest[k] = from.lowest[k], feature[k] = from.feature[k], key[k] = from.key[k], n_left[k] = from.n_left[k];
         std::copy_n(from.left + k * K, K, left + k * K);
       }
     }
@@ -57,11 +58,10 @@ struct Best {
     const bool same = from.feature[k] == feature[k] && from.key[k] == key[k];
     if (from.feature[k] < 0 || feature[k] < 0 || same || from.rivals[k].keep || rivals[k].keep) rivals[k].add(from.rivals[k]);
     else if (clearly_better(k, from.q[k])) rivals[k] = from.rivals[k];
-    else if (from.q[k] >= least(k)) rivals[k].add(from.rivals[k]), rivals[k].contested = true;
+    else if (from.q[k] >= lowest[k]) rivals[k].add(from.rivals[k]), rivals[k].contested = true;
   }
-  // What a test needs to be worth a look: no exact quality below can be the best.
-  double least(int k) const { return rivals && feature[k] >= 0 ? q[k] - run.margin(bundle.node[k]->stats, q[k]) : q[k]; }
-  bool clearly_better(int k, double quality) const { return quality - run.margin(bundle.node[k]->stats, quality) > q[k]; }
+  double less_margin(int k, double quality) const { return rivals ? quality - run.margin(bundle.node[k]->stats, quality) : quality; }
+  bool clearly_better(int k, double quality) const { return quality > q[k] && less_margin(k, quality) > q[k]; }
   bool beats(int t, double quality, int f, u64 order) const {
     return quality > q[t] || (quality == q[t] && quality > kNever && (f < feature[t] || (f == feature[t] && order < key[t])));
   }
@@ -70,7 +70,7 @@ struct Best {
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
     const double quality = judge.binary(stats, node.stats);
     if (!beats(t, quality, f, order)) return false;
-    q[t] = quality, feature[t] = f, key[t] = order, n_left[t] = n;
+    q[t] = quality, lowest[t] = less_margin(t, quality), feature[t] = f, key[t] = order, n_left[t] = n;
     for (int c = 0; c < K; c++) left[t * K + c] = stats[c];
     return true;
   }
@@ -172,10 +172,10 @@ struct Search {
     const double q = w.run.judge.binary(stats, node.stats);
     Rivals& rivals = best.rivals[k];
     if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // gain ratio: rounding may hide a gain
-    if (q == kNever || (best.feature[k] >= 0 && q < best.least(k))) return false;
+    if (q == kNever || q < best.lowest[k]) return false;
     if (best.feature[k] < 0 || best.clearly_better(k, q)) {
       if (!rivals.keep) rivals = {};
-    } else if (!rivals.contested && !(alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order)))) {
+    } else if (!rivals.contested && !(node.n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) && !(alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order)))) {
       rivals.contested = true;
     }
     rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
@@ -195,14 +195,15 @@ struct Search {
     const NominalChoice choice =
         choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr);
     if (best.rivals && !rival(k, f, choice.q)) return;
-    if (best.beats(k, choice.q, f, choice.key)) best.q[k] = choice.q, best.feature[k] = f, best.key[k] = choice.key, lower(k);
+    if (!best.beats(k, choice.q, f, choice.key)) return;
+    best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
   }
   // The order of categories depends on sums, so that it is left to exact ones; prefixes that are too small for a leaf in one order may be
   // large enough in another, and with several classes they may be much better.
   bool rival(int k, int f, double q) {
     const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes > 2)) || (q == kNever && w.run.p.weight_rounded);
     Rivals& rivals = best.rivals[k];
-    if (!unsure && (q == kNever || (best.feature[k] >= 0 && q < best.least(k)))) return false;
+    if (!unsure && (q == kNever || q < best.lowest[k])) return false;
     if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q))) rivals = {};
     rivals.contested = true, rivals.keep |= unsure;
     rivals.add(f);
