@@ -1,4 +1,5 @@
-# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go.
+# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go. `make run` builds the kernels
+# for this machine's instruction set alone, which is quicker; the tests compare all of them.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -6,9 +7,9 @@ CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format sanitize bench reproduce clean
+.PHONY: run test test-slow lint types format docs sanitize test-clang bench reproduce wheel test-versions clean
 
-run: $(VENV)/.built
+run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
 
 test: lint types
@@ -36,17 +37,25 @@ docs: $(VENV)/.built
 
 # The same tests with the C++ core checked for bad memory accesses and undefined behaviour; the next `make` builds it plainly again.
 sanitize: $(VENV)/.dependencies
-	rm -f $(VENV)/.built
+	rm -f $(VENV)/.built $(VENV)/.native
 	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
 		--config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
+# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads.
+test-clang: $(VENV)/.dependencies
+	rm -f $(VENV)/.built $(VENV)/.native
+	CXX=clang++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
+		--config-settings cmake.define.CROSSCUT_WERROR=ON \
+		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
+	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+
 # crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
 # package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
 	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
-		$(PY) -m pip install --quiet --no-build-isolation --editable ".[all,bench-$$peer]" || true; done
+		$(PY) -m pip install --quiet --group bench-$$peer || true; done
 	$(PY) benchmarks/core.py $(QUICK) --json build/core.json
 	$(PY) benchmarks/bench.py $(QUICK) --json build/bench.json
 	$(PY) benchmarks/tables.py build
@@ -55,15 +64,41 @@ bench: $(VENV)/.built
 reproduce: $(VENV)/.built
 	$(VENV)/bin/crosscut reproduce $(QUICK)
 
-# Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
-$(VENV)/.dependencies: pyproject.toml
-	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+# Wheels for this machine, in dist/: made from the source archive, completed with the OpenMP runtime, installed into an empty
+# environment and tried there. `make wheel WHEEL_PYTHONS="python3.11 python3.12"` makes all: 3.11's own, and that of 3.12 and later.
+WHEEL_PYTHONS ?= $(PYTHON)
+wheel: $(VENV)/.created
+	$(PY) -m pip install --quiet --group wheel
+	rm -rf dist build/wheels
+	$(PY) -m build --sdist --outdir dist .
+	for python in $(WHEEL_PYTHONS); do $$python -m pip wheel --quiet --no-deps --wheel-dir build/wheels dist/*.tar.gz || exit 1; done
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheels/*.whl
+	for python in $(WHEEL_PYTHONS); do $(PY) tests/installation/try_wheel.py $$python dist || exit 1; done
+	ls -l dist
+
+# The tests against the wheels of `make wheel`, not the clone, with the oldest and the newest libraries that are supported.
+VERSIONS ?= $(WHEEL_PYTHONS)
+test-versions:
+	for python in $(VERSIONS); do for libraries in oldest newest; do \
+		$(PYTHON) tests/installation/try_wheel.py $$python dist $$libraries $(TESTS) || exit 1; done; done
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
+	touch $@
+
+$(VENV)/.native: $(VENV)/.created pyproject.toml $(CPP)
+	$(PY) -m pip install --quiet --group build
+	$(PY) -m pip install --quiet --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=native
+	touch $@
+
+# Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
+$(VENV)/.dependencies: $(VENV)/.created pyproject.toml
 	$(PY) -m pip install --quiet --group dev
 	touch $@
 
 $(VENV)/.built: $(VENV)/.dependencies $(CPP)
-	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]"
+	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=all
 	touch $@
 
 clean:

@@ -55,7 +55,7 @@ def installed_peers() -> list[str]:
     for peer in PEERS:
         module = NEEDS.get(peer)
         if module and find_spec(module) is None:
-            print(f"{peer} is left out: pip install '.[bench-{module}]'")
+            print(f"{peer} is left out: pip install --group bench-{module}")
         elif peer == "rpart" and not _has_rpart():
             print(
                 "rpart is left out: Rscript with rpart is not installed (Debian: r-base-core, r-cran-rpart)"

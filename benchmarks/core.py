@@ -132,9 +132,9 @@ def measure(
     group: str, *, quick: bool, n_jobs: int | None
 ) -> tuple[list[dict[str, object]], dict[str, Times]]:
     """Run the jobs of a group and return its rows."""
-    least, most, seconds = (1, 15, 0.5) if quick else (3, 25, 8.0)
+    min_runs, max_runs, seconds = (1, 15, 0.5) if quick else (3, 25, 8.0)
     jobs = jobs_of(group, quick=quick, n_jobs=n_jobs)
-    times = take_turns(jobs, seconds=seconds, least=least, most=most)
+    times = take_turns(jobs, seconds=seconds, min_runs=min_runs, max_runs=max_runs)
     rows: list[dict[str, object]] = []
     for row in GROUPS[group]:
         wall, cpu = row.measured(times, "wall"), row.measured(times, "cpu")

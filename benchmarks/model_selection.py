@@ -15,8 +15,12 @@ from pathlib import Path
 
 import numpy as np
 from sklearn import model_selection as scikit
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.decomposition import PCA
 from sklearn.model_selection import LeaveOneOut, ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import crosscut
@@ -51,12 +55,17 @@ def sampled(grid, share):
     )
 
 
-def grid_search(data, grid, cv, share):
+def grid_search(data, grid, cv, share, *, model=TREE, scoring=None):
     X, y = data
-    ours = seconds(lambda: crosscut.GridSearchCV(TREE, grid, cv=cv, n_jobs=1).fit(X, y), 3)
+    options = {"cv": cv, "scoring": scoring}
+    ours = seconds(lambda: crosscut.GridSearchCV(model, grid, n_jobs=1, **options).fit(X, y), 3)
     some, times = sampled(grid, share)
-    candidates = seconds(lambda: scikit.GridSearchCV(TREE, some, cv=cv, refit=False).fit(X, y))
-    return ours, candidates * times + seconds(lambda: TREE.fit(X, y))
+    candidates = seconds(lambda: scikit.GridSearchCV(model, some, refit=False, **options).fit(X, y))
+    return ours, candidates * times + seconds(lambda: clone(model).fit(X, y))
+
+
+def own_scorer(model, X, y):
+    return model.score(X, y) - 0.001 * model.get_n_leaves()
 
 
 def nested(data, grid, cv, share):
@@ -80,6 +89,7 @@ def scenarios(share):
     """Name of each scenario, the ratio asked for, and what measures it."""
     large, small = tree_like(20_000, 20, seed=0), tree_like(1_000, 10, seed=0)
     alphas = {"ccp_alpha": ALPHAS}
+    of_step = {"decisiontreeclassifier__ccp_alpha": ALPHAS}
     return {
         "grid: 20 alphas, 10 folds, 20k x 20": (100, lambda: grid_search(large, alphas, 10, share(0.1))),
         "grid: 8 depths x 5 leaf sizes x 10 alphas, 5 folds, 20k x 20": (
@@ -87,6 +97,27 @@ def scenarios(share):
             lambda: grid_search(large, GRID, 5, share(0.02)),
         ),
         "nested: 5 x 5 folds, 20 alphas, 20k x 20": (200, lambda: nested(large, alphas, 5, share(0.05))),
+        "pipeline: scaler, 20 alphas, 5 folds, 20k x 20": (
+            100,
+            lambda: grid_search(large, of_step, 5, share(0.1), model=make_pipeline(StandardScaler(), TREE)),
+        ),
+        "pipeline: PCA, 20 alphas, 5 folds, 20k x 20": (
+            10,
+            lambda: grid_search(large, of_step, 5, share(0.1), model=make_pipeline(PCA(10), TREE)),
+        ),
+        **{
+            f"grid: 20 alphas, {scoring}, 5 folds, 1,000 x 10": (
+                10,
+                lambda scoring=scoring: grid_search(small, alphas, 5, 1.0, scoring=scoring),
+            )
+            for scoring in ("f1", "roc_auc", "neg_log_loss")
+        },
+        "grid: 20 alphas, own scorer, our tree, 5 folds, 1,000 x 10": (
+            1,
+            lambda: grid_search(
+                small, alphas, 5, 1.0, model=crosscut.TreeClassifier(cv=None), scoring=own_scorer
+            ),
+        ),
         "leave-one-out, 1,000 x 10": (100, lambda: cross_validation(small, LeaveOneOut())),
         "10 folds, iris": (1, lambda: cross_validation(load_iris(return_X_y=True), 10)),
         "10 folds, breast_cancer": (5, lambda: cross_validation(load_breast_cancer(return_X_y=True), 10)),

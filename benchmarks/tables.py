@@ -3,7 +3,7 @@
     python benchmarks/tables.py [FOLDER] [--write]
 
 Reads core.json, bench.json and reproduction.json from a folder (benchmarks/results unless given) and prints
-the Markdown tables. With --write they are put between the marks `<!-- table NAME -->` and `<!-- end -->` of
+the Markdown tables. With --write they are put between the markers `<!-- table NAME -->` and `<!-- end -->` in
 README.md and docs/benchmarks.md.
 """
 
@@ -40,7 +40,7 @@ def when(record: dict) -> str:
         f"{name} {number}" for name, number in machine["versions"].items() if name != "crosscut"
     )
     return (
-        f"{machine['date']}, {machine['name']}, shared ({machine['load']:.1f} processes per core before);"
+        f"{machine['date']}, {machine['name']}, shared (load {machine['load']:.1f} per core at the start);"
         f" {versions}{'; crosscut on one thread' if record.get('n_jobs') == 1 else ''}"
         f"{'; quick run' if record['quick'] else ''}."
     )
@@ -50,9 +50,8 @@ def core(record: dict) -> str:
     rows = []
     for row in record["rows"]:
         form = "{:.0%}" if "− 1" in row["row"] or "without encoding" in row["row"] else "{:.3g}"
-        figures = [form.format(row[name]) for name in ("must", "goal", "measured", "cpu")]
-        rows.append([row["row"], *figures, row["verdict"]])
-    columns = ["work", "must", "goal", "measured", "by processor time", "reached"]
+        rows.append([row["row"], *(form.format(row[name]) for name in ("measured", "cpu"))])
+    columns = ["ratio", "wall-clock time", "processor time"]
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
 
 
@@ -65,7 +64,7 @@ def seconds(found: dict | None, clock: str) -> str:
 
 
 def clock_of(record: dict) -> tuple[str, str]:
-    """On a machine that others keep busy processor time says more than the clock on the wall."""
+    """On a busy machine, processor time says more than wall-clock time."""
     busy = record["machine"]["load"] > 1.5
     return ("cpu", "processor seconds, all threads") if busy else ("wall", "seconds")
 
@@ -82,7 +81,7 @@ def bench(record: dict, chosen: tuple[str, ...] | None = None) -> str:
 
 
 def spread(record: dict) -> str:
-    """Slowest over fastest repetition, and peak memory beyond the loaded data."""
+    """The slowest repetition over the fastest, and peak memory beyond the loaded data."""
     peers = list(record["peers"])
 
     def text(found: dict | None) -> str:
@@ -98,7 +97,7 @@ def spread(record: dict) -> str:
 
 
 def computes(record: dict) -> str:
-    return lines(["peer", "what is timed"], [[peer, text] for peer, text in record["peers"].items()])
+    return lines(["name", "what is timed"], [[peer, text] for peer, text in record["peers"].items()])
 
 
 def table_1(record: dict) -> str:
@@ -121,14 +120,14 @@ def table_1(record: dict) -> str:
         )
     columns = [
         "data",
-        *("S, paper 2001", "O_p, paper 2001", "S, its algorithm here", "O_p, its algorithm here"),
+        *("S, paper (2001)", "O_p, paper (2001)", "S, its algorithm here", "O_p, its algorithm here"),
         *("S, crosscut", "O_p, crosscut", "S*", "same trees"),
     ]
     return lines(columns, rows) + f"\n\n{when(record)} `crosscut reproduce`"
 
 
 def tables(folder: Path) -> dict[str, str]:
-    """Every table there is a record for, by name."""
+    """Return every table that there is a record for, by name."""
 
     def read(name: str) -> dict | None:
         file = folder / f"{name}.json"
@@ -146,7 +145,7 @@ def tables(folder: Path) -> dict[str, str]:
 
 
 def filled(text: str, made: dict[str, str]) -> str:
-    """The page with its marked tables replaced."""
+    """Return the page with the tables between its markers replaced."""
 
     def replace(mark: re.Match[str]) -> str:
         table = made.get(mark[1])

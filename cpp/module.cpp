@@ -1,9 +1,12 @@
 // The compiled module crosscut._core: one bind_* function per folder.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "dispatch.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
-void bind_dispatch(nb::module_&);
 void bind_grow(nb::module_&);
 void bind_forest(nb::module_&);
 void bind_data(nb::module_&);
@@ -13,7 +16,9 @@ void bind_rules(nb::module_&);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
-  bind_dispatch(m);
+  m.def("simd_level", [] { return std::string(crosscut::name_of(crosscut::level())); });
+  m.def("best_simd_level", [] { return std::string(crosscut::name_of(crosscut::best_level())); });
+  m.def("set_simd_level", &crosscut::set_level, "name"_a);
   bind_grow(m);
   bind_forest(m);
   bind_data(m);

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -17,10 +15,3 @@ def test_the_python_of_the_first_screen_runs(tmp_path, monkeypatch, capsys):
     assert "support_calls" in capsys.readouterr().out
     assert (tmp_path / "forest.svg").exists()
     assert "churned" in (tmp_path / "churn.html").read_text()
-
-
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
-def test_links_and_pictures_exist(page):
-    path = ROOT / page
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
-        assert (path.parent / target).exists(), target

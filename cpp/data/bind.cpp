@@ -1,4 +1,4 @@
-// Python's way to ranks of columns and masks of tasks; all arguments are checked here.
+// Bindings for ranks of columns and masks of tasks; all arguments are checked here.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 

@@ -1,8 +1,8 @@
-// Ranks by least-significant-digit radix sort of (key, row) pairs; columns are shared out over threads. (Sharing the rows of
-// one column was tried: it needs nine barriers per column, and loses more at those on a busy machine than it ever gains.)
+// Ranks by least-significant-digit radix sort of (key, row) pairs. Each thread takes whole columns: dividing the rows
+// of one column would need nine barriers per column, which cost more than they gain.
 //
-// A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets the highest key, so
-// missing values end up behind all others. -0.0 becomes 0.0 first.
+// A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets the highest key,
+// so missing values come last. -0.0 becomes 0.0 first.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ int most_threads() { return 1; }
 constexpr std::uint32_t missing_key = 0xFFFFFFFFu;
 constexpr std::uint32_t plus_infinity_key = 0xFF800000u, minus_infinity_key = 0x007FFFFFu;
 constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
-constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix, so that a tile stays in the cache
+constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix; a tile stays in the cache
 
 std::uint32_t key_of(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x + 0.0f);
@@ -75,12 +75,12 @@ struct Scratch {
       : a(std::make_unique_for_overwrite<std::uint64_t[]>(n)), b(std::make_unique_for_overwrite<std::uint64_t[]>(n)),
         end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {}
   std::unique_ptr<std::uint64_t[]> a, b;   // (key, row) pairs, key in the upper half
-  std::unique_ptr<std::uint32_t[]> end;    // rows up to and with each rank
+  std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
 };
 
 std::uint64_t pair_of(std::uint32_t key, std::size_t row) { return static_cast<std::uint64_t>(key) << 32 | row; }
 
-// Sorts by `Passes` digits of `Bits` bits, whose counts do not change between passes and are taken at once.
+// Sorts by `Passes` digits of `Bits` bits. Their counts do not change between passes, so all are counted at once.
 template <unsigned Bits, unsigned Passes>
 const std::uint64_t* sort_by_digits(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
   constexpr std::uint32_t digit = (1u << Bits) - 1;
@@ -106,7 +106,8 @@ const std::uint64_t* sort_by_digits(const std::uint32_t* keys, std::size_t n, Sc
   return from;
 }
 
-// Wide digits need fewer passes; few rows do not fill their buckets, and of many rows the buckets no longer stay in the cache.
+// Wide digits need fewer passes. But few rows do not fill their buckets, and with many rows the buckets do not fit in
+// the cache.
 const std::uint64_t* sort_pairs(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
   const bool wide = n >= (1u << 13) && n < (1u << 18);
   return wide ? sort_by_digits<11, 3>(keys, n, scratch) : sort_by_digits<8, 4>(keys, n, scratch);
@@ -114,7 +115,7 @@ const std::uint64_t* sort_pairs(const std::uint32_t* keys, std::size_t n, Scratc
 
 bool too_close(float a, float b) { return a + 1e-7f >= b; }  // scikit-learn's gap rule
 
-// A border between values too close to part would not be a cut: moves it up to the next one that is (or drops it).
+// A border between values that are too close is not a cut: moves it up to the next cut, or drops it.
 std::size_t move_borders(const float* values, std::size_t n_values, std::size_t n_coarse, std::uint32_t* first) {
   std::size_t kept = 1;
   for (std::size_t c = 1; c < n_coarse; c++) {
@@ -139,7 +140,7 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   const std::uint64_t* sorted = sort_pairs(ranks, n, scratch);
   const auto present = static_cast<std::size_t>(
       std::lower_bound(sorted, sorted + n, static_cast<std::uint64_t>(missing_key) << 32) - sorted);
-  // written for every row and kept for the last row of each value: no branch to guess
+  // written for every row and kept for the last row of each value, to avoid a branch
   std::size_t n_values = 0;
   for (std::size_t i = 0; i < present; i++) {
     const auto key = static_cast<std::uint32_t>(sorted[i] >> 32);
@@ -174,9 +175,9 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
 
 }  // namespace
 
-// A rank with more than two equal shares of the rows is heavy and stands alone: fewer than half of the intervals, so that
-// each run of ranks between heavy ones can have an interval too. Walking up a run, an interval ends where its row count is
-// nearest to an equal share of the light rows that are left.
+// A rank with more than two equal shares of the rows is heavy and gets its own interval. These are fewer than half of
+// the intervals, so each run of ranks between heavy ones can have an interval, too. Within a run, an interval ends
+// where its row count is nearest to an equal share of the remaining light rows.
 std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals, std::uint32_t* first) {
   if (n <= max_intervals) {
     for (std::size_t r = 0; r <= n; r++) first[r] = static_cast<std::uint32_t>(r);
@@ -209,11 +210,11 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
     runs--;
     while (begin < run_end) {
       first[count++] = static_cast<std::uint32_t>(begin);
-      // find the first rank that is better left to the next interval: in growing steps, then by halving
+      // find the first rank that belongs to the next interval: in growing steps, then by bisection
       const std::uint64_t most = 2 * left / shares, twice_below = 2 * below(begin);
       const auto too_many = [&](std::size_t r) { return below(r) + end[r] - twice_below > most; };
       std::size_t low = begin + 1, high = low, step = 1;
-      if (shares == runs + 1) low = high = run_end;  // the runs that follow need what is left
+      if (shares == runs + 1) low = high = run_end;  // the following runs need the rest
       while (high < run_end && !too_many(high)) {
         low = high + 1;
         high = std::min(high + step, run_end);

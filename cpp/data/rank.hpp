@@ -30,13 +30,13 @@ struct Cell {
   std::ptrdiff_t column = -1, row = -1;
 };
 
-// Ranks every column; returns the first infinite cell, if there is one, and then fills nothing that can be used.
+// Ranks every column. Returns the first infinite cell, if there is one; then the results are not valid.
 // n_threads <= 0: as many threads as OpenMP offers. At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
 template <class T>
 Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads);
 
-// Joins n neighbouring ranks to at most max_intervals intervals of about equal row count. end[r] counts the rows of ranks
-// 0..r. Fills first (the first rank of each interval, then n) and returns the number of intervals.
+// Joins n neighbouring ranks into at most max_intervals intervals of about equal row count. end[r] counts the rows of
+// ranks 0..r. Fills first (the first rank of each interval, then n) and returns the number of intervals.
 std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals, std::uint32_t* first);
 
 }  // namespace crosscut

@@ -1,4 +1,4 @@
-// Python's way to grown trees: prediction, pruning and the smaller trees inside them. All arguments are checked here.
+// Bindings for grown trees: prediction, pruning and the smaller trees inside them. All arguments are checked here.
 #include <nanobind/stl/optional.h>
 
 #include <limits>
@@ -44,7 +44,7 @@ struct Forest : Held<Trees> {
 
   std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
-  // Without rows the leaf of every row in every tree; else of the rows given for each tree, one tree's after the other's.
+  // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree, tree by tree.
   nb::object apply(const Matrix<float>& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
     const std::size_t n = x.shape(0);
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");
@@ -91,17 +91,6 @@ struct Forest : Held<Trees> {
       step_start.push_back(static_cast<std::int64_t>(all.alpha.size()));
     }
     return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha), give(all.impurity), give(all.n_leaves));
-  }
-
-  nb::object cut_leaves(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start) const {
-    check_ends(level, n_levels, leaf, row_start);
-    const std::size_t n = static_cast<std::size_t>(n_levels);
-    std::unique_ptr<std::int32_t[]> end(new std::int32_t[n * leaf.size()]);
-    {
-      nb::gil_scoped_release release;
-      crosscut::cut_leaves(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, end.get());
-    }
-    return nb::cast(give(std::move(end), {n, leaf.size()}));
   }
 
   nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start, const Reals& prediction,
@@ -160,7 +149,6 @@ void bind_forest(nb::module_& m) {
       .def("apply", &Forest::apply, "x"_a, "rows"_a.none(), "row_start"_a.none(), "n_threads"_a)
       .def("parents", &Forest::parents)
       .def("pruning_paths", &Forest::pruning_paths, "n_threads"_a)
-      .def("cut_leaves", &Forest::cut_leaves, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a)
       .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a, "prediction"_a, "y"_a, "weight"_a.none(),
            "squared"_a)
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a,

@@ -1,63 +1,40 @@
-// What a row's leaf becomes when its tree is cut smaller. Every smaller tree is inside the larger one: the row ends at the
-// highest ancestor of its leaf that is no longer an inner node, so one walk from leaf to root serves all levels.
+// Which leaf a row reaches when its tree is pruned. Every smaller tree is inside the larger one: the row ends at the
+// highest ancestor of its leaf that is no longer an inner node, so one walk from leaf to root gives all levels.
 #include <algorithm>
 #include <vector>
 
 #include "prune.hpp"
 
 namespace crosscut {
-namespace {
 
-template <class Body>  // body(row, leaf, parent, level) with the arrays of the row's tree
-void for_rows(const Trees& trees, const Levels& levels, const Ends& ends, Body&& body) {
+void cut_losses(const Trees& trees, const Levels& levels, const Ends& ends, const Losses& losses, double* sum,
+                double* sum_of_squares) {
+  const std::int64_t n = levels.n_levels;
+  // The row's loss is constant between the levels of neighbours on its path: store the changes, add them up at the
+  // end.
+  std::vector<long double> change(static_cast<std::size_t>(n) + 1), change_of_squares(static_cast<std::size_t>(n) + 1);
   std::vector<std::int32_t> parent;
   for (std::int64_t t = 0; t < trees.n_trees; t++) {
     if (ends.row_start[t] == ends.row_start[t + 1]) continue;
     parent.resize(static_cast<std::size_t>(trees.n_nodes(t)));
     parents(trees, t, parent.data());
-    for (std::int64_t r = ends.row_start[t]; r < ends.row_start[t + 1]; r++)
-      body(r, t, parent.data(), levels.level + trees.node_start[t]);
+    const std::int32_t* level = levels.level + trees.node_start[t];
+    const double* prediction = losses.prediction + trees.node_start[t];
+    for (std::int64_t r = ends.row_start[t]; r < ends.row_start[t + 1]; r++) {
+      const double w = losses.weight ? losses.weight[r] : 1.0;
+      std::int64_t from = 0;
+      for (std::int32_t node = ends.leaf[r]; node >= 0 && from < n; node = parent[static_cast<std::size_t>(node)]) {
+        const std::int32_t above = parent[static_cast<std::size_t>(node)];
+        const std::int64_t to = above < 0 ? n : std::min<std::int64_t>(n, level[above]);
+        if (to <= from) continue;
+        const double error = losses.y[r] - prediction[node];
+        const double loss = losses.squared ? error * error : error != 0 ? 1.0 : 0.0;
+        change[static_cast<std::size_t>(from)] += w * loss, change[static_cast<std::size_t>(to)] -= w * loss;
+        change_of_squares[static_cast<std::size_t>(from)] += w * loss * loss, change_of_squares[static_cast<std::size_t>(to)] -= w * loss * loss;
+        from = to;
+      }
+    }
   }
-}
-
-}  // namespace
-
-void cut_leaves(const Trees& trees, const Levels& levels, const Ends& ends, std::int32_t* end) {
-  const std::int64_t n_rows = ends.row_start[trees.n_trees];
-  for_rows(trees, levels, ends,
-           [&](std::int64_t r, std::int64_t, const std::int32_t* parent, const std::int32_t* level) {
-             std::int32_t node = ends.leaf[r];
-             for (std::int64_t k = 0; k < levels.n_levels; k++) {
-               while (parent[node] >= 0 && level[parent[node]] <= k) node = parent[node];
-               end[k * n_rows + r] = node;
-             }
-           });
-}
-
-void cut_losses(const Trees& trees, const Levels& levels, const Ends& ends, const Losses& losses, double* sum,
-                double* sum_of_squares) {
-  const std::int64_t n = levels.n_levels;
-  // The row's loss is constant between the levels of neighbours on its path: note where it changes, add up at the end.
-  std::vector<long double> change(static_cast<std::size_t>(n) + 1), change_of_squares(static_cast<std::size_t>(n) + 1);
-  for_rows(trees, levels, ends,
-           [&](std::int64_t r, std::int64_t t, const std::int32_t* parent, const std::int32_t* level) {
-             const double* prediction = losses.prediction + trees.node_start[t];
-             const double w = losses.weight ? losses.weight[r] : 1.0;
-             std::int64_t from = 0;
-             for (std::int32_t node = ends.leaf[r]; from < n; node = parent[node]) {
-               const std::int64_t to = parent[node] < 0 ? n : std::min<std::int64_t>(n, level[parent[node]]);
-               if (to > from) {
-                 const double error = losses.y[r] - prediction[node];
-                 const double loss = losses.squared ? error * error : error != 0 ? 1.0 : 0.0;
-                 change[static_cast<std::size_t>(from)] += w * loss;
-                 change[static_cast<std::size_t>(to)] -= w * loss;
-                 change_of_squares[static_cast<std::size_t>(from)] += w * loss * loss;
-                 change_of_squares[static_cast<std::size_t>(to)] -= w * loss * loss;
-                 from = to;
-               }
-               if (parent[node] < 0) break;
-             }
-           });
   long double running = 0, running_of_squares = 0;
   for (std::int64_t k = 0; k < n; k++) {
     sum[k] = static_cast<double>(running += change[static_cast<std::size_t>(k)]);

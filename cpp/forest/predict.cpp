@@ -1,4 +1,5 @@
-// Which leaf a row reaches: each tree is packed into 16-byte steps, then rows walk it, in chunks shared by the threads.
+// Which leaf a row reaches. Each tree is packed into 16-byte steps; then rows walk it, in chunks divided among
+// threads.
 #include "predict.hpp"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ void apply(const Trees& trees, const Tests& tests, const Request& request, std::
     }
     return;
   }
-  // Held-out rows are few per tree: whole trees are the unit of work unless one tree has many rows.
+  // There are few held-out rows per tree, so whole trees are the unit of work unless one tree has many rows.
   const auto walk = [&](std::int64_t t, int threads) {
     const std::int64_t from = request.row_start[t], count = request.row_start[t + 1] - from;
     if (count == 0) return;

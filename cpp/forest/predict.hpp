@@ -7,7 +7,7 @@
 
 namespace crosscut {
 
-// What prediction needs of a node beyond its children.
+// What prediction needs to know of a node besides its children.
 struct Tests {
   const std::int32_t* feature;
   const double* threshold;
@@ -53,8 +53,8 @@ inline std::int32_t leaf_of(const Walker& walker, const float* row) {
   }
 }
 
-// The leaves of kTogether rows, of a tree without nominal tests. A walk waits for memory at every step, so several go
-// side by side; whoever has arrived steps on the spot until all have.
+// The leaves of kTogether rows, for a tree without nominal tests. A walk waits for memory at every step, so several
+// rows walk together; a row that has arrived stays at its leaf until all have.
 inline void leaves_of(const Walker& walker, const float* const* row, std::int32_t* leaf) {
   const Step* steps = walker.steps.data();
   for (int k = 0; k < kTogether; k++) leaf[k] = 0;
@@ -63,7 +63,7 @@ inline void leaves_of(const Walker& walker, const float* const* row, std::int32_
     for (int k = 0; k < kTogether; k++) {
       const Step step = steps[leaf[k]];
       const float value = row[k][step.feature < 0 ? 0 : step.feature];
-      // selected by masks: where a row goes is a coin toss that no branch predictor wins
+      // selected by masks, because the direction is unpredictable
       const std::int32_t known = -static_cast<std::int32_t>(value == value), low = -static_cast<std::int32_t>(value <= step.cut);
       const std::int32_t other = (step.right & known) | (step.missing & ~known);
       const std::int32_t next = ((leaf[k] + 1) & low) | (other & ~low);

@@ -1,8 +1,9 @@
-// Minimal cost-complexity pruning (Breiman et al. 1984): again and again the weakest link, the inner node i with the least
+// Minimal cost-complexity pruning (Breiman et al. 1984): repeatedly the weakest link, the inner node i with the lowest
 //   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1),    R(i) = weight(i) / weight(root) * impurity(i),
-// becomes a leaf. Sums are formed in scikit-learn's order, so alphas and ties come out as there; but the weakest link is not
-// searched in all nodes: every node knows the weakest link of its subtree, and a step mends the ancestors only, which
-// makes a path O(nodes x depth). Preorder numbers make "own node first, then the children" scikit-learn's lowest index.
+// becomes a leaf. Sums are formed in scikit-learn's order, so alphas and ties are the same. But not all nodes are
+// searched for the weakest link: every node stores the weakest link of its subtree, and a step updates only the
+// ancestors, so a path takes O(nodes x depth). With preorder numbers, "own node first, then the children" gives
+// scikit-learn's lowest index.
 #include "prune.hpp"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ struct Link {
   bool inner = false;
 };
 
-// Brings `weakest` of node i up to date, given that its children's are.
-void mend(std::vector<Link>& links, std::int64_t i, const std::int64_t* first, const std::int32_t* child) {
+// Updates `weakest` of node i from its children.
+void refresh(std::vector<Link>& links, std::int64_t i, const std::int64_t* first, const std::int32_t* child) {
   Link& link = links[static_cast<std::size_t>(i)];
   link.weakest = static_cast<std::int32_t>(i);
   link.weakest_alpha = kInfinity;
@@ -68,7 +69,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, cons
       links[static_cast<std::size_t>(a)].n_leaves++;
     }
   }
-  for (std::int64_t i = n - 1; i >= 0; i--) mend(links, i, first, child);
+  for (std::int64_t i = n - 1; i >= 0; i--) refresh(links, i, first, child);
 
   Path path;
   const auto record = [&](double alpha) {
@@ -77,7 +78,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, cons
     path.n_leaves.push_back(links[0].inner ? links[0].n_leaves : 1);
   };
   record(0.0);
-  double reached = -kInfinity;  // rounding may let alpha fall back: a step is taken once all before it were
+  double reached = -kInfinity;  // rounding may make alpha decrease: a step is taken once all before it are
   std::vector<std::int32_t> todo;
   while (links[0].inner) {
     const std::int32_t pruned = links[0].weakest;
@@ -97,11 +98,11 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, cons
     const double more = cut.risk - cut.below;
     cut.n_leaves = 0;
     cut.below = cut.risk;
-    mend(links, pruned, first, child);
+    refresh(links, pruned, first, child);
     for (std::int32_t a = parent[static_cast<std::size_t>(pruned)]; a >= 0; a = parent[static_cast<std::size_t>(a)]) {
       links[static_cast<std::size_t>(a)].n_leaves -= fewer;
       links[static_cast<std::size_t>(a)].below += more;
-      mend(links, a, first, child);
+      refresh(links, a, first, child);
     }
     record(alpha);
   }

@@ -1,4 +1,4 @@
-// Minimal cost-complexity pruning of many trees, and what a row's leaf becomes when its tree is cut smaller.
+// Minimal cost-complexity pruning of many trees, and which leaf a row reaches in a pruned tree.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,8 @@ struct Path {
   std::vector<std::int32_t> n_leaves;
 };
 
-// node_alpha[i]: the least ccp_alpha at which node i is no longer an inner node (-infinity for the tree's own leaves).
+// node_alpha[i]: the lowest ccp_alpha at which node i is no longer an inner node (-infinity for the tree's own
+// leaves).
 Path pruning_path(const Trees&, std::int64_t tree, const double* weight, const double* impurity, double* node_alpha);
 
 // parent[i] of every node of a tree, -1 for its root.
@@ -31,9 +32,6 @@ struct Ends {
   const std::int32_t* leaf;
   const std::int64_t* row_start;
 };
-
-// end[k * n_rows + r]: the node where row r ends at level k.
-void cut_leaves(const Trees&, const Levels&, const Ends&, std::int32_t* end);
 
 struct Losses {
   const double* prediction;  // one per node of all trees

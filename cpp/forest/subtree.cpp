@@ -1,11 +1,11 @@
-// Three passes over the nodes of each tree, which are in preorder (a child comes after its parent).
+// Three passes over the nodes of each tree, which are in preorder (children come after their parents).
 //
 // Limits: growth is greedy and top-down, so a tree grown under a limit on depth, node size or decrease of impurity is the
 // full tree, closed at the nodes that fail the limit.
 // Cost complexity, bottom-up: with R(t) the impurity of t times its share of the weight, the smallest subtree that minimises
 // R(T) + alpha |leaves| closes t exactly when R(t) - R(T_t) <= alpha (|leaves of T_t| - 1), T_t being already closed
-// below (Breiman et al. 1984, theorem 3.10). It is the tree at which weakest-link pruning stops; a path of weakest links
-// is needed only where both sides are equal up to rounding.
+// below (Breiman et al. 1984, theorem 3.10). This is the tree at which weakest-link pruning stops; the path of
+// weakest links is needed only where both sides are equal up to rounding.
 // Top-down: rows below a closed node stop there.
 #include "subtree.hpp"
 
@@ -24,8 +24,8 @@ struct Scratch {
   std::vector<std::uint8_t> closed;
 };
 
-constexpr double kEpsilon = 2.220446049250313e-16;  // scikit-learn's slack in the comparison of decreases
-// An alpha taken from a pruning path equals some node's own alpha; sums in another order must not turn that tie.
+constexpr double kEpsilon = 2.220446049250313e-16;  // scikit-learn's tolerance in the comparison of decreases
+// An alpha from a pruning path equals some node's own alpha; sums in another order must not break that tie.
 constexpr double kTie = 1e-13;
 
 struct View {  // one tree
@@ -51,20 +51,17 @@ struct View {  // one tree
   }
 };
 
-// Closes what weakest-link pruning closes, in scikit-learn's own arithmetic, on the tree as the limits leave it.
+// Closes the nodes that weakest-link pruning closes, in scikit-learn's arithmetic, on the tree under the limits.
 void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(tree.n), -1), child;
   std::vector<std::int64_t> from, first{0};
   number[0] = 0;
-  std::int32_t count = 1;
-  for (std::int64_t i = 0; i < tree.n; i++) {
+  for (std::int64_t i = 0; i < tree.n; i++) {  // in preorder: children that are kept are marked by 0 until they are visited
     if (number[static_cast<std::size_t>(i)] < 0) continue;
+    number[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(from.size());
     from.push_back(i);
-    if (closed[i]) continue;
-    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++) number[static_cast<std::size_t>(tree.child[j])] = count++;
+    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1] && !closed[i]; j++) number[static_cast<std::size_t>(tree.child[j])] = 0;
   }
-  count = 0;  // numbers in preorder: what was given above only marks what is kept
-  for (const std::int64_t i : from) number[static_cast<std::size_t>(i)] = count++;
   std::vector<double> weight, impurity;
   for (const std::int64_t i : from) {
     weight.push_back(tree.nodes.weight[i]);
@@ -74,7 +71,7 @@ void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
         child.push_back(number[static_cast<std::size_t>(tree.child[j])]);
     first.push_back(static_cast<std::int64_t>(child.size()));
   }
-  const std::int64_t node_start[] = {0, count};
+  const std::int64_t node_start[] = {0, static_cast<std::int64_t>(from.size())};
   Trees one;
   one.n_trees = 1;
   one.node_start = node_start;

@@ -15,9 +15,9 @@ struct Nodes {
 
 struct Cut {
   std::int32_t max_depth;          // negative: no limit
-  std::int64_t min_samples_split;  // fewer rows are not split
+  std::int64_t min_samples_split;  // nodes with fewer rows are not split
   double min_decrease;             // min_impurity_decrease
-  double min_impurity;             // what is no more impure than this is not split
+  double min_impurity;             // nodes that are no more impure than this are not split
   double alpha;                    // ccp_alpha
   bool exact_ties;                 // impurities are scikit-learn's to the last bit: let its arithmetic decide ties of alpha
 };

@@ -1,7 +1,8 @@
-// A read-only view of many trees whose arrays lie end to end (Python: crosscut.forest.forest.Packed).
+// A read-only view of the concatenated arrays of many trees (Python: crosscut.forest.forest.Packed).
 //
-// Tree t owns the nodes node_start[t] .. node_start[t + 1]; node numbers in `children` and offsets in `first_child` and
-// `first_branch` are the tree's own, so a slice of every array is exactly one crosscut.forest.tree.Tree.
+// Tree t has the nodes node_start[t] .. node_start[t + 1]; node numbers in `children` and offsets in `first_child`
+// and `first_branch` count from the start of the tree, so a slice of every array is exactly one
+// crosscut.forest.tree.Tree.
 #pragma once
 #include <cstdint>
 
@@ -10,8 +11,8 @@ namespace crosscut {
 struct Trees {
   std::int64_t n_trees = 0;
   const std::int64_t* node_start = nullptr;    // n_trees + 1
-  const std::int64_t* first_child = nullptr;   // one entry more per tree than it has nodes
-  const std::int32_t* children = nullptr;      // one entry less per tree than it has nodes
+  const std::int64_t* first_child = nullptr;   // one more entry per tree than it has nodes
+  const std::int32_t* children = nullptr;      // one entry fewer per tree than it has nodes
   std::int64_t n_first_child = 0;
   std::int64_t n_children = 0;
 
@@ -19,8 +20,8 @@ struct Trees {
   const std::int64_t* child_offsets(std::int64_t t) const { return first_child + node_start[t] + t; }
   const std::int32_t* child_nodes(std::int64_t t) const { return children + node_start[t] - t; }
 
-  // Throws unless every offset and node number is in range, children come after their parents (preorder) and no node is
-  // the child of two: nothing that walks the trees afterwards can leave the arrays or run in a circle.
+  // Throws unless every offset and node number is in range, children come after their parents (preorder) and no node
+  // is the child of two: no later walk can leave the arrays or run in a circle.
   void check(std::int64_t n_nodes_in_all) const;
 };
 

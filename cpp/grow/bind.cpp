@@ -42,6 +42,7 @@ struct HeldTable : Held<Table> {
     need(n_values.size() == F && nb::len(values) == F && nb::len(coarse_first) == F && nominal.size() == F && has_missing.size() == F &&
              close.size() == F && (!edges || nb::len(*edges) == F),
          "n_values, values, coarse_first, nominal, has_missing, close and edges must have one entry per column");
+    arrays.reserve(2 + 3 * F), own.reserve(F);
     hold(ranks), hold(coarse);
     for (std::size_t f = 0; f < F; f++) {
       const auto fits = [f](bool holds, const char* what) {

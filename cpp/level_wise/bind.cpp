@@ -1,4 +1,4 @@
-// Python's way to level-wise growth; all arguments are checked here.
+// Bindings for level-wise growth; all arguments are checked here.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -15,7 +15,7 @@ using namespace crosscut;
 
 namespace {
 
-// The arrays of crosscut.engines.bundle.flat_bundles. Children come after their parents, so that no walk can go on for ever.
+// The arrays of crosscut.engines.bundle.flat_bundles. Children come after their parents, so every walk ends.
 struct Bundles : Held<BundleForest> {
   template <class T>
   const T* read(const nb::dict& d, const char* name, std::size_t n) {

@@ -1,5 +1,5 @@
-// Bin numbers of a column's values: how many edges lie below each value. A fixed number of halvings without branches, eight
-// values side by side, so that the processor need not guess and never waits for one value.
+// Bin numbers of a column's values: how many edges lie below each value. A bisection with a fixed number of steps and
+// no branches, for eight values at a time, so that the processor never waits for a single value.
 #include "bins.hpp"
 
 #include <algorithm>

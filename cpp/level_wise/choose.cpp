@@ -1,4 +1,4 @@
-// Candidates and their order are those of docs/semantics.md; whatever decides goes through Judge, as everywhere.
+// Candidates and their order follow docs/semantics.md; the choice is made by Judge, as everywhere.
 #define CROSSCUT_LEVEL stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
 

@@ -14,8 +14,8 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
-constexpr std::size_t kChunk = 1 << 15;  // rows that walk together: their codes and masks stay in the cache
-constexpr i64 kChunksAtOnce = 8;         // bounds the memory of row lists
+constexpr std::size_t kChunk = 1 << 15;  // rows per chunk: their codes and masks stay in the cache
+constexpr i64 kChunksAtOnce = 8;         // limits the memory of row lists
 
 // Rows of one chunk that reached a counted bundle, ready to be added column by column.
 struct Arrived {
@@ -148,7 +148,7 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
   }
 }
 
-// Least and largest target per cell: a task whose rows all have the same target is done.
+// Lowest and highest target per cell: a task is done if all its rows have the same target.
 void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived& a, double* ranges) {
   const std::size_t b = static_cast<std::size_t>(a.bundle);
   const std::size_t L = static_cast<std::size_t>(std::popcount(forest.lanes[b]));
@@ -169,7 +169,7 @@ template <class T>
 void add_batch(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape, T* statistics, double* ranges,
                int n_threads, std::vector<GatheredRows>& gathered) {
   const i64 n_chunks = static_cast<i64>((rows.n_rows + kChunk - 1) / kChunk);
-  if (rows.n_rows < kChunk / 2) n_threads = 1;  // to wake other threads would take longer
+  if (rows.n_rows < kChunk / 2) n_threads = 1;  // waking other threads would take longer
   for (i64 first = 0; first < n_chunks; first += kChunksAtOnce) {
     const i64 end = std::min(first + kChunksAtOnce, n_chunks);
     std::vector<Walk> walks;
@@ -180,7 +180,7 @@ void add_batch(const BundleForest& forest, const BatchRows& rows, const Statisti
         walks[static_cast<std::size_t>(c)].start(begin, std::min(begin + kChunk, rows.n_rows));
       }
     });
-    // one thread per column: no two threads write to the same cells
+    // one thread per column, so no two threads write to the same cells
     parallel_for(rows.n_columns, 1, n_threads, [&](i64 f, i64 f_end) {
       for (; f < f_end; f++)
         for (const Walk& walk : walks)

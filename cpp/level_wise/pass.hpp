@@ -1,5 +1,5 @@
-// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). A pass keeps nothing of a row: every row walks down the
-// forest of bundles grown so far and adds itself to the statistics of the frontier bundles it reaches.
+// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). A pass stores nothing about rows: every row
+// walks down the forest of bundles grown so far and is added to the statistics of the frontier bundles it reaches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace crosscut {
 
 constexpr int kCodes = 256;  // a code is one byte
 
-enum class Place : std::uint8_t { done, inner, counted, gathered };  // what a bundle does with its rows
+enum class Place : std::uint8_t { done, inner, counted, gathered };  // what is done with the rows of a bundle
 
 // The bundles as flat arrays. Inner bundle b has the splits split_start[b]..; split s tests feature[s] and has the children
 // child_start[s]..; a row with code v that trains the tasks m goes on to child c with the tasks m & table[c][v].
@@ -22,7 +22,7 @@ struct BundleForest {
   const std::int32_t* child;         // [n_children] bundles
   const std::uint64_t* table;        // [n_children][kCodes]
   const std::uint64_t* lanes;        // [n_bundles] tasks of the bundle
-  const bool* mixed;                 // [n_bundles] whether rows may train some of the tasks only
+  const bool* mixed;                 // [n_bundles] whether rows may train only some of the tasks
   const std::int32_t* first_column;  // [n_bundles] columns to count
   const std::int32_t* end_column;
   const std::int64_t* offset;        // [n_bundles] of a counted bundle in the statistics
@@ -37,14 +37,15 @@ struct BatchRows {
   const std::int32_t* slot;          // [n_rows] class, or 0
   const std::int64_t* amounts;       // [n_rows][n_amounts] integers to add, null if rows are counted
   int n_amounts;
-  const double* target;              // [n_rows] regression: to tell pure nodes; else null
+  const double* target;              // [n_rows] regression: to detect pure nodes; else null
 };
 
-// Statistics of a counted bundle: [column][bin][channel][cell]. Rows that train all L tasks but the k-th add to cell k, those
-// that train all to cell L: S(T_k) = S(D) − S(D_k). In a mixed bundle any other row adds to cell L + 1 + k of each of its tasks.
-// Channels: the classes if rows are counted; else the number of rows and the sums of amounts.
+// Statistics of a counted bundle: [column][bin][channel][cell]. Rows that train all L tasks except the k-th are added
+// to cell k, rows that train all to cell L: S(T_k) = S(D) − S(D_k). In a mixed bundle any other row adds to cell L +
+// 1 + k of each of its tasks. Channels: the classes if rows are counted; else the number of rows and the sums of
+// amounts.
 struct StatisticsShape {
-  const std::int64_t* first_bin;  // [n_columns + 1], missing values have a bin of their own
+  const std::int64_t* first_bin;  // [n_columns + 1], missing values have their own bin
   int n_channels;
 };
 constexpr int n_cells(int n_lanes, bool mixed) { return mixed ? 2 * n_lanes + 1 : n_lanes + 1; }

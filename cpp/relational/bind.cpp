@@ -15,7 +15,7 @@ void bind_query(nanobind::module_& m) {
       .def_prop_ro("queries", [](const Candidates& c) {
         std::vector<std::int32_t> queries;
         for (const Part& part : c.parts) queries.insert(queries.end(), part.block->queries.begin(), part.block->queries.end());
-        return to_numpy(std::move(queries), 1, c.size);
+        return give(std::move(queries));
       }, nb::rv_policy::move);
   nb::class_<QueryForest>(m, "QueryForest")
       .def("__len__", [](const QueryForest& f) { return f.forest->trees.size(); })

@@ -27,13 +27,6 @@ inline constexpr std::size_t max_arity = 64;
     if (!(CONDITION)) throw std::invalid_argument(MESSAGE); \
   } while (false)
 
-template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::size_t rows, std::size_t columns) {
-  auto* held = new std::vector<T>(std::move(values));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T>(held->data(), {rows, columns}, owner);
-}
-
 class FactStore {
  public:
   FactStore(Matrix<std::int32_t> fixed, Array<double> numbers)

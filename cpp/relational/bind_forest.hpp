@@ -23,7 +23,7 @@ struct QueryForest {
   nb::tuple tree(std::size_t number) const {
     CROSSCUT_REQUIRE(number < forest->trees.size(), "number is not one of the trees");
     const Tree& tree = forest->trees[number];
-    return nb::make_tuple(tree.test, tree.no, tree.prediction, to_numpy(tree.statistics, tree.size(), width));
+    return nb::make_tuple(tree.test, tree.no, tree.prediction, give(tree.statistics, width));
   }
 
   QueryForest prune(bool pessimistic, double confidence) const {

@@ -84,13 +84,11 @@ class QueryStore {
       nb::gil_scoped_release release;
       truth_.evaluate({queries.data(), queries.size()}, mask.data());
     }
-    std::vector<std::uint64_t> rows;
-    rows.reserve(queries.size() * truth_.words());
-    for (std::size_t i = 0; i < queries.size(); i++) {
-      const std::uint64_t* row = truth_.row(queries.data()[i]);
-      for (std::size_t w = 0; w < truth_.words(); w++) rows.push_back(row[w] & mask.data()[w]);
-    }
-    return to_numpy(std::move(rows), queries.size(), truth_.words());
+    const std::size_t words = truth_.words();
+    std::unique_ptr<std::uint64_t[]> rows(new std::uint64_t[queries.size() * words]);
+    for (std::size_t i = 0; i < queries.size(); i++)
+      for (std::size_t w = 0; w < words; w++) rows[i * words + w] = truth_.row(queries.data()[i])[w] & mask.data()[w];
+    return give(std::move(rows), {queries.size(), words});
   }
 
   Candidates candidates(const std::vector<std::int32_t>& path) {
@@ -146,7 +144,7 @@ class QueryStore {
     for (std::size_t i = 0; i < tasks.size(); i++)
       if (tasks[i] >= 0)
         route(forest.forest->trees[i], forest.forest->tests, truth_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
-    return {to_numpy(std::move(predictions), 1, facts_.n_examples()), to_numpy(std::move(leaves), 1, facts_.n_examples())};
+    return {give(std::move(predictions)), give(std::move(leaves))};
   }
 
   // The chosen test: number of its mode, literals over local variables, the positions of the path's components these

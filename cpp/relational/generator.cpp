@@ -111,7 +111,7 @@ void Generator::argument(Frame& frame, std::size_t l, std::size_t a) {
     if (wanted.slot >= 0) slots_[slot] = -1;
   };
   const auto fresh = [&] {
-    const auto type = pattern.negated ? hidden : type_of(wanted);
+    const auto type = pattern.negated ? hidden : type_of(wanted.type);
     new_types_.push_back(type);
     const Term t = term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size()) - 1);
     scope_.push_back({t, type, 0});
@@ -131,16 +131,19 @@ void Generator::argument(Frame& frame, std::size_t l, std::size_t a) {
       const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
       for (std::size_t v = 0; v < visible; v++) {
         const Visible seen = scope_[v];
-        if (!fits(seen.type, type_of(wanted))) continue;
-        const bool binds = wanted.type <= first_type_variable && bound_[variable_of(wanted.type)] == any_type && seen.type >= 0;
-        if (binds) bind_type(wanted.type, seen.type);
+        const std::int32_t own = type_of(seen.type), asked = type_of(wanted.type);
+        if (!fits(own, asked)) continue;
+        // an open type, of the argument or of an example's key, is bound by the other one
+        const std::int32_t open = own == any_type ? seen.type : wanted.type;
+        const bool binds = open <= first_type_variable && type_of(open) == any_type && std::max(own, asked) >= 0;
+        if (binds) bind_type(open, std::max(own, asked));
         trail_.push_back(seen.term);
         const std::uint64_t before = touched_;
         touched_ |= seen.base;
         if (can_reach(frame.inputs, frame.depth, frame.exhaustive)) bind(seen.term);
         touched_ = before;
         trail_.pop_back();
-        if (binds) unbind_type(wanted.type);
+        if (binds) unbind_type(open);
       }
       if (wanted.mark == Mark::either) {
         trail_.push_back(new_variable);

@@ -62,10 +62,8 @@ class Generator {
   bool match(const Pattern& pattern, std::size_t position, std::vector<Term>& slots) const;
   void follow(std::size_t position, std::int32_t depth);
 
-  // The type that an argument asks for, as far as it is bound.
-  std::int32_t type_of(const Argument& wanted) const {
-    return wanted.type <= first_type_variable ? bound_[variable_of(wanted.type)] : wanted.type;
-  }
+  // A type, as far as it is bound.
+  std::int32_t type_of(std::int32_t type) const { return type <= first_type_variable ? bound_[variable_of(type)] : type; }
   void bind_type(std::int32_t type_variable, std::int32_t type) {
     bound_[variable_of(type_variable)] = type;
     bindings_.push_back(static_cast<std::int32_t>(variable_of(type_variable)));

@@ -192,7 +192,7 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
   test.literals.assign(chosen.code().begin(), chosen.code().end());
   test.query = extension.query;
   test.n_variables = static_cast<std::int32_t>(path.variables.size());
-  components_.rename(test.literals, [&](std::int32_t v) { return path_number[static_cast<std::size_t>(v)]; });
+  components_.rename(test.literals, [&numbers = path_number](std::int32_t v) { return numbers[static_cast<std::size_t>(v)]; });
   return longer;
 }
 
@@ -213,12 +213,12 @@ bool Growth::accepts(std::span<const double> all, std::span<const double> yes) c
   return between * (all[0] - 2) >= settings_.critical_f[static_cast<std::size_t>(all[0])] * within;
 }
 
-// The majority class, the last of those that tie; for regression the mean, in units of the grid.
+// The majority class, the first of those that tie; for regression the mean, in units of the grid.
 double Growth::prediction(std::span<const double> all) const {
   if (statistics_.is_regression()) return all[0] > 0 ? all[1] / all[0] : 0.0;
   std::size_t most = 0;
   for (std::size_t c = 1; c < all.size(); c++)
-    if (all[c] >= all[most]) most = c;
+    if (all[c] > all[most]) most = c;
   return static_cast<double>(most);
 }
 

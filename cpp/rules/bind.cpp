@@ -41,8 +41,7 @@ class RuleTable {
     for (std::size_t f = 0; f < table_.n_features; f++) {
       need(n_values.data()[f] >= 0, "n_values must not be negative");
       table_.n_values.push_back(static_cast<std::uint32_t>(n_values.data()[f]));
-      const std::uint32_t* column = table_.column(f);
-      for (std::size_t i = 0; i < table_.n_rows; i++) need(column[i] <= table_.n_values[f], "a rank is larger than n_values");
+      need(largest(table_.column(f), table_.n_rows) <= table_.n_values[f], "a rank is larger than n_values");
     }
     table_.nominal.assign(nominal.data(), nominal.data() + nominal.size());
     need(values.size() == table_.n_features, "values needs one array per column");
@@ -50,8 +49,8 @@ class RuleTable {
       need(table_.nominal[f] || values[f].size() == table_.n_values[f], "values needs n_values numbers per numeric column");
       table_.values.emplace_back(values[f].data(), values[f].data() + values[f].size());
     }
+    need_within(codes, 0, n_classes, "codes has a class beyond n_classes");
     table_.codes.assign(codes.data(), codes.data() + codes.size());
-    for (std::int32_t code : table_.codes) need(code >= 0 && code < n_classes, "codes has a class beyond n_classes");
     if (weights) {
       need(weights->size() == table_.n_rows, "weights needs one entry per row");
       table_.weights.assign(weights->data(), weights->data() + weights->size());
@@ -100,7 +99,7 @@ class RuleTable {
     return table_.n_conditions(checked(rows.data()));
   }
 
-  // The rows that meet all of some conditions, as bits.
+  // The rows that satisfy all of some conditions, as bits.
   nb::bytes truth(const std::vector<std::tuple<std::int32_t, std::string, double>>& conditions) const {
     Bits met(table_.words, ~std::uint64_t{0});
     if (table_.n_rows % 64) met.back() >>= 64 - table_.n_rows % 64;

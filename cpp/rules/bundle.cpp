@@ -7,20 +7,20 @@ namespace crosscut::rules {
 
 namespace {
 
-// What a pass costs per row, where one group of lanes costs 1; further groups share the order of the rows.
+// The cost of a pass per row, if one group of lanes costs 1; further groups share the order of the rows.
 double cost(std::size_t lanes) {
   constexpr double further_group = 0.7;
   return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);
 }
 
-constexpr std::size_t most_line = 512;  // octets of a line: more would not stay in the nearest cache
+constexpr std::size_t most_line = 512;  // bytes of a line: more would not fit in the L1 cache
 
 }  // namespace
 
 Refinement::Refinement(const Table& table, const Settings& settings, bool any, Memory& memory)
     : table_(table), settings_(settings), memory_(memory), any_(any), n_columns_(any ? table.n_classes : 2), group_(table.n_classes),
       ends_(table.n_features) {
-  constexpr std::int32_t most_reached = 16;  // wider beams take longer to keep track of than it spares
+  constexpr std::int32_t most_reached = 16;  // for wider beams the bookkeeping costs more than it saves
   by_masks_ = table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && settings.kind != Kind::entropy;
   most_lanes_ = by_masks_ ? max_lanes : std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) * group_lanes;
 }
@@ -56,7 +56,7 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
     if (is_recalled(states[i])) memory_.recall.note(states[i], memory_.found[i]);
 }
 
-// Of longer rules few come again.
+// Longer rules rarely occur again.
 bool Refinement::is_recalled(const State& state) const {
   return state.length == 1 && !settings_.greedy && state.least == -std::numeric_limits<double>::infinity();
 }
@@ -67,10 +67,10 @@ Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector
   return Bundle(members, best, settings_, width, memory_.events);
 }
 
-// Puts states together while a common pass is cheaper than two: from the largest on those that have many rows in common,
-// as tasks that chose the same conditions do, and then bundles of them.
+// Joins states while a shared pass is cheaper than two. Starting from the largest, first joins states with many
+// common rows, as of tasks that chose the same conditions, and then the resulting bundles.
 std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const State*> states) const {
-  constexpr double same = 0.2;  // share of common rows that is many; by trial, from 0.1 to 0.4 it makes little difference
+  constexpr double same = 0.2;  // share of common rows that counts as many; values from 0.1 to 0.4 make little difference
   struct Group {
     std::vector<const State*> states;
     Bits rows;

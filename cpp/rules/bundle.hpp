@@ -45,13 +45,13 @@ class Refinement {
 
   const Table& table_;
   const Settings& settings_;
-  Memory& memory_;  // has of every row its line (or 0), -1 if it is not among those of the bundle being refined
+  Memory& memory_;  // for every row: its line (or 0), or -1 if it is not in the bundle being refined
   bool any_, by_masks_;
   std::size_t n_columns_, most_lanes_;
   // of the bundle being refined:
   std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
   std::vector<std::uint64_t> target_lanes_;  // per class
-  std::vector<std::size_t> group_;           // per class: those that are no lane's target are alike
+  std::vector<std::size_t> group_;           // per class: classes that are not the target of any lane are treated alike
   std::vector<std::int32_t> rows_;
   std::vector<std::uint64_t> lanes_;         // of each of them
   std::vector<std::uint8_t> lines_;

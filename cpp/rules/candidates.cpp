@@ -9,15 +9,15 @@ namespace crosscut::rules {
 
 namespace {
 
-// What the quick look of a kernel may be wrong by.
+// The error bound of a kernel's approximate quality.
 float tolerance_of(Kind kind, double n) {
   if (kind == Kind::ratio) return 1e-5f;
   if (kind == Kind::entropy) return 4e-3f;
   return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
 }
 
-// Of conditions that are alike a rule is extended by the best only: of the cuts of a feature on the same side, and of "it
-// is this category" and "it is not that one" where those two are all there are.
+// Of similar conditions, only the best one extends a rule: of the cuts of a feature on the same side, and of "is this
+// category" and "is not that one" if there are only two categories.
 bool alike(const Candidate& x, const Candidate& y) {
   if (x.feature != y.feature) return false;
   if (x.op == at_most || x.op == above) return x.op == y.op;
@@ -66,7 +66,7 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
     bundle.least[lane] = std::max(bundle.least[lane], static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
 }
 
-// Offers what is still among the best of a lane, in the order it was met.
+// Offers the events that are still among the best of a lane, in the order in which they occurred.
 void Bundle::settle() {
   for (const Event& event : events)
     for (std::uint32_t lanes = event.lanes; lanes; lanes &= lanes - 1) {

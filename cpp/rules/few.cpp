@@ -1,4 +1,4 @@
-// Refining states of few rows, each by itself: to share passes with others would cost more.
+// Refining states of few rows, each on its own: sharing passes would cost more.
 #include <array>
 #include <bit>
 

@@ -1,4 +1,4 @@
-// Refining a bundle by lines: of several classes, of weighted rows, or by a measure with logarithms.
+// Refining a bundle by lines: for several classes, weighted rows, or a measure with logarithms.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +10,7 @@ namespace crosscut::rules {
 
 namespace {
 
-// Eight bits as eight octets of 0 or 1.
+// Eight bits as eight bytes of 0 or 1.
 constexpr auto octets = [] {
   std::array<std::array<std::uint8_t, 8>, 256> table{};
   for (unsigned bits = 0; bits < 256; bits++)
@@ -26,7 +26,7 @@ void spread(std::uint64_t lanes, std::size_t n, std::uint8_t* line) {
 
 void Refinement::scan(Bundle& bundle) {
   make_lines(bundle);
-  constexpr std::size_t most_surveyed = 16;  // wider beams take longer to survey than it spares
+  constexpr std::size_t most_surveyed = 16;  // for wider beams a survey costs more than it saves
   const auto infinity = std::numeric_limits<float>::infinity();
   std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f), whole(n_lanes_, 0.0f);
   std::vector<float> reached(bundle.width <= most_surveyed ? bundle.width * n_lanes_ : 0, -infinity);

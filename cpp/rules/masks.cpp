@@ -1,4 +1,4 @@
-// Refining a bundle by masks: of two classes, or a target and others, of rows without weights.
+// Refining a bundle by masks: for two classes, or a target and others, and rows without weights.
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +8,7 @@ namespace crosscut::rules {
 
 namespace {
 
-// What the kernel is told about a group of lanes.
+// What the kernel needs to know about a group of lanes.
 struct Lanes {
   float a[2][group_lanes] = {}, b[group_lanes] = {}, whole[group_lanes] = {};
 };
@@ -27,7 +27,7 @@ std::vector<Lanes> lanes_of(const Bundle& bundle) {
 
 }  // namespace
 
-// Surveys several features, as many as are kept sorted at a time, before it looks at them closely.
+// Surveys several features, as many as are kept sorted at a time, before examining them.
 void Refinement::walk(Bundle& bundle) {
   constexpr std::size_t most_sorted = 1 << 18;
   make_masks(bundle);

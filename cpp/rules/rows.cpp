@@ -1,4 +1,4 @@
-// The rows of a bundle: which they are, for which lanes, and in the order of a feature.
+// The rows of a bundle: which rows, for which lanes, and sorted by a feature.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -54,11 +54,11 @@ void Refinement::gather(const Bundle& bundle) {
     target_lanes_[static_cast<std::size_t>(bundle.states[l]->target)] |= std::uint64_t{1} << l;
 }
 
-// Puts the bundle's rows in the order of a feature, those with a missing value left out; `sorted` needs room for 16 more.
+// Sorts the bundle's rows by a feature, without rows with a missing value; `sorted` needs room for 16 more.
 // Returns how many.
 std::size_t Refinement::sort_rows(std::size_t f, std::int32_t* sorted) {
   const auto& order = table_.order[f];
-  // by trial: a row costs this much to be marked and found, or to be looked up; and a row of the table to be passed over
+  // measured costs of marking and finding a row, of looking it up, and of passing over a row of the table
   const std::size_t n = 6 * rows_.size() + table_.n_rows < 5 * order.size()
                             ? memory_.sorter.sort(table_, f, rows_, sorted)
                             : CROSSCUT_DISPATCH(keep_members, order.data(), order.size(), memory_.set_of_row.data(), sorted);

@@ -1,4 +1,4 @@
-// What a kernel is told about a bundle, and where it reports to.
+// The input of a kernel about a bundle, and where its results go.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ enum Operator : std::int32_t { at_most, above, equal, unequal };
 
 constexpr std::size_t group_lanes = 16;  // lanes of a vector
 constexpr std::size_t max_groups = 4;
-constexpr std::size_t block_rows = 16;   // rows that are looked at closely or not at all
+constexpr std::size_t block_rows = 16;   // rows per block: a block is examined as a whole or not at all
 constexpr std::size_t max_lanes = group_lanes * max_groups;
 
 struct Bundle;  // see bundle.hpp
@@ -24,9 +24,9 @@ struct Bundle;  // see bundle.hpp
 struct Scan {
   Kind kind;
   bool any;                    // quality is that of the best class, and columns are classes; else target and others
-  bool unequal;                // nominal: also ask whether a category is not the value
+  bool unequal;                // nominal: also conditions that the value is not a category
   std::int32_t n_groups, n_columns;
-  const std::int32_t* rows;    // in the order of the feature, those with a missing value left out
+  const std::int32_t* rows;    // sorted by the feature, without missing values
   const std::int32_t* sets;    // by row: its line
   std::size_t n_rows;
   const std::uint32_t* ranks;  // by row
@@ -36,23 +36,23 @@ struct Scan {
   const std::uint8_t* lines;   // (sets, columns, lanes) 0/1, each set from a multiple of 32 octets
   const float* a;              // (columns, lanes)
   const float* b;              // (lanes)
-  float* least;                // (lanes): approximate quality below which nothing is worth a closer look; offers raise it
-  const float* least_weight;   // (lanes): weight a rule has to cover
+  float* least;                // (lanes): approximate quality below which nothing is examined; offers raise it
+  const float* least_weight;   // (lanes): minimum weight a rule must cover
   std::size_t width;           // conditions that are kept per lane
   float* reached;              // (width, lanes): approximate qualities of some conditions, the best last; null if width is large
-  const float* tolerance;      // (lanes): what they may be wrong by
+  const float* tolerance;      // (lanes): their error bounds
   const float* whole;          // (lanes): weight of the lane's rows
   void* room;                  // for sums, see room_for
   Bundle* bundle;
   std::int32_t feature;
 
-  // always inlined, so that no copy compiled for one instruction set serves another
+  // always inlined, so that no copy compiled for one instruction set is used by another
   [[gnu::always_inline]] std::size_t lanes() const { return static_cast<std::size_t>(n_groups) * group_lanes; }
   [[gnu::always_inline]] std::size_t stride() const { return (lanes() * static_cast<std::size_t>(n_columns) + 31) / 32 * 32; }
   [[gnu::always_inline]] const std::uint8_t* line(std::size_t i) const { return lines + static_cast<std::size_t>(sets[rows[i]]) * stride(); }
 };
 
-// Octets of `room`: numeric features need two lines of sums and one per block, nominal ones two and one per category.
+// Bytes of `room`: numeric features need two lines of sums and one per block, nominal ones two and one per category.
 inline std::size_t room_for(const Scan& s) {
   const std::size_t sum = s.weights ? sizeof(double) : sizeof(float), part = s.weights ? sizeof(double) : 1;
   const std::size_t parts = s.ends ? (s.n_values < s.n_rows ? s.n_values : s.n_rows) * sum : (s.n_rows / block_rows + 1) * part;
@@ -64,7 +64,7 @@ inline std::size_t room_for(const Scan& s) {
 struct Walk {
   Kind kind;                   // not entropy
   bool any, unequal;           // as above
-  const std::int32_t* rows;    // in the order of the feature, those with a missing value left out
+  const std::int32_t* rows;    // sorted by the feature, without missing values
   std::size_t n_rows;
   const std::uint32_t* masks;  // by row
   const std::uint32_t* ranks;  // by row
@@ -79,7 +79,7 @@ struct Walk {
   std::size_t width;
   float* least;
   float* reached;              // (width, lanes): approximate qualities of the best conditions so far, the best last
-  float* surveyed;             // (width, lanes): of the best of those looked at in advance
+  float* surveyed;             // (width, lanes): of the best conditions of the survey
   std::uint8_t* room;          // for sums, see room_for; surveys leave them there
   Bundle* bundle;
   std::int32_t feature, group;
@@ -115,10 +115,11 @@ struct Event {
   float value[group_lanes], n[group_lanes], p[group_lanes];  // approximate quality, weight, that of the target or first class
 };
 
-// Called by kernels: room for one more event, which is kept until it is known what is better.
+// Called by kernels: space for one more event, which is stored until all features are done.
 Event& note(Bundle& bundle);
 
-// Called by kernels; `counts` are class sums (or that of the target) and `n` the total, of the rows that meet the condition.
+// Called by kernels; `counts` are class sums (or that of the target) and `n` the total, of the rows that satisfy the
+// condition.
 void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts);
 
 }  // namespace crosscut::rules

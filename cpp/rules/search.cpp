@@ -57,7 +57,7 @@ class Run {
     std::int32_t node = -1;
   };
 
-  // A state in the memory of an earlier one, without rows and what follows from them.
+  // A state that reuses the memory of an earlier one, without its rows and what depends on them.
   State new_state(std::size_t search, std::int32_t length) {
     State state;
     if (!memory_.spare.empty()) {
@@ -116,7 +116,7 @@ class Run {
     return quality(settings_.kind, any_, state.n, state.counts.data(), state.counts.size(), state.a.data(), state.b);
   }
 
-  // A rule that covers one class only, or no row of its own, cannot become better, nor one that is too short of rows to
+  // A rule that covers only one class, or no row of its own class, cannot be improved; nor can one with too few rows
   // become better than the best.
   bool is_open(const State& state, const Best& best) const {
     if (settings_.max_length > 0 && state.length >= settings_.max_length) return false;
@@ -125,13 +125,13 @@ class Run {
     return settings_.greedy || most_possible(state) >= best.quality;
   }
 
-  // Whether only the best rule that extends this one and its like is asked for: none of them will be extended further.
+  // Whether only the best extension of this rule and its peers is needed, because none will be extended further.
   bool is_last(const State& state) const {
     return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && settings_.significance <= 0;
   }
 
-  // A quality that no conditions added to a rule exceed: that of covering all of a class and nothing else but what a rule
-  // has to cover at least.
+  // An upper bound on the quality of all extensions of a rule: that of covering all of a class, and nothing else
+  // beyond the minimum that a rule must cover.
   double most_possible(const State& state) const {
     if (settings_.kind == Kind::entropy) return 0;
     double best = -std::numeric_limits<double>::infinity();
@@ -155,7 +155,7 @@ class Run {
     return 2 * sum >= settings_.significance;
   }
 
-  // Makes the states that come after those of a search.
+  // Makes the next states of a search.
   void extend(const std::vector<State>& states, std::size_t begin, std::size_t end, std::size_t width, Best& best, std::vector<State>& next) {
     std::vector<std::pair<std::size_t, const Candidate*>> all;
     for (std::size_t i = begin; i < end; i++)
@@ -192,7 +192,7 @@ class Run {
     }
   }
 
-  // What a candidate makes of a state; which rows it leaves is found out when it is asked for.
+  // The state that a candidate leads to; its rows are computed when needed.
   struct Child {
     State state;
     const State* parent;

@@ -29,23 +29,23 @@ struct Table {
   std::vector<std::int32_t> codes;
   std::vector<double> weights;           // empty if all are 1
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
-  std::vector<std::uint8_t> tied;        // whether rows share a value
+  std::vector<std::uint8_t> tied;        // whether several rows have the same value
   std::vector<std::uint32_t> position;   // (features, rows): where a row is in the order
   std::vector<Bits> of_class;  // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
-  // The condition that tells rows of one rank from those of the next one that some rows have; in double precision.
+  // The condition that separates rows of one rank from those of the next rank among some rows; in double precision.
   Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const;
-  // The smallest rank above another that some rows have; the number of values if none has.
+  // The smallest rank above another among some rows; the number of values if there is none.
   std::uint32_t next_rank(const Bits& rows, std::size_t feature, std::uint32_t rank) const;
   // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is none.
   std::uint32_t rank_of(std::size_t feature, double value) const;
   std::int64_t n_conditions(const std::uint64_t* bits) const;
-  // Those of some rows that meet a condition.
+  // The rows, among some, that satisfy a condition.
   void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const;
 };
 
-// Puts a few of many rows in an order, by marking their positions.
+// Sorts a few of many rows by marking their positions.
 class Sorter {
  public:
   explicit Sorter(std::size_t n_rows) : marks_((n_rows + 63) / 64 * 64, 0), lines_((marks_.size() / 64 + 63) / 64 * 64, 0) {}
@@ -65,12 +65,12 @@ struct Search {
 
 struct Settings {
   Kind kind = Kind::ratio;
-  bool greedy = false;         // follow the best condition until nothing is gained; else the best rule met
+  bool greedy = false;         // add the best condition until nothing is gained; else keep the best rule found
   std::int32_t width = 1;
   std::int32_t max_length = 0; // 0: no limit
   double least_weight = 1;
-  double significance = 0;     // least likelihood ratio statistic
-  bool unequal = false;        // ask for categories that a value is not
+  double significance = 0;     // minimum likelihood ratio statistic
+  bool unequal = false;        // also conditions that a value is not a category
   bool operator==(const Settings&) const = default;
 };
 
@@ -81,7 +81,7 @@ struct Candidate {
   double quality, n, p;  // p: of the target or the first class
 };
 
-// A rule on its way: the rows it covers, and how it came about.
+// A rule during the search: the rows it covers, and its path of conditions.
 struct State {
   std::size_t search = 0;
   std::int32_t target = -1;  // -1: any class
@@ -93,11 +93,11 @@ struct State {
   std::vector<double> counts;  // per class, or of the target alone
   std::vector<double> a;
   double b = 0;
-  double least = -std::numeric_limits<double>::infinity();  // quality that a condition has to reach to be of use
+  double least = -std::numeric_limits<double>::infinity();  // quality that a condition must reach to be useful
 };
 
-// What states were refined by in one search and may be asked again in the next: a rule that has been found takes rows from
-// some states only.
+// The results of refining states in one search, for reuse in the next: a rule that was found removes rows from only
+// some of the states.
 class Recall {
  public:
   void turn(const Settings& settings);  // to the next search
@@ -113,7 +113,7 @@ class Recall {
     std::vector<Candidate> best;
   };
   struct Entries {
-    std::size_t n = 0;  // in use; others are kept for their vectors
+    std::size_t n = 0;  // in use; the others are kept to reuse their memory
     std::vector<Entry> entries;
     std::unordered_map<std::uint64_t, std::size_t> by_hash;
   };
@@ -122,7 +122,7 @@ class Recall {
 };
 
 struct Work {
-  std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state went alone
+  std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state were refined alone
 };
 
 // What is kept from one search to the next.
@@ -131,14 +131,14 @@ struct Memory {
   Sorter sorter;
   Recall recall;
   Work work;
-  std::size_t few = most_few;            // rows up to which a state is refined by itself
+  std::size_t few = most_few;            // maximum rows of a state that is refined on its own
   std::vector<std::int32_t> set_of_row;  // see bundle.hpp
   std::vector<std::uint32_t> masks;      // (groups, rows), see scan.hpp
-  std::vector<std::int32_t> sorted;      // rows in the order of the features being looked at
+  std::vector<std::int32_t> sorted;      // rows sorted by the features being examined
   std::vector<std::byte> room;
   std::vector<Event> events;
   std::vector<std::vector<Candidate>> found;  // the best of each state being refined, from the best on
-  std::vector<State> spare;                   // states that are done with, for their vectors
+  std::vector<State> spare;                   // finished states, to reuse their memory
 };
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory);

@@ -22,13 +22,13 @@ void Table::prepare() {
     order[f].resize(next[n_values[f]]);
     for (std::size_t i = 0; i < n_rows; i++) {
       const std::size_t own = next[column_of[i]]++;
-      position[f * n_rows + i] = static_cast<std::uint32_t>(own);  // those with a missing value are behind the last
+      position[f * n_rows + i] = static_cast<std::uint32_t>(own);  // rows with a missing value come after the last
       if (own < order[f].size()) order[f][own] = static_cast<std::int32_t>(i);
     }
   }
 }
 
-// Conditions that could be written about some rows: one per category, two per cut between neighbouring values.
+// The number of possible conditions on some rows: one per category, two per cut between neighbouring values.
 std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   std::int64_t total = 0;
   std::vector<std::uint8_t> seen;

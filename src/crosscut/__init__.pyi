@@ -2,6 +2,8 @@
 
 from . import datasets as datasets
 from .data.files import read_file as read_file
+from .data.files import reading_of as reading_of
+from .data.files import split_target as split_target
 from .data.table import Table as Table
 from .engines.stream import Stream as Stream
 from .estimators import BaggedTrees as BaggedTrees
@@ -32,5 +34,8 @@ from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
+from .training.comparison import Comparison as Comparison
+from .training.comparison import compare as compare
+from .training.fit import Fit as Fit
 
 __version__: str

@@ -38,13 +38,6 @@ class Forest:
     ) -> tuple[
         NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
     ]: ...
-    def cut_leaves(
-        self,
-        level: NDArray[np.int32],
-        n_levels: int,
-        leaf: NDArray[np.int32],
-        row_start: NDArray[np.int64],
-    ) -> NDArray[np.int32]: ...
     def cut_losses(
         self,
         level: NDArray[np.int32],

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from crosscut import TreeClassifier, datasets, load_model
-from crosscut.cli.failure import UNSUITABLE, UNWRITABLE
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE, UNWRITABLE
 from crosscut.data.files import split_target
+from crosscut.report import summarize
 
 from .calls import call, refused
 
@@ -54,6 +55,22 @@ def test_json_is_all_there_is_and_agrees_with_the_estimator():
     assert summary["tree"]["leaves"] == model.get_n_leaves()
 
 
+def test_a_fit_is_summarized_once(tmp_path, monkeypatch):
+    calls = []
+
+    def counting(*arguments, **options):
+        calls.append(arguments)
+        return summarize(*arguments, **options)
+
+    for module in ("crosscut.report", "crosscut.report.tree_page"):
+        monkeypatch.setattr(f"{module}.summarize", counting)
+    saved, page = tmp_path / "m.crosscut", tmp_path / "r.html"
+    assert call("cv", CHURN, "--target", "churned", "--report", page, "--save", saved).exit_code == 0
+    assert len(calls) == 1
+    assert call("show", saved, "--report", page).exit_code == 0
+    assert len(calls) == 2
+
+
 def test_regression_with_groups_weights_and_limits(prices):
     result = call(
         "cv", prices, "-t", "price", "--groups", "shop", "--weights", "weight", "--folds", "4",
@@ -69,7 +86,7 @@ def test_regression_with_groups_weights_and_limits(prices):
 
 def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices):
     assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["kind"] == "classification"
-    told = json.loads(call("cv", prices, "-t", "weight", "--task", "regression", "--json").stdout)
+    told = json.loads(call("cv", prices, "-t", "weight", "--kind", "regression", "--json").stdout)
     assert told["kind"] == "regression"
 
 
@@ -89,7 +106,7 @@ def test_the_model_and_the_report_are_written(tmp_path):
         (["--weights", "churned"], "target"),
         (["--drop", "nowhere"], "nowhere"),
         (["--nominal", "nowhere"], "nowhere"),
-        (["--task", "regression"], "classification"),
+        (["--kind", "regression"], "classification"),
     ],
 )
 def test_columns_that_do_not_fit(options, message):
@@ -106,3 +123,66 @@ def test_a_place_that_cannot_be_written(tmp_path, option):
 def test_wrong_options_exit_with_two():
     assert call("cv", CHURN).exit_code == 2
     assert call("cv", CHURN, "-t", "churned", "--folds", "1").exit_code == 2
+
+
+def test_what_a_file_is_read_as_is_said_and_can_be_changed(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "".join(f"{i % 7},5;{i % 12 + 1:02}/04/2024;{'no' if i % 7 > 3 else 'yes'}\n" for i in range(40))
+    )
+    line = refused(call("cv", path, "-t", "c3"), UNREADABLE)
+    assert "'01/04/2024' is 1 April 2024 or 4 January 2024; say which with --dates dmy or --dates mdy" in line
+    result = call("cv", path, "-t", "c3", "--dates", "dmy")
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.stdout.split())
+    assert (
+        "read as: ';' separated, decimal comma, no header (columns c1 to c3), 'c2': dates (day, month" in told
+    )
+    assert "--dates must be" not in told
+    assert "--dates must be" in call("cv", path, "-t", "c3", "--dates", "american").stderr
+    saved = tmp_path / "m"
+    call("cv", path, "-t", "c3", "--dates", "dmy", "--save", saved)
+    assert len(call("predict", saved, path, "--dates", "dmy").stdout.splitlines()) == 41
+
+
+def test_identifiers_are_left_out_and_dates_stay_dates(tmp_path):
+    path = tmp_path / "rows.csv"
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.20{20 + i % 5}" for i in range(200)]
+    rows = [f"k{i},{day},{'yes' if day[-4:] > '2022' or i % 9 == 0 else 'no'}" for i, day in enumerate(days)]
+    path.write_text("\n".join(["customer,signup,paid", *rows, ""]))
+    shown = call("cv", path, "-t", "paid").stdout
+    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer uses it)" in shown
+    assert "columns: 1 date" in shown
+    assert "signup ≤ 2022-12-" in shown
+    assert "columns: 1 date, 1 nominal" in call("cv", path, "-t", "paid", "--keep", "customer").stdout
+    assert "nowhere" in refused(call("cv", path, "-t", "paid", "--keep", "nowhere"), UNSUITABLE)
+
+
+def test_rows_without_a_target_and_out_of_fold_predictions(tmp_path):
+    path, oof = tmp_path / "rows.csv", tmp_path / "oof.csv"
+    answers = ["", *("yes" if i % 3 == 0 else "no" for i in range(1, 60))]
+    path.write_text("\n".join(["x,y", *(f"{i % 3},{answer}" for i, answer in enumerate(answers)), ""]))
+    assert "--drop-missing-target" in refused(call("cv", path, "-t", "y"), UNSUITABLE)
+    result = call("cv", path, "-t", "y", "--drop-missing-target", "--folds", "4", "--oof", oof)
+    assert "1 rows without 'y' are left out" in result.stdout
+    header, *lines = [line.split(",") for line in oof.read_text().splitlines()]
+    assert header == ["row", "fold", "y", "predicted y", "y = no", "y = yes"]
+    assert [int(line[0]) for line in lines] == list(range(2, 61))  # the first has no answer
+    assert {line[1] for line in lines} == {"1", "2", "3", "4"}
+    assert [line[2] for line in lines] == answers[1:]
+    assert all(line[3] == line[2] and float(line[4]) + float(line[5]) == 1 for line in lines)
+
+
+def test_out_of_fold_numbers(tmp_path, prices):
+    oof = tmp_path / "oof.csv"
+    assert call("cv", prices, "-t", "price", "--repeats", "2", "--folds", "3", "--oof", oof).exit_code == 0
+    lines = oof.read_text().splitlines()
+    assert lines[0] == "row,fold,price,predicted price"
+    assert len(lines) == 601
+
+
+def test_a_report_is_html(tmp_path):
+    result = call("cv", CHURN, "-t", "churned", "--report", tmp_path / "m.pdf")
+    assert result.exit_code == 2
+    assert "try m.html" in result.stderr
+    assert not (tmp_path / "m.pdf").exists()

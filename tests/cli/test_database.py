@@ -65,7 +65,7 @@ def test_tables_of_a_database_file(shop_file, tmp_path):
 
 def test_numbers_are_predicted_if_that_is_the_task():
     missing = refused(call("relational", SHOP, "-t", "purchase.customer_id"), UNSUITABLE)
-    assert "too many to be classes; --task regression" in missing
+    assert "too many to be classes; --kind regression" in missing
     result = call("relational", SHOP, "-t", "purchase.amount", "--folds", 2)
     assert "R²" in result.stdout
 
@@ -105,7 +105,7 @@ def test_tables_that_are_too_small_or_damaged(tmp_path):
     few = b"id,c\n1,a\n2,b\n"
     assert "has 2 examples, but --folds 3 needs 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
     assert "CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
-    assert "t.csv: column 'c' is not UTF-8" in refusal(b"id,c\n1,\xe9\n2,b\n", code=UNREADABLE)
+    assert "is not text" in refusal(b"id,c\n1,\xe9\x00\n2,b\n", code=UNREADABLE)
 
 
 def test_scores_that_are_no_numbers_are_null_in_json(tmp_path):
@@ -141,3 +141,15 @@ def test_files_of_aleph(tmp_path, rules):
         "d0,pos",
         "d2,pos",
     ]
+
+
+def test_the_depth_of_links(tmp_path):
+    (tmp_path / "loan.csv").write_text(
+        "loan_id,account_id,y\n" + "".join(f"{i},{i % 9},{'ab'[i % 9 % 2]}\n" for i in range(60))
+    )
+    (tmp_path / "account.csv").write_text(
+        "account_id,kind\n" + "".join(f"{i},{'xz'[i % 2]}\n" for i in range(9))
+    )
+    options = ("relational", tmp_path, "-t", "loan.y", "--folds", 3, "--json")
+    assert json.loads(call(*options).stdout)["score"] == 1.0
+    assert json.loads(call(*options, "--depth-of-links", 0).stdout)["score"] < 1.0

@@ -34,11 +34,11 @@ def test_a_column_that_is_absent_is_named(model, tmp_path):
 
 
 def test_what_is_no_model_is_refused(model, tmp_path):
-    assert "not a crosscut model" in refused(call("predict", CHURN, CHURN), NOT_A_MODEL)
+    assert "is not a crosscut file" in refused(call("predict", CHURN, CHURN), NOT_A_MODEL)
     assert "No such file" in refused(call("predict", tmp_path / "absent", CHURN), NOT_A_MODEL)
     damaged = tmp_path / "damaged"
     damaged.write_bytes(model.read_bytes()[:-9])
-    assert "damaged" in refused(call("show", damaged), NOT_A_MODEL)
+    assert "not a complete one" in refused(call("show", damaged), NOT_A_MODEL)
 
 
 def test_numbers_have_no_probabilities(tmp_path):

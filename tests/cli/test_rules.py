@@ -3,6 +3,7 @@ import json
 from sklearn.datasets import load_iris
 
 from crosscut import RuleClassifier, save_model
+from crosscut.cli.failure import UNSUITABLE
 
 from .calls import call, refused
 from .test_cv import CHURN
@@ -63,3 +64,9 @@ def test_without_held_out_rows_there_is_no_report(tmp_path):
     save_model(RuleClassifier().fit(X, y), tmp_path / "m", held_out=False)
     assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)
     assert "accuracy" not in call("show", tmp_path / "m").stdout
+
+
+def test_numbers_are_not_classes(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 9},{i % 50}\n" for i in range(500)))
+    assert "crosscut cv predicts numbers" in refused(call("rules", path, "-t", "y"), UNSUITABLE)

@@ -63,3 +63,12 @@ def test_errors_name_the_line(text, match, tmp_path):
     path.write_text(text)
     with pytest.raises(ValueError, match=match):
         read_file(path)
+
+
+def test_comments_after_attributes(tmp_path):
+    path = tmp_path / "rows.arff"
+    head = (
+        "@attribute a numeric % in {cm}\n@attribute b {x, '5 % y'} % two\n@attribute c date 'yyyy' % year\n"
+    )
+    path.write_text(f"@relation r\n{head}@data\n1.5,'5 % y',2020\n")
+    assert read_file(path).to_pydict() == {"a": [1.5], "b": ["5 % y"], "c": [dt.datetime(2020, 1, 1)]}  # noqa: DTZ001

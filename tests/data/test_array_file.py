@@ -1,6 +1,8 @@
 import json
+import os
 import struct
 import zlib
+from itertools import product
 
 import numpy as np
 import pytest
@@ -47,25 +49,26 @@ def test_truncated(tmp_path, n_bytes):
         read_arrays(file)
 
 
-def test_every_changed_byte_is_noticed(tmp_path):
-    file = tmp_path / "a"
-    write_arrays(file, {"a": "ü"}, {"x": np.arange(3, dtype=np.int32), "y": np.eye(2)})
-    data = file.read_bytes()
-    for at in range(len(data)):
-        for mask in (1, 0x55):
-            file.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
-            with pytest.raises(ArrayFileError):
-                read_arrays(file)
+@pytest.fixture
+def small(tmp_path):
+    write_arrays(tmp_path / "a", {"a": "ü"}, {"x": np.arange(3, dtype=np.int32), "y": np.eye(2)})
+    return tmp_path / "a"
 
 
-def test_every_shorter_file_is_refused(tmp_path):
-    file = tmp_path / "a"
-    write_arrays(file, {"a": "ü"}, {"x": np.arange(3, dtype=np.int32), "y": np.eye(2)})
-    data = file.read_bytes()
-    for length in range(len(data)):
-        file.write_bytes(data[:length])
+def test_every_changed_byte_is_noticed(small):
+    data = small.read_bytes()
+    for at, mask in product(range(len(data)), (1, 0x55)):
+        small.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
         with pytest.raises(ArrayFileError):
-            read_arrays(file)
+            read_arrays(small)
+
+
+def test_every_shorter_file_is_refused(small):
+    data = small.read_bytes()
+    for length in range(len(data)):
+        small.write_bytes(data[:length])
+        with pytest.raises(ArrayFileError):
+            read_arrays(small)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and nothing else", b"{" * 100])
@@ -138,3 +141,16 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         write_arrays(tmp_path / "a", {}, ARRAYS)
     assert read_arrays(tmp_path / "a") == ({"old": True}, {})
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
+
+
+def test_links_and_devices_stay_what_they_are(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    write_arrays(tmp_path / "link", {"old": True}, {})
+    assert read_arrays(tmp_path / "a") == ({"old": True}, {})
+    assert (tmp_path / "link").is_symlink()
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_arrays(tmp_path / "pipe", {}, {})
+    assert b"crosscut" in os.read(reader, 1000)
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()

@@ -145,7 +145,7 @@ DATES = [
 @pytest.mark.parametrize("frame", DATES, ids=range(len(DATES)))
 def test_dates_are_days(frame):
     column = one(frame)
-    assert column.kind == "numeric"
+    assert column.kind == "date"
     assert "days since 1970-01-01" in column.note
     np.testing.assert_array_equal(column.values, [2.5, np.nan])
 

@@ -105,9 +105,8 @@ def same_everywhere(path, expected_types):
     assert whole.schema.types == expected_types
     expected = through_a_table(whole)
     assert expected["plan"] == ("nominal", ('blue, "dark"', "red"), 2 * REPEATS)
-    assert [kind for kind, _, _ in expected.values()] == ["numeric", "numeric", "nominal", "boolean"] + [
-        "numeric"
-    ] * 2
+    kinds = [kind for kind, _, _ in expected.values()]
+    assert kinds == ["numeric", "numeric", "nominal", "boolean", "date", "numeric"]
     assert through_a_stream(path) == expected
     told = read_source(str(path), "y")
     assert through_a_table(told.X.append_column("y", pa.array(told.y))) == expected

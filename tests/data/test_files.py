@@ -1,7 +1,9 @@
 """The same small table from every kind of file."""
 
+import datetime as dt
 import gzip
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -13,7 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from crosscut.data.files import read_file, split_target
+from crosscut.data.files import read_file, reading_of, split_target
 from crosscut.data.table import Table
 
 ROWS = pa.table({"age": [30.5, None, 20.0], "plan": ["b", "a", None], "paid": [True, False, None]})
@@ -71,6 +73,23 @@ def test_sqlite(ending, tmp_path):
         read_file(path, table="people")
     with pytest.raises(TypeError, match="column 'mixed'"):
         read_file(path, table="other")
+
+
+def test_dates_in_sqlite(tmp_path):
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE people (since TEXT, seen TEXT, plan TEXT)")
+        rows = [("2023-06-28", "31.12.2024 10:30", "a"), (None, "", "b")]
+        database.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        database.commit()
+    found = read_file(path)
+    assert found.schema.types == [pa.date32(), pa.timestamp("us"), pa.string()]
+    assert found.to_pydict() == {
+        "since": [dt.date(2023, 6, 28), None],
+        "seen": [dt.datetime(2024, 12, 31, 10, 30), None],  # noqa: DTZ001, as written
+        "plan": ["a", "b"],
+    }
+    assert "'since': dates (year, month, day)" in reading_of(found)
 
 
 def test_duckdb_table_is_chosen(tmp_path):

@@ -63,5 +63,5 @@ def test_noise_changes_about_its_share_of_the_classes():
 def test_paper_sizes_are_the_default():
     assert bongard("simple")[0].n_examples == 1453
     assert bongard("complex")[0].n_examples == 1521
-    with pytest.raises(ValueError, match="theory is 'hard'"):
+    with pytest.raises(ValueError, match="but 'hard' was given"):
         bongard("hard")

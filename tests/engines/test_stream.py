@@ -146,6 +146,9 @@ def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regress
     expected = validate(data, Tasks.from_folds(folds), model.forest_)
     np.testing.assert_array_equal(model.cv_predictions_, expected.predictions)
     np.testing.assert_allclose(model.cv_scores_, expected.scores, rtol=1e-12)
+    assert model.cv_score_ == pytest.approx(expected.score, rel=1e-12)
+    assert model.cv_standard_error_ == pytest.approx(expected.standard_error, rel=1e-9)
+    assert model.cv_interval(0.8, "bayle") == pytest.approx(expected.interval(0.8, "bayle"), rel=1e-9)
     for name in ("alpha", "n_leaves", "train_error", "cv_error", "standard_error"):
         mine, theirs = (getattr(t, name) for t in (model.pruning_table_, expected.pruning_table))
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
@@ -325,7 +328,7 @@ def test_only_fit_of_trees_reads_files(tmp_path):
 
 def test_a_fold_with_everything(tmp_path):
     table = table_of(0, 100).append_column("g", pa.array(["one"] * 100))
-    with pytest.raises(ValueError, match="holds out every row"):
+    with pytest.raises(ValueError, match="model of fold 1 has no row with weight"):
         TreeClassifier(cv=3).fit(write_pieces(table, tmp_path, 1), "y", groups="g")
 
 

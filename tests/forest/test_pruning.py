@@ -90,13 +90,27 @@ def test_a_cut_forest_has_the_cut_of_every_tree():
         assert pruning.prune(alone, max_depth=2)[0].equals(small[task])
 
 
+def cut_leaves(forest, level, n_levels, held_out):
+    """Node in which each held-out row ends: at each level the highest ancestor of its leaf that is a leaf."""
+    packed = forest.packed
+    first = packed.node_start[packed.tree_of]
+    above = np.where(packed.parent >= 0, first + packed.parent, -1)
+    node = held_out.node(packed)
+    ends = np.empty((n_levels, len(node)), np.int64)
+    for k in range(n_levels):
+        while np.any(closed := (above[node] >= 0) & (level[above[node]] <= k)):
+            node = np.where(closed, above[node], node)
+        ends[k] = node - first[node]
+    return ends
+
+
 def test_rows_end_in_the_leaf_of_the_smaller_tree():
     X, _, _, (forest, tasks, table) = classification(4)
     x = table.schema.matrix(X)
     held_out = apply_held_out(forest, x, tasks)
     alphas = np.concatenate([[0.0], np.geomspace(1e-4, 0.5, 12)])
     level = pruning.alpha_levels(forest, alphas)
-    ends = pruning.cut_leaves(forest, level, len(alphas), held_out)
+    ends = cut_leaves(forest, level, len(alphas), held_out)
     for k, alpha in enumerate(alphas):
         packed, number = forest.packed.cut(level > k)
         small = pruning.prune(forest, ccp_alpha=alpha)
@@ -148,7 +162,7 @@ def test_paths_and_losses_by_their_definition(seed, n, ties):
         None,
         True,
     )
-    ends = pruning.cut_leaves(forest, level, len(alphas), held_out)
+    ends = cut_leaves(forest, level, len(alphas), held_out)
     at = np.repeat(packed.node_start[:-1], np.diff(held_out.row_start))
     loss = (y[held_out.rows] - value[at + ends]) ** 2
     np.testing.assert_allclose(total, loss.sum(axis=1), rtol=1e-12)
@@ -180,10 +194,12 @@ def test_damaged_arguments_never_crash(data):
     try:
         core = replace(packed, **arrays).core
         core.pruning_paths(1)
-        ends = core.cut_leaves(level, 2, leaf, row_start)
+        total, squares = core.cut_losses(
+            level, 2, leaf, row_start, packed.weight, np.zeros(len(leaf)), None, True
+        )
     except ValueError:
         return
-    assert ends.shape == (2, len(leaf))
+    assert len(total) == len(squares) == 2
 
 
 @cache

@@ -33,9 +33,9 @@ def test_text_of_a_regression_tree():
     X, y = load_diabetes(return_X_y=True)
     text = TreeRegressor(max_depth=1, cv=None).fit(X, y).to_text(decimals=3)
     assert [line.split("|--- ")[1].split(":")[0] for line in text.splitlines()] == [
-        "x8 <= -0.004",
+        "x8 <= -0.003761176",
         "value",
-        "x8 > -0.004",
+        "x8 > -0.003761176",
         "value",
     ]
 

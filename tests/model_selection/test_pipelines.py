@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn import model_selection as scikit
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -196,6 +198,19 @@ def test_encoded_categories_share_one_growth(monkeypatch):
     assert growths == [2 * (4 + 1), 4, 3]
 
 
+def test_training_sets_with_different_numbers_of_columns():
+    X, y = make_data(15, 200, 2, n_classes=0)
+    X[:50, 0] = np.nan  # one training set of KFold has no missing values
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=np.where(np.arange(200) < 50, "once", "often"))
+    words = ColumnTransformer([("c", OneHotEncoder(handle_unknown="ignore"), ["c"])], remainder="passthrough")
+    for model, table in (
+        (pipeline(SimpleImputer(add_indicator=True)), X),
+        (pipeline(words, tree=LARGE), frame[["b", "c"]]),
+    ):
+        found = [module.cross_validate(model, table, y, cv=KFold(4)) for module in (crosscut, scikit)]
+        assert_same_results(*found)
+
+
 def test_set_output():
     frame, y = make_frame(6)
     model = pipeline(encoded(), tree=LARGE).set_output(transform="pandas")
@@ -345,3 +360,47 @@ def test_what_is_delegated(model, grid, named):
     (reason,) = [one for one in caught if one.category is crosscut.DelegationWarning]
     assert named in str(reason.message)
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+STEPS = st.sampled_from(
+    [
+        [StandardScaler()],
+        [MinMaxScaler(clip=True)],
+        [RobustScaler(), MaxAbsScaler()],
+        [SimpleImputer(strategy="median")],
+        [SimpleImputer(), StandardScaler()],
+        [SimpleImputer(add_indicator=True)],
+        [SimpleImputer(), PCA(1)],
+        [StandardScaler(with_mean=False), "passthrough"],
+    ]
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), steps=STEPS, data=st.data())
+def test_random_tables_give_the_scores_of_refits_ties_or_not(seed, steps, data):
+    rng = np.random.default_rng(seed)
+    n_rows = data.draw(st.integers(20, 90))
+    few = rng.integers(0, 5, n_rows) * data.draw(st.sampled_from([1.0, 0.1, 1e-4, 1e6]))
+    close = rng.integers(0, 4, n_rows) + rng.integers(0, 3, n_rows) * data.draw(
+        st.sampled_from([1e-9, 1e-7, 3e-7])
+    )
+    X = np.column_stack([few, close, rng.normal(size=n_rows) + data.draw(st.sampled_from([0.0, 1e7]))])
+    X = X.astype(data.draw(st.sampled_from([np.float64, np.float32])))
+    if data.draw(st.booleans()):
+        X[rng.random(X.shape) < 0.1] = np.nan
+        X[:3] = [[0, 0, 0], [1, 1, 1], [0, 1, 0]]
+    classes = data.draw(st.booleans())
+    y = rng.integers(0, 3, n_rows) if classes else rng.normal(size=n_rows)
+    model = pipeline(*steps, tree=TreeClassifier(cv=None) if classes else TreeRegressor(cv=None))
+    grid = {"tree__max_depth": [2, None], "tree__min_samples_leaf": [1, 4]}
+    cv = KFold(3, shuffle=True, random_state=seed % 1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        results = [
+            module.GridSearchCV(model, grid, cv=cv, return_train_score=True, refit=refit)
+            .fit(X, y)
+            .cv_results_
+            for module, refit in ((crosscut, data.draw(st.booleans())), (scikit, False))
+        ]
+    assert_same_results(*results)

@@ -66,7 +66,7 @@ def test_forks_say_which_folds_go_where(churn):
     assert "folds 3, 6, 10" in said
 
 
-def test_what_all_folds_share_is_folded_away():
+def test_what_all_folds_share_is_collapsed():
     X = np.repeat(np.arange(16.0), 20).reshape(-1, 1)
     model = TreeClassifier(cv=4, random_state=0).fit(X, X[:, 0].astype(int))
     assert words(model.plot_forest()) == ["all agree:\n31 nodes"]

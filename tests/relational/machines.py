@@ -19,13 +19,14 @@ SETTINGS = {
 }
 BACKGROUND = "".join(f"replaceable({part}). " for part in ("gear", "wheel", "chain"))
 BACKGROUND += "not_replaceable(engine). not_replaceable(control_unit)."
+# TILDE 2.2's; it sorts the classes of the first one, and ACE has them as the examples do
 TREES = {
     "keys": """machine(-A,-B)
 worn(A,-C) ?
 +--yes: not_replaceable(C) ?
-|       +--yes: [sendback] 6.0 [[fix:0.0,ok:0.0,sendback:6.0]]
-|       +--no:  [fix] 6.0 [[fix:6.0,ok:0.0,sendback:0.0]]
-+--no:  [ok] 3.0 [[fix:0.0,ok:3.0,sendback:0.0]]""",
+|       +--yes: [sendback] 6.0 [[sendback:6.0,ok:0.0,fix:0.0]]
+|       +--no:  [fix] 6.0 [[sendback:0.0,ok:0.0,fix:6.0]]
++--no:  [ok] 3.0 [[sendback:0.0,ok:3.0,fix:0.0]]""",
     "models": """worn(-A) ?
 +--yes: not_replaceable(A) ?
 |       +--yes: [sendback] 6.0 [[fix:0.0,sendback:6.0,ok:0.0]]

@@ -29,10 +29,10 @@ def test_the_page_tells_what_the_model_knows(tmp_path):
     model = RelationalTreeClassifier(bias, cv=4).fit(database)
     summary = summarize(model.fit_)
     assert json.loads(json.dumps(summary)) == summary
-    confusion = np.array(summary["confusion"])
+    confusion = np.array(summary["confusion"]["matrix"])
     assert confusion.sum() == 200
     assert np.trace(confusion) == np.sum(model.cv_predictions_ == np.array(database.classes)[database.target])
-    assert sum(summary["cv"]["examples_by_fold"]) == 200
+    assert sum(summary["cv"]["rows_by_fold"]) == 200
     assert sum(n for _, n in summary["cv"]["first_tests"]) == 5
     model.report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()

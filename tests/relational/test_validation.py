@@ -23,5 +23,5 @@ def test_folds_behave_as_those_of_tables():
     with pytest.raises(AttributeError, match="cv_scores_ needs cross-validation"):
         RelationalTreeRegressor(Bias.of(["p(+K)"]), cv=None).fit(database).cv_scores_  # noqa: B018
     classes = Database.from_prolog(facts, predict="y(+k,-v)")
-    with pytest.warns(UserWarning, match="task 1 trains without any row of class 0"):
+    with pytest.warns(UserWarning, match="model of fold 1 trains on no row of class 0"):
         RelationalTreeClassifier(Bias.of(["p(+K)"]), cv=np.arange(12) // 4).fit(classes)

@@ -19,8 +19,9 @@ def test_the_summary_says_what_the_model_says(model):
     summary = summarize_rules(model.fit_, model.wording_)
     assert len(summary["rules"]) == len(model.rules_) + 1
     assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
-    assert sum(summary["cv"]["rows_by_fold"]) == summary["held_out"] == len(model.cv_predictions_)
-    matrix = np.array(summary["confusion"])
+    confusion = summary["confusion"]
+    assert sum(summary["cv"]["rows_by_fold"]) == confusion["rows"] == len(model.cv_predictions_)
+    matrix = np.array(confusion["matrix"])
     assert np.trace(matrix) / matrix.sum() == pytest.approx(1 - summary["cv"]["error"], abs=0.01)
     for rule in summary["rules"]:
         assert 0 <= rule["same"] <= rule["alike"] <= 10

@@ -18,7 +18,7 @@ def test_words_say_where_trees_part():
     told = stability(TreeClassifier(cv=5, max_depth=4).fit(X, y).fit_)
     assert 0 <= told["agreed_levels"] < 4
     assert told["f"][-1] > 1
-    assert any("part at" in sentence for sentence in told["words"])
+    assert any("first differ at" in sentence for sentence in told["words"])
 
 
 def test_no_test_at_all():

@@ -6,7 +6,7 @@ from crosscut.reproduce.clock import take_turns
 def test_jobs_take_turns():
     order = []
     jobs = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
-    times = take_turns(jobs, seconds=0.0, least=3, most=5)
+    times = take_turns(jobs, seconds=0.0, min_runs=3, max_runs=5)
     assert order == ["a", "b"] * 3
     assert len(times["a"].wall) == len(times["a"].cpu) == 3
     assert times["a"].as_dict()["repetitions"] == 3
@@ -14,4 +14,4 @@ def test_jobs_take_turns():
 
 
 def test_repetitions_are_bounded():
-    assert len(take_turns({"a": int}, seconds=1e9, least=1, most=4)["a"].wall) == 4
+    assert len(take_turns({"a": int}, seconds=1e9, min_runs=1, max_runs=4)["a"].wall) == 4

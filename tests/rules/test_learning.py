@@ -24,7 +24,7 @@ def test_decision_lists_learnt_together_are_those_learnt_alone(
 ):
     examples, tasks = problem
     learning = Learning(
-        "cn2", True, Quality(measure), width, longest, least_weight=2.0, significance=significance
+        "cn2", True, Quality(measure), width, longest, min_weight=2.0, significance=significance
     )
     together = learning.rule_sets(examples, tasks, examples.n_rows)
     assert together == learning.rule_sets(examples, tasks, examples.n_rows, serial=True)
@@ -54,7 +54,7 @@ def test_larger_tables_agree_at_every_instruction_set(strategy, make):
     X, y = make(1500, 8)
     examples = Examples(Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1))
     tasks = [examples.weighted] + [bits_of(np.arange(1500) % 10 != fold) for fold in range(10)]
-    learning = Learning(strategy, width=3, least_weight=20.0, max_length=4)
+    learning = Learning(strategy, width=3, min_weight=20.0, max_length=4)
     together = learning.rule_sets(examples, tasks, 1500)
     assert together == learning.rule_sets(examples, tasks, 1500, serial=True)
     level = _core.simd_level()
@@ -80,7 +80,7 @@ def test_rules_of_a_fold_are_those_of_its_rows_alone():
     X, y = datasets.tree_like(300, 6)
     codes = y.astype(np.int32)
     train = np.arange(300) % 5 != 0
-    learning = Learning("cn2", least_weight=3.0)
+    learning = Learning("cn2", min_weight=3.0)
     whole = Examples(Table.from_data(X), Target(codes, 2))
     part = Examples(Table.from_data(X[train]), Target(codes[train], 2))
     together = learning.rule_sets(whole, [whole.weighted, bits_of(train)], 300)

@@ -51,13 +51,13 @@ def test_nothing_about_rows_is_kept_if_not_wanted(tmp_path):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("feature", lambda a: a + 3, "about no column"),
+        ("feature", lambda a: a + 3, "an unknown column"),
         ("operator", lambda a: a + 4, "operator is unknown"),
         ("operator", lambda a: (a + 2) % 4, "does not fit its column"),
-        ("value", lambda a: a * np.nan, "is no number|no category"),
+        ("value", lambda a: a * np.nan, "is not a number|an unknown category"),
         ("totals", lambda a: -a, "'totals' is wrong"),
         ("totals", lambda a: a[:, :1], "wrong shape"),
-        ("rule_start", lambda a: a + 1, "does not span"),
+        ("rule_start", lambda a: a + 1, "does not cover"),
         ("condition_start", lambda a: a[::-1].copy(), "'condition_start' is wrong"),
         ("rule_precision", lambda a: a[:-1], "one precision per rule"),
         ("held_out_said", lambda a: a * np.nan, "'held_out_said' is wrong"),

@@ -99,7 +99,7 @@ def extensions(examples, request, rows, asked):
         left = sum(1 << int(i) for i in members)
         counts = examples.class_totals(left)
         n = sum(counts)
-        if 0 < n < whole and n >= asked.least_weight and (request.target < 0 or counts[request.target]):
+        if 0 < n < whole and n >= asked.min_weight and (request.target < 0 or counts[request.target]):
             found.append((-quality(asked.kind, n, counts, request), -n, key, left))
     distinct = []
     for one in sorted(found):
@@ -128,7 +128,7 @@ def plain_beam(examples, request, asked):
         possible = (  # to cover a class and nothing else but what has to be covered
             quality(
                 asked.kind,
-                max(counts[c], asked.least_weight),
+                max(counts[c], asked.min_weight),
                 [counts[c] if d == c else 0.0 for d in k],
                 request._replace(target=c),
             )
@@ -174,7 +174,7 @@ def plain_beam(examples, request, asked):
         kind=st.sampled_from(["ratio", "linear", "entropy"]),
         width=st.integers(1, 4),
         max_length=st.sampled_from([1, 2, 3, None]),
-        least_weight=st.sampled_from([1.0, 3.0]),
+        min_weight=st.sampled_from([1.0, 3.0]),
         significance=st.sampled_from([0.0, 0.0, 3.8]),
         unequal=st.just(value=True),
     ),

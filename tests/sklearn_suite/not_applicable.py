@@ -1,9 +1,7 @@
 """Tests of scikit-learn that do not apply to crosscut, each with its reason."""
 
 NOT_APPLICABLE = {
-    "test_tree": {
-        "test_deterministic_pickle": "a crosscut model also holds how many seconds each level took",
-    },
+    "test_tree": {},
     "test_validation": {},
     "test_search": {
         "test_custom_run_search": "compares with a search of scikit-learn's own on a full-depth tree, where "

@@ -204,7 +204,7 @@ def test_features():
     assert both.features.shape == (24, 3)
     for features, match in [
         ([1, 0], "boolean array"),
-        ([False, False], "task 0 no column"),
+        ([False, False], "task 0 without a column"),
         ([[True, False]], "features has 1 rows for 3 tasks"),
     ]:
         with pytest.raises(ValueError, match=match):
@@ -229,7 +229,7 @@ def test_limits():
         ("5", "cv must be a number of folds"),
         (2.5, "cv must be a number of folds"),
         (True, "cv must be a number of folds"),
-        ([], "cv gives no splits"),
+        ([], "cv has no splits"),
         ([([0, 1], [1])], "split 0 has row 1 in its training set and in its test set"),
         ([([0], [1]), ([], [1])], "split 1 has an empty training set"),
         ([([0, 6], [1])], "the training set of split 0 has rows from 0 to 6, but the rows are 0 to 5"),
@@ -293,9 +293,9 @@ class TestCheck:
             self.tasks.check(Target(np.array([0, 1, 0, 1], np.int32), 3))
 
     def test_class_that_a_fold_lacks(self):
-        with pytest.warns(UserWarning, match="task 1 trains without any row of class 0") as seen:
+        with pytest.warns(UserWarning, match="model of fold 1 trains on no row of class 0") as seen:
             self.tasks.check(Target(np.array([0, 0, 1, 1], np.int32), 2))
-        assert "(1 more tasks lack a class)" in str(seen[0].message)
+        assert "(1 more lacks a class)" in str(seen[0].message)
 
     @pytest.mark.parametrize(
         ("target", "match"),
@@ -309,8 +309,8 @@ class TestCheck:
                 Target(np.zeros(4), 0, np.array([1.0, 1, -1, 1])),
                 "sample_weight must not be negative, but it is -1.0",
             ),
-            (Target(np.zeros(4), 0, np.array([1.0, 1, 0, 0])), "task 1 has an empty training set"),
-            (Target(np.zeros(4, np.int32), 1, np.zeros(4)), "task 0 has an empty training set"),
+            (Target(np.zeros(4), 0, np.array([1.0, 1, 0, 0])), "model of fold 1 has no row with weight"),
+            (Target(np.zeros(4, np.int32), 1, np.zeros(4)), "final model has no row with weight"),
         ],
     )
     def test_unsound(self, target, match):
@@ -318,5 +318,5 @@ class TestCheck:
             self.tasks.check(target)
 
     def test_features_of_another_table(self):
-        with pytest.raises(ValueError, match="features is about 3 columns, but the table has 2"):
+        with pytest.raises(ValueError, match="features has 3 columns, but the table has 2"):
             Tasks.from_folds([0, 1], features=[True] * 3).check(Target(np.zeros(2), 0), 2)

@@ -1,5 +1,5 @@
-// A state of few rows: for every row, how many of the others have a value up to its own, by comparing all with all. No
-// order is needed, and cuts take the place of lanes.
+// A state of few rows: for every row, counts how many of the others have a value up to its own, by comparing all
+// pairs. This needs no sorting, and the lanes of a vector are cuts.
 #include "lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -21,7 +21,7 @@ inline I count(I sum, std::int32_t other, I keys) {
 #endif
 }
 
-// The ranks of a feature, -1 behind the last row.
+// The ranks of a feature, with -1 after the last row.
 template <int V>
 void load_keys(const Few& s, const std::uint32_t* ranks, I (&keys)[V]) {
   for (int v = 0; v < V; v++) {
@@ -80,7 +80,7 @@ class Pass {
     offer<nominal>(f, op + 1, key, present, n, p);
   }
 
-  // Offers what might be among the best of the conditions that rows of these values are the last, or the only ones, to meet.
+  // Offers the conditions that end at these values, or are equal to them, if they might be among the best.
   template <bool nominal>
   void offer(std::size_t f, std::int32_t op, const std::int32_t* key, const I (&present)[V], const F (&n)[V], const F (&p)[V]) {
     I worth[V], any_worth = {};

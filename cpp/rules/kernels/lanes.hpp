@@ -1,4 +1,4 @@
-// Lanes of a vector: 16 rules that are judged together.
+// Lanes of a vector: 16 rules that are rated together.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ typename Lanes<T>::V load(const From* p) {
   return __builtin_convertvector(*reinterpret_cast<const typename Lanes<From>::V*>(p), typename Lanes<T>::V);
 }
 
-// The compiler would widen octets one by one.
+// Compilers would widen the bytes one by one.
 template <>
 inline F load<float>(const std::uint8_t* p) {
 #if defined(__AVX512F__)
@@ -92,7 +92,7 @@ inline float highest(F x) {
 #endif
 }
 
-// log2 with an error below 2e-5, without branches so that lanes go together; 0 becomes about -127.
+// log2 with an error below 2e-5, without branches, for all lanes at once; 0 becomes about -127.
 template <class X, class Bits>
 X quick_log2(X x, Bits bits) {
   std::memcpy(&bits, &x, sizeof bits);
@@ -107,8 +107,8 @@ X quick_log2(X x, Bits bits) {
 inline F quick_log2(F x) { return quick_log2(x, I{}); }
 inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
 
-// Which lanes' rules might be worth keeping that cover n, p of it of a class; of lanes or of one. For entropy p / n bounds
-// it: no class is more certain than the most frequent one.
+// Lanes whose rules might be worth keeping if they cover n, of which p is in a class; for all lanes or one. For
+// entropy, p / n is a bound, since no class is more certain than the most frequent one.
 template <rules::Kind kind, class X>
 auto reaches(X p, X n, X a, X b, X least) {
   if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);
@@ -117,7 +117,7 @@ auto reaches(X p, X n, X a, X b, X least) {
   else return quick_log2(p) - quick_log2(n) >= least;
 }
 
-// The approximate quality of rules that cover n, p(c) of it of a class c; not for entropy.
+// The approximate quality of rules that cover n, of which p(c) is in class c; not for entropy.
 template <rules::Kind kind, class P, class A>
 F quality_of(int n_classes, P p, A a, F n, F b) {
   F best{};

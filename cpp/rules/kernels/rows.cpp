@@ -1,4 +1,4 @@
-// Sets of rows: those of a bundle in an order, those that meet a condition, and how many they are.
+// Sets of rows: the sorted rows of a bundle, the rows that satisfy a condition, and their number.
 #include "lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -23,7 +23,7 @@ std::size_t keep_members(const std::int32_t* order, std::size_t n, const std::in
 
 namespace {
 
-// Which of 64 octets are 1, all of which become 0.
+// Which of 64 bytes are 1; sets all of them to 0.
 inline std::uint64_t take_marks(std::uint8_t* marks) {
   std::uint64_t set = 0;
 #if defined(__AVX512BW__)
@@ -42,7 +42,7 @@ inline std::uint64_t take_marks(std::uint8_t* marks) {
 
 }  // namespace
 
-// Some rows in an order, those that are behind its end left out; `sorted` needs room for 16 more. Marks (an octet per
+// Some rows in a given order, without those after its end; `sorted` needs room for 16 more. Marks (an octet per
 // position, and one per 64 of them, both up to a multiple of 64) are 0 before and after. Returns how many.
 std::size_t sort_few(const std::int32_t* rows, std::size_t n, const std::uint32_t* position, const std::int32_t* order, std::size_t n_order,
                      std::uint8_t* marks, std::uint8_t* lines, std::size_t n_lines, std::int32_t* sorted) {
@@ -90,10 +90,10 @@ inline std::uint64_t inside(const std::uint32_t* ranks, std::size_t n, std::uint
 
 }  // namespace
 
-// Those of some rows that meet a condition.
+// The rows, among some, that satisfy a condition.
 void meet(const std::uint32_t* ranks, std::size_t n_rows, std::int32_t op, std::uint32_t rank, std::uint32_t n_values,
           const std::uint64_t* rows, std::uint64_t* met) {
-  // every condition asks for an interval, or for what is present and not in one
+  // every condition is an interval, or all present values outside one
   const std::uint32_t low = op == rules::at_most ? 0 : op == rules::above ? rank + 1 : rank;
   const std::uint32_t size = (op == rules::above ? n_values : rank + 1) - low;
   for (std::size_t first = 0; first < n_rows; first += 64) {
@@ -113,7 +113,7 @@ std::size_t count_bits(const std::uint64_t* x, std::size_t words) {
 
 std::size_t count_common_bits(const std::uint64_t* x, const std::uint64_t* y, std::size_t words) {
 #if defined(__AVX512BW__)
-  // half octets, of which a table tells the number of bits
+  // half bytes, whose numbers of bits are in a table
   const __m512i bits = _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)), half = _mm512_set1_epi8(15);
   __m512i total = _mm512_setzero_si512();
   for (std::size_t w = 0; w < words; w += 8) {

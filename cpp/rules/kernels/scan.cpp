@@ -1,10 +1,12 @@
-// A pass over the rows of a bundle in the order of a feature: what every lane's rule would cover at each cut or category.
+// A pass over the rows of a bundle in the order of a feature: computes what every lane's rule would cover at each cut
+// or category.
 //
-// Sums of a lane over consecutive rows are sums of lines of 0/1 octets, one line per set of rows that are alike, so that
-// 16 to 64 lanes cost a few vector additions per row. A block of rows between two cuts is looked at closely only if it
-// could hold something worth keeping: whatever the order of its rows, a cut inside cannot cover more of a class than up
-// to the block's end, nor fewer others than up to its begin, and every quality grows with the one and falls with the other.
-// What decides is rules::quality, behind rules::offer; the quick look here only spares calls of it.
+// Sums of a lane over consecutive rows are sums of lines of 0/1 bytes, one line per set of similar rows, so that 16
+// to 64 lanes cost a few vector additions per row. A block of rows between two cuts is examined only if it could hold
+// something worth keeping: whatever the order of its rows, a cut inside covers no more of a class than a cut at the
+// block's end, and no fewer others than a cut at its beginning, and every quality increases with the former and
+// decreases with the latter. rules::quality, called by rules::offer, decides; the approximate quality here only saves
+// calls.
 #include "scan_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -12,7 +14,7 @@ namespace {
 
 using rules::Kind;
 constexpr std::size_t block_rows = rules::block_rows;
-constexpr int most_single = 4;  // lanes that are looked at one by one rather than all of a group together
+constexpr int most_single = 4;  // number of lanes that are examined one by one, instead of the whole group together
 
 // The approximate quality of what lanes' rules cover.
 template <class T, Kind kind, bool any>
@@ -32,7 +34,7 @@ F score(const Scan& s, std::size_t group, const Sums<T>& sums, F n) {
   }
 }
 
-// Offers a condition to those of some lanes that it might be among the best of.
+// Offers a condition to the lanes for which it might be among the best.
 template <class T, Kind kind, bool any>
 void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::int32_t op, std::uint32_t rank) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
@@ -46,7 +48,7 @@ void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::in
       hit |= reaches<kind>(to_float<T>(sums.of[c]), n, constant(s.a + static_cast<std::size_t>(c) * s.lanes()), constant(s.b), least);
   }
   hit &= some & (n >= constant(s.least_weight));
-  if constexpr (sizeof(T) == sizeof(float)) hit &= n < constant(s.whole);  // weights may be less without it showing
+  if constexpr (sizeof(T) == sizeof(float)) hit &= n < constant(s.whole);  // weights may be smaller than float can show
   std::uint32_t lanes = lanes_of(hit);
   if (!lanes) return;
   double counts[256];
@@ -143,8 +145,8 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   }
 }
 
-// Looks at some cuts of a feature in advance, for what the best conditions of each lane reach at least: the higher that
-// is from the start, the less has to be looked at closely.
+// Surveys some cuts of a feature in advance, for lower bounds on the best conditions of each lane: the higher the
+// bounds, the fewer blocks must be examined.
 template <class T, class Part, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
   constexpr std::size_t most_cuts = 16;
@@ -197,8 +199,7 @@ void numeric(const Scan& s) {
     if (to == s.n_rows || s.ranks[s.rows[from]] != s.ranks[s.rows[to]])
       for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
         const auto totals = sums_at<T>(s, all, group), before = sums_at<T>(s, below, group);
-        Sums<T> block;
-        for (int c = 0; c < s.n_columns; c++) block.of[c] = load<T>(part + static_cast<std::size_t>(c) * s.lanes() + group * W);
+        const auto block = sums_at<T>(s, part, group);
         std::uint32_t lanes = promising<T, kind, any>(s, group, totals, before, block, continued);
         if (__builtin_popcount(lanes) > most_single) look_closely<T, kind, any>(s, group, totals, before, from, to, continued);
         else
@@ -227,7 +228,7 @@ void nominal(const Scan& s) {
     }
     add(s, own, all);
   }
-  // all that are equal before any that is not: see rules::offer
+  // all "equal" conditions before any "not equal": see rules::offer
   for (int op = rules::equal; op <= (s.unequal ? rules::unequal : rules::equal); op++) {
     present = 0;
     for (std::uint32_t v = 0; v < s.n_values; v++) {

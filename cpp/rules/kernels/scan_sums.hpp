@@ -1,4 +1,4 @@
-// Sums of lanes over rows, for scan.cpp: lines of 0/1 octets are added up, times the weights of their rows if those have any.
+// Sums of lanes over rows, for scan.cpp: lines of 0/1 bytes are added up, times the weights of their rows, if any.
 #pragma once
 #include "lanes.hpp"
 
@@ -19,8 +19,8 @@ struct Sums {
   }
 };
 
-template <class T>
-Sums<T> sums_at(const Scan& s, const T* line, std::size_t group) {
+template <class T, class From>
+Sums<T> sums_at(const Scan& s, const From* line, std::size_t group) {
   Sums<T> sums;
   for (int c = 0; c < s.n_columns; c++) sums.of[c] = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
   return sums;

@@ -1,10 +1,10 @@
 // A walk over the rows of a feature for 16 lanes at once, with the sums of each lane up to every row.
 //
-// A condition that covers n, p of it of a class, reaches a quality L by Laplace's or the m-estimate if p - L n >= L b - a,
-// and by weighted relative accuracy if p - a n >= L: one comparison per class and side of the cut, for all lanes. What
-// reaches a lane's best so far on that side raises that and is kept as an event; events are judged exactly when all
-// features are done and most of them have become irrelevant. Blocks of rows that cannot hold such a cut are passed over,
-// see scan.cpp.
+// A condition that covers n, of which p is in a class, reaches a quality L by Laplace's or the m-estimate if p - L n
+// >= L b - a, and by weighted relative accuracy if p - a n >= L: one comparison per class and side of the cut, for
+// all lanes. A cut that reaches a lane's best so far on its side raises that bound and is stored as an event. Events
+// are rated exactly when all features are done and most of them have become irrelevant. Blocks of rows that cannot
+// hold such a cut are skipped, see scan.cpp.
 #include "walk_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -21,14 +21,14 @@ class Pass {
       : s(walk), a{load<float>(s.a), load<float>(s.a + W)}, b(load<float>(s.b)), whole(load<float>(s.whole)),
         tolerance(load<float>(s.tolerance)), least_weight(F{} + s.least_weight), least(load<float>(s.least)) {}
 
-  // Looks at some conditions in advance, for what the best of each lane reach at least: the higher that is from the start,
-  // the less has to be looked at closely.
+  // Surveys some conditions in advance, for lower bounds on the best of each lane: the higher the bounds, the fewer
+  // blocks must be examined.
   void survey() {
     s.ends ? survey_categories() : survey_blocks();
     *reinterpret_cast<F*>(s.least) = least;
   }
 
-  // Looks at all conditions that might be among the best of a lane.
+  // Examines all conditions that might be among the best of a lane.
   void look() {
     all = kept_sums(0);
     s.ends ? look_at_categories() : look_at_blocks();
@@ -38,7 +38,7 @@ class Pass {
  private:
   static constexpr int classes = any ? 2 : 1;
 
-  // What a cut has to reach, as bounds on p - slope n. They are a little too wide, for what float may be wrong by.
+  // What a cut has to reach, as bounds on p - slope n. They are slightly too wide, to allow for rounding in float.
   void set_bounds() {
     const F n = all.n();
     for (int side = 0; side < 2; side++) {
@@ -53,15 +53,15 @@ class Pass {
     most_below = n - least_weight;
   }
 
-  // What a cut has to reach to be of use on a side: to be among the best conditions, and the best of its like.
+  // What a cut must reach on a side to be useful: to be among the best conditions, and the best on its side.
   F wanted(int side) const { return most(least, best[side]); }
 
-  // Whether there is no cut between two rows, the later one perhaps beyond the last.
+  // Whether there is no cut between two rows; the later one may be past the end.
   bool is_tied(std::size_t i, std::size_t next) const {
     return s.tied && next < s.n_rows && s.ranks[s.rows[i]] == s.ranks[s.rows[next]];
   }
 
-  // The lanes that a cut might be among the best of.
+  // The lanes for which a cut might be among the best.
   std::uint32_t reaches(const Sums& below) const {
     const F n = below.n();
     I at_most = {}, above = {};
@@ -74,7 +74,7 @@ class Pass {
         above |= below.p[c] - slope[1][c] * n <= bound[1][c];
       }
     }
-    if constexpr (!any) {  // a rule of a class covers some of it
+    if constexpr (!any) {  // a rule for a class must cover some of it
       at_most &= below.p[0] > 0.0f;
       above &= below.p[0] < all.p[0];
     }
@@ -99,7 +99,7 @@ class Pass {
     return lanes & (lanes_of(in > 0.0f) | own | own >> 16);
   }
 
-  // Whether FOIL's gain of rules that cover n, p of it of the target, is worth a look.
+  // Whether FOIL's gain of rules that cover n, of which p is in the target, might be among the best.
   I gains(int side, F p, F n) const { return (p > 0.0f) & (p * (quick_log2(p) - quick_log2(n) - a[0]) >= wanted(side)); }
 
   std::size_t n_blocks() const { return (s.n_rows + block_rows - 1) / block_rows; }
@@ -113,11 +113,11 @@ class Pass {
   }
   void keep_sums(std::size_t k, const Sums& sums) const { std::memcpy(s.room + k * sizeof sums, &sums, sizeof sums); }
 
-  // The best of both sides of a feature's cuts is kept where the sums of a second category would be.
+  // The best cuts of both sides are stored where the sums of a second category would be.
   void keep_best() const { std::memcpy(s.room + sizeof(Sums), best, sizeof best); }
   void load_best() { std::memcpy(best, s.room + sizeof(Sums), sizeof best); }
 
-  // Sums up the rows of each block, and looks at the cuts between them.
+  // Sums up the rows of each block, and rates the cuts between blocks.
   void survey_blocks() {
     for (std::size_t k = 0; k < n_blocks(); k++) {
       add_rows(s, k * block_rows, end_of(k), octets_of(k));
@@ -173,7 +173,7 @@ class Pass {
     raise_by_best(s.reached);
   }
 
-  // Looks at a cut, in lanes that have rows between the one before and it.
+  // Rates a cut, in lanes that have rows between the previous cut and this one.
   [[gnu::noinline]] void look_at_cut(std::uint32_t rank, const Sums& below, std::uint32_t own) {
     const I lanes = plus(F{}, own & 0xffff) > 0.0f;
     keep(rules::at_most, rank, below, lanes, wanted(0));
@@ -195,7 +195,7 @@ class Pass {
   }
 
   void look_at_categories() {
-    // all that are equal before any that is not: see rules::offer
+    // all "equal" conditions before any "not equal": see rules::offer
     for (int op = rules::equal; op <= (s.unequal ? rules::unequal : rules::equal); op++) {
       std::size_t present = 0;
       for (std::uint32_t v = 0; v < s.n_values; v++) {
@@ -216,7 +216,7 @@ class Pass {
     return any ? valid : valid & (covered.p[0] > 0.0f);
   }
 
-  // Keeps a condition if it reaches what is wanted in some lanes.
+  // Keeps a condition if it reaches the bound in some lanes.
   void keep(std::int32_t op, std::uint32_t rank, const Sums& covered, I own, F least_wanted) {
     const F n = covered.n(), value = value_of(covered, n);
     const I better = own & is_valid(covered) & (value >= least_wanted);
@@ -231,12 +231,12 @@ class Pass {
     std::memcpy(event.value, &value, sizeof value);
     std::memcpy(event.n, &n, sizeof n);
     std::memcpy(event.p, &covered.p[0], sizeof n);
-    // what is unequal may be about the same rows as what is equal to something else, and must not count twice
+    // "not equal" may select the same rows as "equal" to another category, and must not count twice
     if (op == rules::equal) raise(s.reached, value, better);
     else if (op != rules::unequal) improve(op == rules::at_most ? 0 : 1, value, better);
   }
 
-  // Takes note of a cut's value in some lanes: no lesser one on its side will do.
+  // Records a cut's value in some lanes: a lower one on its side is of no use.
   void improve(int side, F value, I lanes) { best[side] = most(best[side], lanes ? value - tolerance : none()); }
 
   // Of all cuts of a feature the best of each side counts.
@@ -244,7 +244,7 @@ class Pass {
     for (int side = 0; side < 2; side++) raise(values, best[side] + tolerance, best[side] > none());
   }
 
-  // Puts values of some lanes among the best of these, and raises the least that is worth a look.
+  // Inserts values of some lanes among their best, and raises the lower bounds.
   void raise(float* values, F value, I lanes) {
     insert(values, s.width, W, lanes ? value : none());
     least = most(least, load<float>(values) - tolerance);

@@ -31,7 +31,7 @@ struct Sums {
 inline Sums operator+(const Sums& x, const Sums& y) { return {{x.p[0] + y.p[0], x.p[1] + y.p[1]}}; }
 inline Sums operator-(const Sums& x, const Sums& y) { return {{x.p[0] - y.p[0], x.p[1] - y.p[1]}}; }
 
-// Sums of at most 255 rows, in octets.
+// Sums of at most 255 rows, in bytes.
 inline void add_rows(const Walk& s, std::size_t from, std::size_t to, std::uint8_t* octets) {
 #if defined(__AVX512BW__)
   __m256i sum = _mm256_setzero_si256();
@@ -39,7 +39,7 @@ inline void add_rows(const Walk& s, std::size_t from, std::size_t to, std::uint8
 #else
   std::uint64_t sum[4] = {};
   for (std::size_t i = from; i < to; i++)
-    for (int k = 0; k < 4; k++) {  // eight bits as eight octets of 0 or 1
+    for (int k = 0; k < 4; k++) {  // eight bits as eight bytes of 0 or 1
       const std::uint64_t eight = (s.masks[s.rows[i]] >> (8 * k) & 0xff) * 0x0101010101010101ULL & 0x8040201008040201ULL;
       sum[k] += (eight + 0x7f7f7f7f7f7f7f7fULL) >> 7 & 0x0101010101010101ULL;
     }

@@ -11,6 +11,7 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.engines.progress import watching
@@ -19,24 +20,31 @@ from crosscut.engines.progress import watching
 @click.command(short_help="Grow and cross-validate a decision tree.")
 @click.argument("file", type=click.Path())
 @options.columns
-@options.task
+@options.reading
+@options.kind
 @options.folds
-@click.option("--repeats", type=click.IntRange(min=1), default=1, help="Repeat it with other folds.")
-@click.option("--groups", metavar="COLUMN", help="Rows with the same value here stay in one fold.")
-@click.option("--in-order", is_flag=True, help="Do not shuffle: folds are in the order of the file.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=1, help="Repeat the cross-validation with other folds."
+)
+@click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold.")
+@click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
-@click.option("--jobs", type=click.IntRange(min=1), help="Threads; all cores if not given.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
+@click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(
     *,
     file: str,
     target: str,
-    task: str | None,
+    kind: str | None,
     table: str | None,
     groups: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
+    drop_missing_target: bool,
+    oof: Path | None,
     report: Path | None,
     save: Path | None,
     as_json: bool,
@@ -51,10 +59,21 @@ def cv(
 
     import crosscut.estimators  # noqa: F401
 
+    text = options.text_options(given)
     begin = time.perf_counter()
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
-            file, target, table=table, task=task, groups=groups, weights=weights, drop=drop, nominal=nominal
+            file,
+            target,
+            table=table,
+            kind=kind,
+            groups=groups,
+            weights=weights,
+            drop=drop,
+            nominal=nominal,
+            keep=keep,
+            drop_missing_target=drop_missing_target,
+            options=text,
         )
     read = time.perf_counter()
     with waiting(f"growing {given['folds'] * given['repeats'] + 1} trees") as tell, watching(tell):
@@ -70,6 +89,8 @@ def cv(
     with failing_with(UNWRITABLE):
         if save is not None:
             save_model(model, save, target=target)
+        if oof is not None:
+            write_out_of_fold(oof, model, target, source.rows)
         if report is not None:
             write_report(model, report, summary=summary)
     if as_json:
@@ -86,10 +107,10 @@ def fit(
     """Fit the estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
-    classify = source.task == "classification"
+    classify = source.kind == "classification"
     if growing["criterion"] is not None and not classify:
         raise Failure(
-            f"--criterion {growing['criterion']} is for classes, but {source.task} is the task", UNSUITABLE
+            f"--criterion {growing['criterion']} is for classes, but the target is numeric", UNSUITABLE
         )
     if growing["prune"] == "pessimistic" and not classify:
         raise Failure("--prune pessimistic is for classes; use best or 1se", UNSUITABLE)
@@ -122,7 +143,7 @@ def fit_noting(model: Any, source: Source) -> None:
 
 
 def _splitter(source: Source, folds: int, repeats: int, seed: int | None) -> Any:
-    classify = source.task == "classification"
+    classify = source.kind == "classification"
     if source.groups is None and repeats == 1:
         return folds
     if repeats > 1 and seed is None:

@@ -23,21 +23,26 @@ LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
 
 
 def read_database(
-    path: Path, *, target: str | None, task: str | None, fold_files: Path | None
+    path: Path,
+    *,
+    target: str | None,
+    kind: str | None,
+    fold_files: Path | None,
+    depth_of_links: int | None,
 ) -> tuple[Database, Bias]:
     """Read what is to be learnt from, with the bias that goes with it."""
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
 
-    kind = _kind(path)
-    if kind != "ace" and fold_files is not None:
+    form = _form(path)
+    if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
-    if kind != "tables":
-        for option, given in (("--target", target), ("--task", task)):
+    if form != "tables":
+        for option, given in (("--target", target), ("--kind", kind), ("--depth-of-links", depth_of_links)):
             if given is not None:
                 raise Failure(f"{option} is for linked tables; {path} says itself what to learn", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
-            if kind == "ace":
+            if form == "ace":
                 return Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
             prefix = path.with_suffix("")
             return Database.from_aleph(prefix), Bias.from_aleph(prefix)
@@ -51,7 +56,7 @@ def read_database(
             target=target,
             keys=declared.keys,
             links=declared.links,
-            regression=None if task is None else task == "regression",
+            regression=None if kind is None else kind == "regression",
         )
         if database.target is None:
             raise ValueError(f"--target {target} has no values")
@@ -59,19 +64,20 @@ def read_database(
         if n_classes > most_classes(n):
             raise ValueError(
                 f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
-                "classes; --task regression predicts numbers"
+                "classes; --kind regression predicts numbers"
             )
-        return database, Bias.from_schema(database)
+        depth = {} if depth_of_links is None else {"depth_of_links": depth_of_links}
+        return database, Bias.from_schema(database, **depth)
 
 
 def read_examples(path: Path, model: Any) -> Database:
     """Read the examples that a model is to predict."""
     from crosscut.relational.database.database import Database
 
-    kind = _kind(path)
-    if kind != "tables":
+    form = _form(path)
+    if form != "tables":
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
-            return Database.from_ace(path) if kind == "ace" else Database.from_aleph(path.with_suffix(""))
+            return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
     tables, declared = _tables(path)
     if column is None or name not in tables:
@@ -84,7 +90,7 @@ def read_examples(path: Path, model: Any) -> Database:
         )
 
 
-def _kind(path: Path) -> str:
+def _form(path: Path) -> str:
     if path.is_dir() or (path.is_file() and path.suffix.lower() in DATABASES):
         return "tables"
     if path.is_file() and path.suffix in _ALEPH:

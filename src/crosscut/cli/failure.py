@@ -18,7 +18,7 @@ UNWRITABLE = 6  # a result that could not be written
 
 
 class Failure(click.ClickException):
-    """An error the user can mend; shown as one line."""
+    """An error the user can fix; shown as one line."""
 
     def __init__(self, message: object, exit_code: int) -> None:
         # one line, and nothing from a file that a terminal would obey

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+
+from crosscut.data.dialect import TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,64 +30,115 @@ def together(*options: Decorator) -> Decorator:
 
 table = click.option("--table", help="The table of a DuckDB or SQLite file.")
 
-task = click.option(
-    "--task", type=click.Choice(["classification", "regression"]), help="Guessed if not given."
+kind = click.option(
+    "--kind",
+    type=click.Choice(["classification", "regression"]),
+    help="Whether to predict classes or numbers; inferred by default.",
 )
+
+reading = together(
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line has column names.",
+        show_default="found out",
+    ),
+    click.option("--separator", metavar="MARK", help="Separator between values, or its name, such as tab."),
+    click.option("--decimal", metavar="MARK", help="Decimal mark: a point or a comma."),
+    click.option("--encoding", metavar="NAME", help="Text encoding, such as utf-8 or cp1252."),
+    click.option(
+        "--missing", multiple=True, metavar="WORD", help="A word for missing values; may be repeated."
+    ),
+    click.option("--dates", metavar="ORDER", help="dmy, mdy, ymd, none, or a pattern such as %Y%m%d."),
+)
+
+
+def text_options(given: dict[str, Any]) -> TextOptions:
+    """Take the options of `reading` out of those given."""
+    try:
+        return TextOptions(**{field.name: given.pop(field.name) for field in fields(TextOptions)})
+    except ValueError as error:
+        raise click.UsageError(f"--{error}", click.get_current_context()) from error
+
 
 columns = together(
     click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."),
     table,
     click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated."),
+    click.option("--drop-missing-target", is_flag=True, help="Leave out rows without a target."),
     click.option(
-        "--nominal", multiple=True, metavar="COLUMN", help="A column to take as categories; may be repeated."
+        "--keep",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column to test although it looks like an identifier; may be repeated.",
+    ),
+    click.option(
+        "--nominal", multiple=True, metavar="COLUMN", help="A column to treat as categories; may be repeated."
     ),
 )
 
 folds = together(
-    click.option("--folds", type=click.IntRange(min=2), default=10, help="Folds of the cross-validation."),
+    click.option("--folds", type=click.IntRange(min=2), default=10, help="Number of folds."),
     click.option(
-        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Shuffles the rows into folds."
+        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed for shuffling the rows into folds."
     ),
 )
 
+
+def _html(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in {"", ".html", ".htm"}:
+        why = f"a report is HTML, but {path.name!r} is not; try {path.with_suffix('.html').name}"
+        raise click.BadParameter(why, context, option)
+    return path
+
+
+report = click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    callback=_html,
+    help="Write an HTML page about the result; a browser prints it as PDF.",
+)
+
 results = together(
-    click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page about the result."),
+    report,
     click.option(
         "--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`."
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."),
+    click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
 )
 
 growing = together(
     click.option(
         "--criterion",
         type=click.Choice(["gini", "entropy", "gain_ratio"]),
-        help="What makes a test good; for classes.",
+        help="Quality of a test, for classification.",
     ),
     click.option(
         "--splits",
         type=click.Choice(["binary", "multiway"]),
         default="binary",
-        help="Split categories in two sets, or one branch each.",
+        help="Split categories into two sets, or one branch each.",
     ),
-    click.option("--max-depth", type=click.IntRange(min=1), help="Levels of tests."),
-    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Least rows in a leaf."),
-    click.option(
-        "--min-split", type=click.IntRange(min=2), default=2, help="Least rows in a node that is split."
-    ),
+    click.option("--max-depth", type=click.IntRange(min=1), help="Maximum depth of the tree."),
+    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Minimum rows per leaf."),
+    click.option("--min-split", type=click.IntRange(min=2), default=2, help="Minimum rows to split a node."),
     click.option(
         "--min-decrease",
         type=click.FloatRange(min=0),
         default=0.0,
-        help="Least decrease of impurity by a test.",
+        help="Minimum decrease of impurity by a split.",
     ),
-    click.option("--max-bins", type=click.IntRange(2, 255), help="Test quantiles only: faster, approximate."),
+    click.option(
+        "--max-bins",
+        type=click.IntRange(2, 255),
+        help="Try only quantiles as thresholds: faster, approximate.",
+    ),
     click.option(
         "--prune",
         type=click.Choice(["none", "best", "1se", "pessimistic"]),
         default="1se",
-        help="By least cross-validated error, one standard error, or C4.5's estimate.",
+        help="Prune by lowest cross-validated error, one standard error, or C4.5's estimate.",
     ),
 )
 
@@ -96,7 +150,7 @@ def covering(strategy: str) -> Decorator:
             "--strategy",
             type=click.Choice(["cn2", "ripper"]),
             default=strategy,
-            help="Covering with a beam, or growing and pruning.",
+            help="Covering with beam search, or growing and pruning.",
         ),
         click.option(
             "--unordered", is_flag=True, help="CN2: rules per class that vote, not a decision list."
@@ -105,20 +159,20 @@ def covering(strategy: str) -> Decorator:
             "--measure",
             type=click.Choice(["laplace", "m_estimate", "wracc", "entropy"]),
             default="laplace",
-            help="CN2: what makes a rule good.",
+            help="CN2: quality of a rule.",
         ),
-        click.option("--beam", type=click.IntRange(min=1), default=5, help="CN2: rules kept."),
-        click.option("--max-length", type=click.IntRange(min=1), help="Most conditions of a rule."),
+        click.option("--beam", type=click.IntRange(min=1), default=5, help="CN2: beam width."),
+        click.option("--max-length", type=click.IntRange(min=1), help="Maximum conditions per rule."),
         click.option(
             "--min-coverage",
             type=click.FloatRange(min=0, min_open=True),
             default=2,
-            help="Least rows or examples that a rule covers.",
+            help="Minimum rows or examples per rule.",
         ),
         click.option(
             "--significance",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            help="CN2: level of the test a rule has to pass, such as 0.05.",
+            help="CN2: significance level a rule must reach, such as 0.05.",
         ),
     )
 

@@ -11,22 +11,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosscut.cli import options
+from crosscut.cli.database import read_examples
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
-from crosscut.cli.relational import is_relational, predict_relational
+from crosscut.cli.relational import is_relational
 from crosscut.cli.source import read_rows
 from crosscut.cli.terminal import waiting
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from crosscut.relational.database.database import Database
+
 
 @click.command(short_help="Predict new rows with a saved model.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path())
 @options.table
+@options.reading
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
-def predict(model: Path, file: str, table: str | None, probabilities: bool, out: Path | None) -> None:
+def predict(
+    model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **given: Any
+) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
     For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables,
@@ -35,36 +41,55 @@ def predict(model: Path, file: str, table: str | None, probabilities: bool, out:
     fitted, target = read_model_file(model)
     if is_relational(fitted):
         options.refuse(("table",), "is for models of one table; this one is about linked tables")
-        headings, columns = predict_relational(fitted, file, probabilities=probabilities)
+        named, data, target = _examples(fitted, file)
     else:
-        headings, columns = _predict_rows(fitted, target, file, table, probabilities=probabilities)
+        with waiting(f"reading {Path(file).name}"):
+            frame = read_rows(file, table, options.text_options(given))
+        with failing_with(UNSUITABLE, f"{file}: "):
+            named, data = {}, _rows(fitted, frame)
+    with failing_with(UNSUITABLE, f"{file}: "):
+        columns = named | _predicted(fitted, data, target, probabilities=probabilities)
     with failing_with(UNWRITABLE), _written(out) as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(headings)
-        writer.writerows(zip(*columns, strict=True))
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
-def _predict_rows(
-    fitted: Any, target: str, file: str, table: str | None, *, probabilities: bool
-) -> tuple[list[str], list[Any]]:
-    with waiting(f"reading {Path(file).name}"):
-        frame = read_rows(file, table)
-    headings = [target]
-    with failing_with(UNSUITABLE, f"{file}: "):
-        schema = fitted.fit_.schema
-        names = schema.names
-        absent = [name for name in names if name not in frame.column_names]
-        if absent:
-            raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
-        # a model fitted on an array knows its columns by position, x0, x1, ...
-        frame = frame.select(list(names)) if schema.named else _matrix(frame, names)
-        columns: list[Any] = [fitted.predict(frame).tolist()]
-        if probabilities:
-            if not hasattr(fitted, "classes_"):
-                raise ValueError("--probabilities is for classes, but the model predicts numbers")
-            columns += fitted.predict_proba(frame).T.tolist()
-            headings += [f"{target} = {c}" for c in fitted.classes_]
-    return headings, columns
+def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
+    """Return the columns to be printed, by heading."""
+    columns = {target: fitted.predict(data).tolist()}
+    if probabilities:
+        classes = fitted.fit_.classes
+        if classes is None:
+            raise ValueError("--probabilities is for classes, but the model predicts numbers")
+        shares = fitted.predict_proba(data).T.tolist()
+        columns |= {f"{target} = {c}": share for c, share in zip(classes, shares, strict=True)}
+    return columns
+
+
+def _rows(fitted: Any, frame: Any) -> Any:
+    """Return the columns of a table that a model asks about."""
+    schema = fitted.fit_.schema
+    absent = [name for name in schema.names if name not in frame.column_names]
+    if absent:
+        raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
+    # a model fitted on an array knows its columns by position, x0, x1, ...
+    return frame.select(list(schema.names)) if schema.named else _matrix(frame, schema.names)
+
+
+def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
+    """Return the names of a database's examples, the database, and the name of what is predicted."""
+    database = read_examples(Path(file), fitted)
+    asked = {(goal.name, len(goal.args)) for goal in fitted.goals() if not goal.is_comparison}
+    absent = sorted(asked - {*database.relations, *database.rules})
+    if absent:
+        told = ", ".join(f"{name}/{arity}" for name, arity in absent)
+        click.echo(
+            f"crosscut: note: {file} has no facts of {told}; what the model asks of them is false", err=True
+        )
+    named = {"example": [database.example_text(e) for e in range(database.n_examples)]}
+    schema = fitted.fit_.schema
+    return named, database, schema.target_column or schema.target_name
 
 
 def _matrix(frame: Any, names: tuple[str, ...]) -> Any:

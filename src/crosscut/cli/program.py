@@ -33,7 +33,7 @@ for command in (cv, rules, relational, show, predict, reproduce):
 
 
 def main() -> None:
-    """Run the program; errors the user can mend are one line, others say how to see more."""
+    """Run the program; errors the user can fix are one line, others say how to see more."""
     try:
         program(prog_name="crosscut")
     except Exception as error:

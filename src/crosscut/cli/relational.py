@@ -11,7 +11,7 @@ import click
 from rich.markup import escape
 
 from crosscut.cli import options
-from crosscut.cli.database import read_database, read_examples
+from crosscut.cli.database import read_database
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict; for linked tables.")
-@options.task
-@click.option("--folds", type=click.IntRange(min=2), help="Folds; by default the data's own marks, else 10.")
+@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
+@options.kind
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Number of folds; by default those marked in the data, else 10.",
+)
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
@@ -35,7 +39,12 @@ if TYPE_CHECKING:
 @click.option(
     "--step-limit",
     type=click.IntRange(min=1),
-    help="Maximum number of facts looked at for one query and example.",
+    help="Maximum number of facts examined per query and example.",
+)
+@click.option(
+    "--depth-of-links",
+    type=click.IntRange(min=0),
+    help="Links to one row each that a test may follow, for linked tables; by default 2.",
 )
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
@@ -45,10 +54,11 @@ def relational(
     *,
     data: Path,
     target: str | None,
-    task: str | None,
+    kind: str | None,
     folds: int | None,
     fold_files: Path | None,
     step_limit: int | None,
+    depth_of_links: int | None,
     rules: bool,
     prolog: Path | None,
     report: Path | None,
@@ -72,7 +82,9 @@ def relational(
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        database, bias = read_database(data, target=target, task=task, fold_files=fold_files)
+        database, bias = read_database(
+            data, target=target, kind=kind, fold_files=fold_files, depth_of_links=depth_of_links
+        )
         read = time.perf_counter()
         _check_folds(folds, database.n_examples, data)
         cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
@@ -88,7 +100,7 @@ def relational(
     grown = time.perf_counter()
     summary = {
         "file": data.name,
-        "task": "classification" if database.classes else "regression",
+        "kind": "classification" if database.classes else "regression",
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
         "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
@@ -107,7 +119,7 @@ def relational(
         print_json(summary)
         return
     console = stdout()
-    print_notes(console, [*summary["notes"], f"{summary['examples']:,} examples; {summary['task']}"])
+    print_notes(console, [*summary["notes"], f"{summary['examples']:,} examples; {summary['kind']}"])
     _print_model(model)
     what = "rule sets learnt" if rules else "trees grown"
     seconds = summary["seconds"]
@@ -123,11 +135,11 @@ def _validation_data(fit: Fit) -> dict[str, Any]:
 
 
 def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
-    least = folds or 2
-    if n_examples < least:
+    needed = folds or 2
+    if n_examples < needed:
         what = f"--folds {folds}" if folds else "a cross-validation"
         has = counted(n_examples, "example")
-        raise Failure(f"{data} has {has}, but {what} needs {least} or more", UNSUITABLE)
+        raise Failure(f"{data} has {has}, but {what} needs {needed} or more", UNSUITABLE)
 
 
 def _print_model(model: Any, most: int | None = None) -> None:
@@ -148,7 +160,7 @@ def _print_model(model: Any, most: int | None = None) -> None:
         measure = "R²" if fit.classes is None else "accuracy"
         console.print(
             f"\n[bold]{measure} {number(cv.score)} ± {number(cv.standard_error, 2)}[/] "
-            f"(mean of {len(cv.scores)} folds ± standard error)"
+            f"(all examples of {len(cv.scores)} folds ± standard error)"
         )
 
 
@@ -169,30 +181,3 @@ def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) ->
         from crosscut.relational.report import summarize
 
         print_json(summarize(model.fit_))
-
-
-def predict_relational(model: Any, file: str, *, probabilities: bool) -> tuple[list[str], list[list[Any]]]:
-    """Predict the examples of a database; return the headings and columns to be printed."""
-    database = read_examples(Path(file), model)
-    fit: Fit = model.fit_
-    target = fit.schema.target_column or fit.schema.target_name
-    goals = model.goals()
-    asked = {(goal.name, len(goal.args)) for goal in goals if not goal.is_comparison}
-    absent = sorted(asked - {*database.relations, *database.rules})
-    if absent:
-        told = ", ".join(f"{name}/{arity}" for name, arity in absent)
-        click.echo(
-            f"crosscut: note: {file} has no facts of {told}; what the model asks of them is false", err=True
-        )
-    with failing_with(UNSUITABLE, f"{file}: "):
-        columns = [
-            [database.example_text(e) for e in range(database.n_examples)],
-            model.predict(database).tolist(),
-        ]
-        headings = ["example", target]
-        if probabilities:
-            if fit.classes is None:
-                raise ValueError("--probabilities is for classes, but the model predicts numbers")
-            columns += model.predict_proba(database).T.tolist()
-            headings += [f"{target} = {c}" for c in fit.classes]
-    return headings, columns

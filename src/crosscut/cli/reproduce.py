@@ -14,7 +14,7 @@ from crosscut.cli.failure import UNWRITABLE, failing_with
 @click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder with ACE files (app.kb, app.s) to be measured as well.",
+    help="A folder with ACE files (app.kb, app.s) to be measured, too.",
 )
 @click.option(
     "--output",

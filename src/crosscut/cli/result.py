@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
 
-MOST_LINES = 60  # of the printed tree
-MOST_ROWS = 12  # of the printed pruning table
+MAX_LINES = 60  # of the printed tree
+MAX_ROWS = 12  # of the printed pruning table
 
 
 def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
     cv = summary["cv"]
     console.print(
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
-        f"(mean of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
+        f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
     _print_pruning(console, summary["pruning"], summary["kind"])
     if summary["kind"] == "classification":
@@ -57,7 +57,7 @@ def _shown(value: float | None) -> str:
     return "unknown" if value is None else number(value)
 
 
-def print_tree(console: Console, fit: Fit, *, target: str, most: int = MOST_LINES) -> None:
+def print_tree(console: Console, fit: Fit, *, target: str, most: int = MAX_LINES) -> None:
     """Print the final tree, the shallow part of it if it is large."""
     tree, schema, classes = fit.final, fit.schema, fit.classes
     depth = _depth_that_fits(tree, most)
@@ -131,9 +131,9 @@ def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None
 def _rows_to_show(pruning: dict[str, Any]) -> list[int]:
     n_rows = len(pruning["alpha"])
     marked = {0, n_rows - 1, pruning["chosen"], pruning["best"], pruning["1se"]}
-    if n_rows > MOST_ROWS:
+    if n_rows > MAX_ROWS:
         near = sorted(range(n_rows), key=lambda k: min(abs(k - pruning["chosen"]), abs(k - pruning["best"])))
-        return sorted({*marked, *near[: MOST_ROWS - len(marked)]})
+        return sorted({*marked, *near[: MAX_ROWS - len(marked)]})
     return list(range(n_rows))
 
 
@@ -141,7 +141,7 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
     confusion, classes = summary["confusion"], summary["classes"]
     console.print()
     if confusion["matrix"] is None or len(classes) > 12:
-        console.print(f"{confusion['right']:,} of {confusion['rows']:,} held-out rows classified right")
+        console.print(f"{confusion['right']:,} of {confusion['rows']:,} held-out rows classified correctly")
         return
     console.print("[bold]Held-out rows: class (lines) by prediction (columns)[/]")
     table = Table(box=None)
@@ -157,7 +157,15 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
 
 def _print_residuals(console: Console, residuals: dict[str, float]) -> None:
     table = Table(title="Held-out residuals", title_justify="left", title_style="bold", box=None)
-    headings = ("least", "quarter", "median", "three quarters", "most", "mean absolute", "root mean square")
+    headings = (
+        "minimum",
+        "lower quartile",
+        "median",
+        "upper quartile",
+        "maximum",
+        "mean absolute",
+        "root mean square",
+    )
     for heading in headings:
         table.add_column(heading, justify="right")
     table.add_row(*(number(residuals[heading.replace(" ", "_")]) for heading in headings))

@@ -20,6 +20,7 @@ from crosscut.forest.labels import counted
 @click.command(short_help="Learn and cross-validate rules.")
 @click.argument("file")
 @options.columns
+@options.reading
 @options.folds
 @options.covering("cn2")
 @click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
@@ -31,7 +32,9 @@ def rules(
     table: str | None,
     weights: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     nominal: tuple[str, ...],
+    drop_missing_target: bool,
     folds: int,
     seed: int,
     sql: Path | None,
@@ -57,10 +60,13 @@ def rules(
             file,
             target,
             table=table,
-            task="classification",
+            kind="classification",
             weights=weights,
             drop=drop,
             nominal=nominal,
+            keep=keep,
+            drop_missing_target=drop_missing_target,
+            options=options.text_options(given),
             for_numbers="crosscut cv predicts numbers",
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))

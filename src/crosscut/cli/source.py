@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import re
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
+from crosscut.data.column_roles import findings
 from crosscut.data.column_types import held_by
-from crosscut.data.files import read_file, split_target
+from crosscut.data.dialect import TextOptions
+from crosscut.data.files import read_file, reading_of, split_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
-_KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "numeric", "null": "numeric"}
+_CHANGED_BY = "--header or --no-header, --separator, --decimal, --encoding, --missing and --dates"
+_ARGUMENT = re.compile(r"\b(table|decimal|dates|encoding)=(?:'([^']*)'|\.\.\.)")
+_KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "date", "null": "numeric"}
 MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
 
 
@@ -34,29 +39,33 @@ class Source:
         The columns to test.
     y : array
         What to predict.
-    task : {"classification", "regression"}
+    kind : {"classification", "regression"}
+        Whether classes or numbers are predicted.
     groups, weights : array or None
         The columns named by ``--groups`` and ``--weights``.
     notes : list of str
         What was guessed.
+    rows : array
+        Numbers of the rows in the file, from 1.
     """
 
     X: Any
     y: NDArray[Any]
-    task: str
+    kind: str
     groups: NDArray[Any] | None = None
     weights: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
+    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def read_rows(path: str, table: str | None = None) -> Any:
+def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> Any:  # noqa: B008, frozen
     """Read a file; everything that can be wrong with one becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
     try:
-        frame = read_file(path, table=table)
+        frame = read_file(path, table=table, **asdict(options))
     except Exception as error:  # every library that reads files has errors of its own
-        text = str(error).replace("table=...", "--table NAME")
+        text = _ARGUMENT.sub(lambda found: f"--{found[1]} {found[2] or 'NAME'}", str(error))
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
             text = f"{path} is not text; its name says it should be"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
@@ -70,15 +79,28 @@ def read_source(
     target: str,
     *,
     table: str | None = None,
-    task: str | None = None,
+    kind: str | None = None,
     groups: str | None = None,
     weights: str | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
-    for_numbers: str = "use --task regression",
+    keep: Sequence[str] = (),
+    drop_missing_target: bool = False,
+    options: TextOptions = TextOptions(),  # noqa: B008, frozen
+    for_numbers: str | None = None,
 ) -> Source:
-    """Read a file and settle what each of its columns is for; ``for_numbers`` says how to predict numbers."""
-    frame = read_rows(path, table)
+    """Read a file and settle what each of its columns is for.
+
+    ``for_numbers`` is what to use instead where only classes can be predicted.
+    """
+    frame = read_rows(path, table, options)
+    told = reading_of(frame)
+    notes = [f"read as: {told} ({_CHANGED_BY} change it)"] if told else []
+    rows = np.arange(1, frame.num_rows + 1)
+    if drop_missing_target and target in frame.column_names and frame[target].null_count:
+        kept = frame[target].is_valid()
+        notes.append(f"{frame[target].null_count:,} rows without {target!r} are left out")
+        frame, rows = frame.filter(kept), rows[kept.to_numpy()]
     with failing_with(UNSUITABLE, f"{path}: "):
         X, y = split_target(frame, target)
         taken = {}
@@ -89,20 +111,24 @@ def read_source(
             X, _ = _take(X, name, "--drop", target)
         for name in nominal:
             X = _as_text(X, name)
+        for name in keep:
+            _check_known(X, name, "--keep")
     if X.num_columns == 0:
         raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
-    source = Source(X, y, task or "", taken.get("--groups"), taken.get("--weights"))
+    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"), notes, rows)
     _check_target(source, path, target, for_numbers)
-    _check_columns(source, path, set(nominal))
+    _check_mixtures(source, path, set(nominal))
+    _leave_out(source, path, target, {*keep, *nominal})
+    _check_columns(source, path)
     return source
 
 
 def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
     if name not in X.column_names:
         why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
-        raise ValueError(f"{option} {name!r} is no column to use: {why}")
+        raise ValueError(f"{option} {name!r} cannot be used: {why}")
     column = X[name].to_pylist()
     if option != "--drop" and any(cell is None for cell in column):
         raise ValueError(f"{option} {name!r} has missing values")
@@ -116,11 +142,15 @@ def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any
 def _as_text(X: Any, name: str) -> Any:
     import pyarrow as pa
 
+    _check_known(X, name, "--nominal")
+    return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
+
+
+def _check_known(X: Any, name: str, option: str) -> None:
     if name not in X.column_names:
         raise ValueError(
-            f"--nominal {name!r} is no column to test; those are {', '.join(X.column_names[:20])}"
+            f"{option} {name!r} is not a column to test; choose one of {', '.join(X.column_names[:20])}"
         )
-    return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
 
 
 def most_classes(n_rows: int) -> int:
@@ -128,7 +158,7 @@ def most_classes(n_rows: int) -> int:
     return max(FEW_CLASSES, math.isqrt(n_rows) * 5)
 
 
-def _check_target(source: Source, path: str, target: str, for_numbers: str) -> None:
+def _check_target(source: Source, path: str, target: str, for_numbers: str | None) -> None:
     """Decide between classes and numbers, and refuse targets nothing can be learnt about."""
     y = source.y
     values = np.unique(y)
@@ -138,41 +168,68 @@ def _check_target(source: Source, path: str, target: str, for_numbers: str) -> N
         )
     numeric = y.dtype.kind in "fiu"
     whole = numeric and bool(np.all(np.isfinite(y))) and bool(np.all(y == np.round(y)))
-    if not source.task:
+    if not source.kind:
         classes = not numeric or (whole and len(values) <= FEW_CLASSES)
-        source.task = "classification" if classes else "regression"
+        source.kind = "classification" if classes else "regression"
         what = "text" if y.dtype.kind == "O" else "true or false" if y.dtype.kind == "b" else "numbers"
         source.notes.append(
-            f"{target!r} holds {what}, {len(values)} different: {source.task} "
-            f"(--task {'regression' if numeric and classes else 'classification'} would choose otherwise)"
+            f"{target!r} holds {what}, {len(values)} different: {source.kind} "
+            f"(--kind {'regression' if numeric and classes else 'classification'} would choose otherwise)"
             if numeric
-            else f"{target!r} holds {what}, {len(values)} different: {source.task}"
+            else f"{target!r} holds {what}, {len(values)} different: {source.kind}"
         )
-    if source.task == "regression" and not numeric:
+    if source.kind == "regression" and not numeric:
         raise Failure(
             f"{path}: {target!r} holds {'text' if y.dtype.kind == 'O' else 'no numbers'}; "
-            "use --task classification",
+            "use --kind classification",
             UNSUITABLE,
         )
-    if source.task == "regression" and not np.all(np.isfinite(y)):
+    if source.kind == "regression" and not np.all(np.isfinite(y)):
         raise Failure(f"{path}: {target!r} holds infinite values", UNSUITABLE)
-    if source.task == "classification":
-        if len(values) > most_classes(len(y)):
+    if source.kind == "classification":
+        if len(values) > (FEW_CLASSES if numeric and for_numbers else most_classes(len(y))):
             raise Failure(
                 f"{path}: {target!r} has {len(values):,} different values in {len(y):,} rows, "
-                "too many to be classes" + (f"; {for_numbers}" if numeric else "; choose another --target"),
+                "too many to be classes"
+                + (f"; {for_numbers or 'use --kind regression'}" if numeric else "; choose another --target"),
                 UNSUITABLE,
             )
         if whole and y.dtype.kind == "f":
             source.y = y.astype(np.int64)
 
 
-def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
-    """Refuse identifiers and columns that mix numbers and text; note what was read as what."""
-    import pyarrow as pa
+def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
+    """Leave identifiers and free text out, which only fit by chance; note what else is remarkable."""
+    found = [
+        finding
+        for finding in findings(source.X, source.y, classes=source.kind == "classification")
+        if finding.name not in keep
+    ]
+    useless = [finding for finding in found if finding.what in {"identifier", "free text"}]
+    if len(useless) == source.X.num_columns:
+        name, _, told = useless[0]
+        what = f"{name!r} {told}, too many to be categories; --keep {name} uses it"
+        raise Failure(f"{path}: there is no column to test: {what}", UNSUITABLE)
+    if useless:
+        source.X = source.X.drop_columns([finding.name for finding in useless])
+        told = ", ".join(f"{name!r} {told}" for name, _, told in useless)
+        kept = " ".join(f"--keep {name}" for name, _, _ in useless)
+        source.notes.append(f"left out: {told} ({kept} uses it)")
+    advice = {
+        "constant": "nothing to test",
+        "many categories": "tests on this many categories easily overfit; group them, or use --drop",
+        "leak": f"is it known before {target!r} is? If not, leave it out with --drop",
+    }
+    source.notes += [
+        f"column {name!r} {told}: {advice[what]}" for name, what, told in found if what in advice
+    ]
+
+
+def _check_columns(source: Source, path: str) -> None:
+    """Refuse columns that cannot be tested; note what was read as what."""
     import pyarrow.compute as pc
 
-    kinds = {"numeric": 0, "boolean": 0, "nominal": 0}
+    kinds = {"numeric": 0, "boolean": 0, "date": 0, "nominal": 0}
     missing: dict[str, int] = {}
     for name in source.X.column_names:
         column = source.X[name]
@@ -186,8 +243,6 @@ def _check_columns(source: Source, path: str, nominal: set[str]) -> None:
                     f"too many to be categories; leave it out with --drop {name}",
                     UNSUITABLE,
                 )
-            if name not in nominal and not pa.types.is_dictionary(column.type):
-                _check_mixture(path, name, [str(v) for v in values.to_pylist()])
         elif held in _KINDS:
             kinds[_KINDS[held]] += 1
         else:
@@ -210,6 +265,15 @@ def _told(missing: dict[str, int], most: int = 5) -> str:
     names = sorted(missing, key=lambda name: (-missing[name], name))
     told = ", ".join(f"{name} {missing[name]:,}" for name in names[:most])
     return told + (f" and {len(names) - most} more columns" if len(names) > most else "")
+
+
+def _check_mixtures(source: Source, path: str, nominal: set[str]) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in source.X.column_names:
+        if source.X[name].type == pa.string() and name not in nominal:
+            _check_mixture(path, name, pc.unique(source.X[name]).drop_null().to_pylist())
 
 
 def _check_mixture(path: str, name: str, values: list[str]) -> None:

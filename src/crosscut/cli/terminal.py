@@ -24,7 +24,7 @@ def stdout() -> Console:
 
 
 def print_json(data: Any) -> None:
-    """Print plain data as JSON, which has no word for numbers that are none."""
+    """Print plain data as JSON, with null for NaN and infinity, which it lacks."""
     click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False))
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(?:\s|(?=\{{))(.*)", re.IGNORECASE)
+_KIND = re.compile(rf"(\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:{_QUOTED}|[^%'\"])*?)\s*(?:%.*)?")  # and a comment
 _CELL = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
 _SPARSE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
 _JAVA_TO_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'T'": "T"}
@@ -86,7 +87,7 @@ class ArffFile(FileKind):
             attributes = _attributes(place, lines)
             return Contents(pa.schema([(a.name, a.arrow_type) for a in attributes]), (sum(1 for _ in lines),))
 
-    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows."""
         import pyarrow as pa
 
@@ -99,7 +100,9 @@ class ArffFile(FileKind):
                     with _numbered(place, number):
                         cells.append(_row(line, attributes))
                 columns = zip(attributes, zip(*cells, strict=True), strict=True)
-                yield pa.table([attribute.arrow(column) for attribute, column in columns], schema=schema)
+                yield pa.table(
+                    [attribute.arrow(column) for attribute, column in columns], schema=contents.schema
+                )
 
 
 def _lines(stream: Any) -> Iterator[tuple[int, str]]:
@@ -138,6 +141,8 @@ def _attribute(line: str) -> Attribute:
     if match is None:
         raise ValueError("@attribute needs a name and a type")
     name, kind = _unquoted(match[1]), match[2].strip()
+    plain = _KIND.fullmatch(kind)
+    kind = kind if plain is None else plain[1]
     if kind.startswith("{") and kind.endswith("}"):
         return Attribute(name, "nominal", tuple(_unquoted(cell) for cell in _cells(kind[1:-1])))
     word, _, rest = kind.partition(" ")

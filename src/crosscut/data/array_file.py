@@ -93,6 +93,11 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
 def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
     """Write a file under another name, and rename it when it is complete (and on the disk: ``sync``)."""
     whole = Path(path)
+    if whole.exists() and not whole.is_file():  # a device or a pipe has no contents to replace
+        with whole.open("wb") as file:
+            yield file
+        return
+    whole = whole.resolve()  # what a link points to is replaced, not the link
     partial = whole.with_name(whole.name + ".partial")
     file = partial.open("wb")
     try:

@@ -25,7 +25,7 @@ class ParquetFile(FileKind):
             groups = (opened.metadata.row_group(i) for i in range(opened.num_row_groups))
             return Contents(opened.schema_arrow, tuple(group.num_rows for group in groups))
 
-    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a row group."""
         import pyarrow as pa
         from pyarrow import parquet
@@ -46,7 +46,7 @@ class ArrowFile(FileKind):
             batches = (opened.get_batch(i) for i in range(opened.num_record_batches))
             return Contents(opened.schema, tuple(batch.num_rows for batch in batches))
 
-    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a record batch."""
         import pyarrow as pa
 

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut.data.days import MICROSECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-Kind = Literal["numeric", "boolean", "nominal"]
+Kind = Literal["numeric", "boolean", "date", "nominal"]
 
-_MICROSECONDS_PER_DAY = 86_400_000_000
 _MISSING = {"NoneType", "NAType", "NaTType"}  # names of types, since pandas may not be there
 
 
@@ -201,9 +202,9 @@ def _text_column(name: str, text: Any) -> Column:
 def _date_column(name: str, moments: NDArray[Any]) -> Column:
     """Return dates and times as days since 1970-01-01, which keeps their order and is easy to read back."""
     moments = moments.astype("datetime64[us]")
-    days = moments.astype(np.int64) / _MICROSECONDS_PER_DAY
+    days = moments.astype(np.int64) / MICROSECONDS
     days[np.isnat(moments)] = np.nan
-    return Column(name, "numeric", days, note=f"column {name!r} holds dates: used as days since 1970-01-01")
+    return Column(name, "date", days, note=f"column {name!r} holds dates: used as days since 1970-01-01")
 
 
 def column_of(

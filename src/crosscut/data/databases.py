@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from crosscut.data.column_guess import ColumnGuess, settle_all
+from crosscut.data.dialect import READ_AS, Dialect
 from crosscut.data.file_kind import Contents, FileKind, Place, sliced
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from crosscut.data.dialect import TextOptions
+
 
 class DatabaseFile(FileKind):
     """A table of a database; it has one part."""
@@ -22,13 +26,12 @@ class DatabaseFile(FileKind):
     def contents(self, place: Place) -> Contents:
         """Return the columns and the number of rows."""
         with opened(place.path) as database:
-            schema, rows = database.contents(_chosen(place, database.names()))
-            return Contents(schema, (rows,))
+            return database.contents(_chosen(place, database.names()), place.options)
 
-    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the table."""
         with opened(place.path) as database:
-            yield from database.read(_chosen(place, database.names()), rows, schema)
+            yield from database.read(_chosen(place, database.names()), rows, contents)
 
 
 def opened(path: Path) -> AbstractContextManager[SqliteDatabase | DuckdbDatabase]:
@@ -67,12 +70,12 @@ class DuckdbDatabase:
         """Return the names of the tables and views."""
         return [name for (name,) in self.connection.execute("SHOW TABLES").fetchall()]
 
-    def contents(self, table: str) -> tuple[pa.Schema, int]:
+    def contents(self, table: str, options: TextOptions) -> Contents:  # noqa: ARG002
         """Return the columns of a table and its number of rows."""
         relation = self.connection.table(quoted(table))
-        return relation.limit(0).to_arrow_table().schema, len(relation)
+        return Contents(relation.limit(0).to_arrow_table().schema, (len(relation),))
 
-    def read(self, table: str, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a table, so many at a time."""
         import pyarrow as pa
 
@@ -93,16 +96,36 @@ class SqliteDatabase:
         query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
         return [name for (name,) in self.connection.execute(query + " ORDER BY rowid")]
 
-    def contents(self, table: str) -> tuple[pa.Schema, int]:
+    def contents(self, table: str, options: TextOptions) -> Contents:
         """Return the columns of a table, typed by all of their values, and its number of rows."""
         import pyarrow as pa
 
         names = [row[1] for row in self.connection.execute(f"PRAGMA table_info({quoted(table)})")]
         found = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
         rows, *types = self.connection.execute(f"SELECT count(*), {found} FROM {quoted(table)}").fetchone()  # noqa: S608, quoted
-        return pa.schema(
+        stored = pa.schema(
             [(name, self._type(name, own or "null")) for name, own in zip(names, types, strict=True)]
-        ), rows
+        )
+        texts = [field.name for field in stored if field.type == pa.string()]
+        dialect = self._dates(table, texts, options)
+        schema = dialect.formed(stored.empty_table()).schema
+        told = dialect.told(",")
+        return Contents(schema.with_metadata({READ_AS: told}) if told else schema, (rows,), dialect)
+
+    def _dates(self, table: str, texts: list[str], options: TextOptions) -> Dialect:
+        """Find the columns that hold dates as text, SQLite having no type for them."""
+        dialect = Dialect(missing=("",))
+        guesses = {name: ColumnGuess(dialect.missing, options) for name in texts}
+        for name, guess in guesses.items():
+            found = self.connection.execute(f"SELECT DISTINCT {quoted(name)} FROM {quoted(table)}")  # noqa: S608, quoted
+            for (text,) in found:
+                guess.add([text])
+                if guess.forms == []:
+                    break
+        dates = {name: guess for name, guess in guesses.items() if guess.orders()}
+        return dialect.with_forms(
+            settle_all(dates, "."), {name: guess.words for name, guess in dates.items()}
+        )
 
     def _type(self, name: str, types: str) -> pa.DataType:
         import pyarrow as pa
@@ -113,14 +136,20 @@ class SqliteDatabase:
             raise TypeError(f"column {name!r} of {str(self.path)!r} mixes types: {', '.join(sorted(found))}")
         return known[max(found)] if found else pa.null()  # "real" comes after "integer"
 
-    def read(self, table: str, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
+    def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:
         """Yield the rows of a table, so many at a time."""
         import pyarrow as pa
 
+        dates = dict(contents.dialect.forms)
+        stored = pa.schema(
+            [(field.name, pa.string() if field.name in dates else field.type) for field in contents.schema],
+            metadata=contents.schema.metadata,
+        )
         cursor = self.connection.execute(f"SELECT * FROM {quoted(table)}")  # noqa: S608, quoted
         while cells := cursor.fetchmany(rows):
-            columns = zip(zip(*cells, strict=True), schema.types, strict=True)
-            yield pa.table([pa.array(column, dtype) for column, dtype in columns], schema=schema)
+            columns = zip(zip(*cells, strict=True), stored.types, strict=True)
+            arrays = [pa.array(column, dtype) for column, dtype in columns]
+            yield contents.dialect.formed(pa.table(arrays, schema=stored))
 
 
 def _chosen(place: Place, tables: list[str]) -> str:
@@ -129,7 +158,7 @@ def _chosen(place: Place, tables: list[str]) -> str:
         table = tables[0]
     if table is None:
         raise ValueError(
-            f"{str(path)!r} has the tables {tables}; choose one with table=... or '{path}::{{table}}'"
+            f"{str(path)!r} has the tables {tables}; choose one with table=... or '{path}::{tables[0]}'"
         )
     if table not in tables:
         raise ValueError(f"{str(path)!r} has no table {table!r}; it has {tables}")

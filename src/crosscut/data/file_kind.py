@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from crosscut.data.dialect import Dialect, TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,17 +21,19 @@ class Place:
 
     path: Path
     table: str | None = None
+    options: TextOptions = field(default_factory=TextOptions)
 
     def __str__(self) -> str:
         return str(self.path) if self.table is None else f"{self.path}::{self.table}"
 
 
-class NotUtf8Error(ValueError):
+class EncodingError(ValueError):
     """A file holds text in another encoding."""
 
-    def __init__(self, place: Place, what: str = "its text is") -> None:
-        convert = "convert the file, for example with iconv -f latin1 -t utf-8"
-        super().__init__(f"{place}: {what} not UTF-8; {convert}")
+    def __init__(self, place: Place, encoding: str = "utf-8", what: str = "its text is") -> None:
+        super().__init__(
+            f"{place}: {what} not {encoding.upper()}; say which encoding it has with encoding=..."
+        )
 
 
 class Contents(NamedTuple):
@@ -37,6 +41,7 @@ class Contents(NamedTuple):
 
     schema: pa.Schema
     parts: tuple[int, ...]  # rows of each
+    dialect: Dialect = Dialect()  # how text becomes values
 
 
 class FileKind(ABC):
@@ -47,18 +52,20 @@ class FileKind(ABC):
         """Return the columns with their types, and the parts."""
 
     @abstractmethod
-    def read(self, place: Place, part: int, rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
-        """Yield the rows of a part, at most so many at a time; the schema is that of the contents."""
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:
+        """Yield the rows of a part, at most so many at a time."""
 
     def whole(self, place: Place) -> pa.Table:
         """Return all rows."""
         import pyarrow as pa
 
-        schema, parts = self.contents(place)
+        contents = self.contents(place)
         tables = [
-            table for part, rows in enumerate(parts) for table in self.read(place, part, max(rows, 1), schema)
+            table
+            for part, rows in enumerate(contents.parts)
+            for table in self.read(place, part, max(rows, 1), contents)
         ]
-        return pa.concat_tables(tables) if tables else schema.empty_table()
+        return pa.concat_tables(tables) if tables else contents.schema.empty_table()
 
 
 def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:

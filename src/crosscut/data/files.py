@@ -13,11 +13,12 @@ import numpy as np
 from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
-from crosscut.data.file_kind import FileKind, NotUtf8Error, Place
+from crosscut.data.dialect import READ_AS, TextOptions
+from crosscut.data.file_kind import EncodingError, FileKind, Place
 from crosscut.data.text_file import TextFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     import pyarrow as pa
@@ -26,13 +27,26 @@ if TYPE_CHECKING:
     from crosscut.data.file_kind import Contents
 
 
-def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Table:
+def read_file(
+    path: str | PathLike[str],
+    *,
+    table: str | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    dates: str | None = None,
+) -> pa.Table:
     r"""Read a table from a file as an Arrow table, which every estimator takes for ``X``.
 
     The ending of the name decides: ``.csv``, ``.tsv``, ``.tab`` or ``.arff`` (also with ``.gz`` or ``.bz2``),
-    ``.parquet`` or ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``. In a
-    text file values are separated by ``,``, ``;``, tabs or ``|``, whichever the first lines use; an empty
-    cell, ``?``, ``NA``, ``NaN``, ``null``, ``None`` and their usual variants are missing.
+    ``.parquet`` or ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``.
+
+    How a text file writes its table is found out: encoding, separator, whether there is a header, decimal
+    mark, thousands, currencies, percent, dates, and spaces around values. An empty cell, ``?``, ``NA``,
+    ``NaN``, ``null``, ``None`` and their usual variants are missing. :func:`reading_of` says what was found;
+    what can be read in two ways is an error. The options settle it.
 
     Parameters
     ----------
@@ -40,6 +54,18 @@ def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Tabl
         The file. ``shop.duckdb::customers`` is the table ``customers`` of the database ``shop.duckdb``.
     table : str, optional
         The table of a database; not needed if it has only one.
+    header : bool, optional
+        Whether the first line of a text file holds names. Without them columns are c1, c2, and so on.
+    separator : str, optional
+        One character, or ``comma``, ``semicolon``, ``tab``, ``pipe`` or ``space``.
+    decimal : {".", ","}, optional
+        The decimal mark.
+    encoding : str, optional
+        Such as ``utf-8`` or ``cp1252``.
+    missing : sequence of str
+        Words that mean a missing value, besides the usual ones.
+    dates : str, optional
+        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none``: nothing in text is a date.
 
     Examples
     --------
@@ -47,15 +73,24 @@ def read_file(path: str | PathLike[str], *, table: str | None = None) -> pa.Tabl
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "people.csv")
-    ...     _ = path.write_text("age,plan\n30,a\n?,b\n")
-    ...     read_file(path).to_pydict()
-    {'age': [30, None], 'plan': ['a', 'b']}
+    ...     _ = path.write_text("size;plan;since\n1,5;a;31.12.2024\n?;b;1.2.2023\n")
+    ...     people = read_file(path)
+    >>> people["size"].to_pylist(), str(people["since"][0])
+    ([1.5, None], '2024-12-31')
+    >>> reading_of(people)
+    "';' separated, decimal comma, 'since': dates (day, month, year)"
     """
-    place = existing_place(path, table)
+    options = TextOptions(header, separator, decimal, encoding, tuple(missing), dates)
+    place = existing_place(path, table, options)
     with readable(place) as kind:
         rows = kind.whole(place)
         _check_names(place, rows.schema)
     return rows
+
+
+def reading_of(table: pa.Table) -> str:
+    """Return how the file of a table was read, in one line; nothing if it is a plain file of its kind."""
+    return str((table.schema.metadata or {}).get(READ_AS, b""), "utf-8")
 
 
 def contents_of(place: Place) -> Contents:
@@ -70,13 +105,15 @@ def _check_names(place: Place, schema: pa.Schema) -> None:
     try:
         names = schema.names
     except UnicodeDecodeError as error:
-        raise NotUtf8Error(place, "the names of the columns are") from error
+        raise EncodingError(place, what="the names of the columns are") from error
     repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
     if repeated:
         raise ValueError(f"{place}: the column name {min(repeated)!r} is used more than once")
 
 
-def existing_place(path: str | PathLike[str], table: str | None = None) -> Place:
+def existing_place(
+    path: str | PathLike[str], table: str | None = None, options: TextOptions | None = None
+) -> Place:
     """Return the file, and the table of it, that a path names."""
     name = str(path)
     if table is None and "::" in name:
@@ -85,7 +122,7 @@ def existing_place(path: str | PathLike[str], table: str | None = None) -> Place
         raise FileNotFoundError(f"there is no file {name!r}")
     if table is not None and ending_of(name) not in DATABASES:
         raise ValueError(f"table={table!r} was given, but {name!r} is not a database")
-    return Place(Path(name), table)
+    return Place(Path(name), table, options or TextOptions())
 
 
 def ending_of(path: str | PathLike[str]) -> str:
@@ -100,15 +137,14 @@ def readable(place: Place) -> Iterator[FileKind]:
     name, ending = str(place.path), ending_of(place.path)
     if not ending:
         raise ValueError(f"{name!r} ends in {place.path.suffix!r}; these kinds of files are read: {READ}")
-    for library in ("pyarrow", *(["duckdb"] if ending in {".duckdb", ".ddb"} else [])):
-        if find_spec(library) is None:
-            raise ImportError(f"reading {name!r} needs {library}: pip install 'crosscut[files]'")
+    if ending in {".duckdb", ".ddb"} and find_spec("duckdb") is None:
+        raise ImportError(f"reading {name!r} needs duckdb: pip install 'crosscut[duckdb]'")
     import pyarrow as pa
 
     try:
         yield ENDINGS[ending]
     except UnicodeDecodeError as error:
-        raise NotUtf8Error(place) from error
+        raise EncodingError(place) from error
     except PermissionError as error:
         raise PermissionError(f"{name!r} may not be read: {error.strerror or error}") from error
     except FileNotFoundError as error:
@@ -142,7 +178,7 @@ def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
         row = int(np.flatnonzero(missing.to_numpy())[0])
         raise ValueError(
             f"target column {target!r} is missing in {missing.sum()} row(s), the first of them row {row}; "
-            "leave those rows out"
+            "leave those rows out (--drop-missing-target on the command line)"
         )
     text = not (series.dtype.is_numeric() or series.dtype == nw.Boolean)
     y = np.array(series.to_list(), dtype=object) if text else np.asarray(series.to_numpy())

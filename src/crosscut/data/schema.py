@@ -23,8 +23,8 @@ class Schema:
     ----------
     names : tuple of str
         One per column.
-    kinds : tuple of {"numeric", "boolean", "nominal"}
-        Boolean columns are numbers 0 and 1.
+    kinds : tuple of {"numeric", "boolean", "date", "nominal"}
+        Boolean columns are numbers 0 and 1, dates are days since 1970-01-01.
     categories : tuple of tuple
         The categories of a nominal column in the order of their codes; empty for the other kinds.
     named : bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import pyarrow as pa
+
+    from crosscut.data.dialect import TextOptions
 
 BATCH_ROWS = 1 << 18
 
@@ -42,6 +44,8 @@ class Source:
         order of their names.
     batch_rows : int
         Most rows of a frame that is read at once.
+    options : TextOptions
+        How text files are read, where that is not to be found out.
 
     Examples
     --------
@@ -55,9 +59,13 @@ class Source:
     """
 
     def __init__(
-        self, paths: str | PathLike[str] | Iterable[str | PathLike[str]], *, batch_rows: int = BATCH_ROWS
+        self,
+        paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+        *,
+        batch_rows: int = BATCH_ROWS,
+        options: TextOptions | None = None,
     ) -> None:
-        self.places = _places(paths)
+        self.places = [replace(place, options=options or place.options) for place in _places(paths)]
         self.batch_rows = batch_rows
         self._contents = {str(place): contents_of(place) for place in self.places}
         self.schema = self._joined_schema()
@@ -73,11 +81,14 @@ class Source:
     def read(self, piece: Piece) -> Iterator[tuple[int, Any]]:
         """Yield (number of the first row, Arrow table) of a piece, batch after batch."""
         row, place = piece.first_row, piece.place
-        schema = self._contents[str(place)].schema
+        contents = self._contents[str(place)]
         with readable(place) as kind:
-            for table in kind.read(place, piece.part, self.batch_rows, schema):
+            for table in kind.read(place, piece.part, self.batch_rows, contents):
                 if table.num_rows:
-                    yield row, table if schema == self.schema else table.cast(self.schema, safe=False)
+                    yield (
+                        row,
+                        table if contents.schema == self.schema else table.cast(self.schema, safe=False),
+                    )
                 row += table.num_rows
         if row != piece.first_row + piece.n_rows:
             raise ValueError(

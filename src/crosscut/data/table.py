@@ -83,7 +83,7 @@ class Table:
         ----------
         X : array or frame (rows, columns)
             Text and categorical columns are nominal: in the order the categorical type gives, else sorted.
-            Dates are numeric, in days since 1970-01-01. NaN, None and null are missing; infinite values are
+            Dates are numbers of days since 1970-01-01. NaN, None and null are missing; infinite values are
             refused.
         max_bins : int, optional
             Put numeric columns in at most this many (2 to 255) bins of about equal row count.
@@ -159,7 +159,7 @@ class Table:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Kind of each column: numeric, boolean or nominal."""
+        """Kind of each column: numeric, boolean, date or nominal."""
         return self.schema.kinds
 
     @property

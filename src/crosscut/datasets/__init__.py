@@ -1,4 +1,4 @@
-"""Made-up data with known structure: the same numbers for the same arguments, everywhere.
+"""Generated data with a known structure: the same arguments give the same numbers everywhere.
 
 Used by the benchmarks, the documentation and the tests; nothing is downloaded.
 """

@@ -1,4 +1,4 @@
-"""A customer table of the kind churn models are made for."""
+"""A customer table for churn models."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
     """Make customers of a telephone company, and whether they left (``churned``: yes or no).
 
-    Customers without a long contract leave when they are new, call support often or pay late; the rest leave
-    when they are not content, which only those say who answer the survey. Some cells are missing.
+    Customers without a long contract leave when they are new, call support often or pay late. The others
+    leave when they are dissatisfied, which is known only for those who answered the survey. Some cells are
+    missing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two linked tables of the kind every shop has."""
+"""Two linked tables of a shop."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def shop(n_customers: int = 300, *, seed: int = 2001) -> dict[str, pa.Table]:
     """Make customers of a shop, their purchases, and whether they left (``churned``: yes or no).
 
-    A customer leaves who sent back something that cost more than 80, or who is no member and never bought
-    groceries; one in twenty does the opposite.
+    Customers leave if they returned something that cost more than 80, or if they are not members and never
+    bought groceries; one in twenty does the opposite.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Relational data sets: each function returns a database and the bias to learn it with.
 
-They stand in for the paper's data, so that its experiments can be run anywhere: Bongard pictures, the
+They replace the paper's data, so that its experiments can be run anywhere: Bongard pictures, the
 machines of the TILDE papers, molecules (Mutagenesis) and windows of system logs (Adaptive Systems
 Management).
 """
@@ -22,11 +22,11 @@ Facts = defaultdict[str, list[tuple[Any, ...]]]
 
 
 def machines() -> tuple[Database, Bias]:
-    """Fifteen machines with worn parts, to be repaired, sent back or left alone.
+    """Make fifteen machines with worn parts, to be fixed, sent back or left alone.
 
     The example of H. Blockeel and L. De Raedt, "Top-down induction of first-order logical decision trees"
-    (1998), as distributed with the documentation of ACE: a machine is sent back if a part that cannot be
-    replaced is worn, fixed if others are, and ok if none is.
+    (1998), as distributed with the documentation of ACE: a machine is sent back if a worn part cannot be
+    replaced, fixed if other parts are worn, and ok if none is.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def bongard(
     noise: float = 0.0,
     seed: int = 0,
 ) -> tuple[Database, Bias]:
-    """Pictures of triangles, squares and circles, some inside others.
+    """Make pictures of triangles, squares and circles, some inside others.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def bongard(
     noise : float
         Share of pictures that get the wrong class.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def bongard(
     (100, ('pos', 'neg'))
     """
     if theory not in {"simple", "complex"}:
-        raise ValueError(f"theory is {theory!r}; it has to be 'simple' or 'complex'")
+        raise ValueError(f"theory must be 'simple' or 'complex', but {theory!r} was given")
     n = n if n is not None else {"simple": 1453, "complex": 1521}[theory]
     random = np.random.default_rng(seed)
     facts: Facts = defaultdict(list)
@@ -166,7 +166,7 @@ _ATOM_TYPES = {
 
 
 def molecules(n: int = 230, noise: float = 0.05, seed: int = 0) -> tuple[Database, Bias]:
-    """Molecules as atoms and bonds, in the form of the Mutagenesis data, with a planted theory.
+    """Make molecules of atoms and bonds, in the form of the Mutagenesis data, with a known theory.
 
     A molecule is active if a carbon of type 22 is bonded to a nitrogen that has a double bond to an oxygen,
     or if a chlorine is bonded to a carbon of charge above 0.1.
@@ -178,7 +178,7 @@ def molecules(n: int = 230, noise: float = 0.05, seed: int = 0) -> tuple[Databas
     noise : float
         Share of molecules that get the wrong class.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def molecules(n: int = 230, noise: float = 0.05, seed: int = 0) -> tuple[Databas
 
 
 def _add_molecule(key: int, facts: Facts, random: np.random.Generator) -> bool:
-    """Add one molecule's atoms and bonds, and return whether the planted theory holds."""
+    """Add one molecule's atoms and bonds, and return whether the theory holds."""
     size = int(random.integers(12, 30))
     elements = random.choice(list(_VALENCE), size, p=[0.45, 0.15, 0.17, 0.13, 0.07, 0.03]).tolist()
     elements[0] = "c"
@@ -266,21 +266,21 @@ def _add_molecule(key: int, facts: Facts, random: np.random.Generator) -> bool:
 
 
 def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database, Bias]:
-    """Windows of a computer system's log, to be judged good or bad: weak tests, much noise.
+    """Make windows of a computer system's log, good or bad: weak tests and much noise.
 
-    Made in the likeness of the paper's "Adaptive Systems Management" data: each window has levels of many
-    metrics and events on hosts, every one of which changes the odds of trouble only a little, so that many
-    tests are about equally good and trees of different folds differ from the first tests on.
+    They resemble the paper's "Adaptive Systems Management" data. Each window has levels of many metrics and
+    events on hosts. Each changes the odds of trouble only a little, so many tests are about equally good, and
+    the trees of different folds differ from the first tests on.
 
     Parameters
     ----------
     n : int
         Number of windows.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     linked : bool
-        Whether metrics belong to hosts, and tests may follow a host from test to test and on to smaller
-        leaves. Paths are then long joins that few trees share, the worst case for growing them together.
+        Whether metrics belong to hosts, so that tests may follow a host from test to test, down to smaller
+        leaves. Paths are then long joins that few trees share, the worst case for growing trees together.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database,
     scores = np.zeros(n)
     for key in range(1, n + 1):
         present = random.choice(len(hosts), 5, replace=False).tolist() if linked else []
-        # (host, its role) that each metric is of: three for every host, or twenty of the window itself
+        # (host, its role) of each metric: three for every host, or twenty of the window itself
         for owner in [(hosts[host][0], host % len(roles)) for host in present] if linked else [(None, 0)]:
             for metric in random.choice(len(metrics), 3 if linked else 20, replace=False).tolist():
                 level = int(random.choice(len(levels), p=[0.2, 0.45, 0.25, 0.1]))

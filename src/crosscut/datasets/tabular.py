@@ -1,4 +1,4 @@
-"""Tables with one example per row: from concepts a small tree can express to signals it can only approach."""
+"""Tables with one example per row, from concepts that fit a small tree to weak signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def tree_like(
     n_rows: int, n_features: int = 20, *, noise: float = 0.05, seed: int = 0
 ) -> tuple[Floats, Classes]:
-    """Make two classes that three pairs of thresholds tell apart; a share ``noise`` of labels is flipped.
+    """Make two classes separated by three pairs of thresholds; a share ``noise`` of the labels is flipped.
 
     Examples
     --------
@@ -124,10 +124,10 @@ def nominal(
 def decision_list(
     n_rows: int, n_features: int = 15, *, depth: int = 5, noise: float = 0.0, seed: int = 0
 ) -> tuple[pa.Table, Classes]:
-    """Make text columns ``c0``, ``c1``, ... of 5 to 20 categories, the first ``depth`` asked one by one.
+    """Make text columns ``c0``, ``c1``, ... of 5 to 20 categories, of which the first ``depth`` matter.
 
-    Half of a column's categories decide the class, the others leave it to the next column; the last decides
-    all. This is a concept that a tree with one branch per category finds and keeps in every fold.
+    Half of a column's categories decide the class, and the others leave it to the next column; the last
+    column always decides. A tree with one branch per category finds this concept in every fold.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def mixed(
 
 
 def census_like(n_rows: int, *, noise: float = 0.1, seed: int = 0) -> tuple[Floats, Classes]:
-    """Make 14 columns of whole numbers, as a coded questionnaire has, and two classes, one with 24% of rows.
+    """Make 14 columns of whole numbers, like a coded questionnaire, and two classes (24% and 76%).
 
     Half of the columns are codes with 2 to 40 values, unevenly spread; the others are amounts with about 20
     to 20,000 distinct values.
@@ -230,7 +230,7 @@ def imbalanced(
 
 
 def higgs_like(n_rows: int, *, seed: int = 0) -> tuple[Floats, Classes]:
-    """Make 28 columns of the kind particle physics has, and two classes that overlap.
+    """Make 28 columns like those of particle physics, and two classes that overlap.
 
     21 are measured, 7 derived from them.
     Momenta are skewed, angles uniform, tags take three values, masses are functions of several of these.
@@ -259,7 +259,7 @@ def higgs_like(n_rows: int, *, seed: int = 0) -> tuple[Floats, Classes]:
         X[:, at + 3] = np.where(tagged, 1.0 + 1.2 * (draw.random(n_rows) < 0.5), 0.0)
     pairs = [(5, 9), (5, 13), (0, 3), (9, 13), (13, 17), (5, 17), (0, 5)]
     for f, (a, b) in enumerate(pairs, 21):
-        background = 1 - y  # whose masses are higher and less sharp
+        background = 1 - y  # with higher and more spread-out masses
         X[:, f] = np.sqrt(X[:, a] * X[:, b]) * draw.lognormal(0.15 * background, 0.25 + 0.15 * background)
     return X, y
 

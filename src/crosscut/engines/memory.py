@@ -109,7 +109,7 @@ def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callab
 
 
 def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Limits as arrays, one row per task."""
+    """Limits as arrays, one row per task; one for all tasks, or one per task."""
     rows = [
         (
             _NO_LIMIT if limit.max_depth is None else limit.max_depth,
@@ -118,11 +118,9 @@ def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int
         )
         for limit in limits
     ]
-    integers = np.broadcast_to(np.array(rows, dtype=np.int64), (n_tasks, 3))
-    decrease = np.broadcast_to(
-        np.array([limit.min_impurity_decrease for limit in limits], dtype=np.float64), n_tasks
-    )
-    return np.ascontiguousarray(integers), np.ascontiguousarray(decrease)
+    decrease = [limit.min_impurity_decrease for limit in limits]
+    times = n_tasks // len(rows)
+    return np.array(rows * times, np.int64), np.array(decrease * times, np.float64)
 
 
 def _table(table: Table) -> _core.Table:

@@ -1,4 +1,4 @@
-"""Bagging: trees from bootstrap samples, grown together, judged by the rows each of them left out."""
+"""Bagging: trees from bootstrap samples, grown together and validated on the rows each leaves out."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
     Parameters
     ----------
     tree : TreeClassifier or TreeRegressor, optional
-        Says what is predicted, how trees are grown and how each is pruned; its ``cv`` is not used. By default
+        The kind of tree, with its parameters for growing and pruning; its ``cv`` is not used. By default
         ``TreeClassifier()``.
     n_trees : int
         Number of trees.
     max_samples : float
         Size of a bootstrap sample, as a share of the rows.
     n_jobs : int, optional
-        Threads, by default as many as there are cores. The result does not depend on it.
+        Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
-        Draws the samples.
+        Seed for drawing the samples.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         Prediction of each row by the trees that have not seen it; NaN (classes: None, as objects) for rows in
         every sample.
     oob_probabilities_ : array
-        Their class probabilities (classification only).
+        Out-of-bag class probabilities (classification only).
     classes_ : array
         The classes (classification only).
 
@@ -153,7 +153,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return fit_of(self).known_classes
 
     def _values(self, X: Any) -> NDArray[np.float64]:
-        """Average over the trees of what each row's leaf holds."""
+        """Return the average of the leaf values that each row reaches."""
         fit = fit_of(self)
         x = fit.schema.matrix(read_table(self, X, reset=False))
         packed = fit.forest.packed
@@ -194,7 +194,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         X : array or frame (rows, columns)
             Rows to predict.
         y : array (rows,)
-            What they should give.
+            Their true targets.
         sample_weight : array (rows,), optional
             Weights of the rows.
         """

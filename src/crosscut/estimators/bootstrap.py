@@ -1,4 +1,4 @@
-"""Error of a tree by the bootstrap: leave-one-out, .632 and .632+ (Efron & Tibshirani 1997)."""
+"""Bootstrap estimates of a tree's error: leave-one-out, .632 and .632+ (Efron & Tibshirani 1997)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class BootstrapError:
     training : float
         Error of the final tree on its own training rows.
     leave_one_out : float
-        Error of the bootstrap trees on rows they were not drawn for, averaged row by row.
+        Error of the bootstrap trees on rows outside their samples, averaged row by row.
     no_information : float
-        Error the final tree would have if rows and targets had nothing to do with each other.
+        Error of the final tree if targets were independent of the rows.
     overfitting : float
-        Where ``leave_one_out`` lies between ``training`` (0) and ``no_information`` (1).
+        Position of ``leave_one_out`` between ``training`` (0) and ``no_information`` (1).
     error_632, error_632_plus : float
-        The two estimates of the error on new rows; the second is the one to quote for a tree, which overfits.
+        Two estimates of the error on new rows; use the second for trees, which overfit.
     n_trees : int
-        Bootstrap trees.
+        Number of bootstrap trees.
     """
 
     training: float
@@ -62,15 +62,15 @@ def bootstrap_error(
     Parameters
     ----------
     tree : TreeClassifier or TreeRegressor
-        How trees are grown, and how each is pruned; its ``cv`` is not used.
+        Parameters for growing and pruning; its ``cv`` is not used.
     X, y
         The data, as for ``fit``.
     n_trees : int
         Number of bootstrap samples.
     sample_weight : array (rows,), optional
-        Weights of the rows in growing.
+        Weights of the training rows.
     random_state : int, optional
-        Draws the samples.
+        Seed for drawing the samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the classifier and the regressor have in common: a fit, and what can be asked of it."""
+"""What the classifier and the regressor have in common: a fit and its attributes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from crosscut.forest.cost import cost_report
+from crosscut.forest.onnx_model import onnx_model
 from crosscut.forest.predict import apply
 from crosscut.forest.pruning import importances
+from crosscut.forest.python_code import tree_python
 from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.sql import SqlDialect, tree_sql
 from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
-from crosscut.training.fit import Fit, Validated, fit_of
+from crosscut.training.fit import CrossValidated, Fit, fit_of
 from crosscut.training.parameters import criterion_of, limits_of
 from crosscut.training.scoring import Leaves
 from crosscut.training.train import grow_trees, train
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     criterion: str = "squared_error"
@@ -56,27 +59,21 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     n_jobs: int | None = None
     random_state: Any = None
 
-    cv_scores_ = Validated("scores", "Score of each fold's tree on the rows it holds out.")
-    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
-    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
-    cv_predictions_ = Validated("predictions", "Prediction of every row by the tree that holds it out.")
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the final tree and the trees of the folds.
 
         Parameters
         ----------
         X : array or frame (rows, columns)
-            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
-            missing. Data that need not fit in memory: paths of files, a polars LazyFrame, Dask data, or a
-            :class:`crosscut.Stream` of them; ``y``, ``sample_weight`` and ``groups`` are then names of
-            columns.
+            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal; NaN is missing. For data
+            larger than memory: file names, a polars LazyFrame, Dask data, or a :class:`crosscut.Stream`; then
+            ``y``, ``sample_weight`` and ``groups`` are names of columns.
         y : array (rows,)
             Class labels, or numbers to predict.
         sample_weight : array (rows,), optional
             Weights of the rows.
         groups : array (rows,), optional
-            Given to the splitter ``cv``.
+            Groups for the splitter ``cv``.
         """
         self.fit_: Fit = train(self, X, y, sample_weight, groups)
         return self
@@ -114,14 +111,14 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         return importances(self.forest_.packed.only(0), criterion_of(self.criterion), self.n_features_in_)
 
     def get_depth(self) -> int:
-        """Return the depth of the tree; one leaf has depth 0."""
+        """Return the depth of the tree; a single leaf has depth 0."""
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
         return self.tree_.n_leaves
 
-    # rows and the nodes they pass
+    # rows and the nodes they visit
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         fit = fit_of(self)
@@ -130,6 +127,12 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         x = fit.schema.matrix(read_table(self, X, reset=False))
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
+
+    def _nodes_of_folds(self, X: Any) -> NDArray[np.int64]:
+        """Leaf of every row in the tree of each fold, counted over all trees: shape (folds, rows)."""
+        packed = fit_of(self).forest.packed
+        x = self.fit_.schema.matrix(read_table(self, X, reset=False))
+        return np.asarray(apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None])
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
@@ -142,7 +145,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         return self._leaves(X).astype(np.int64)
 
     def decision_path(self, X: Any) -> Any:
-        """Return a sparse indicator matrix (rows, nodes) of the nodes each row of X passes.
+        """Return a sparse indicator matrix (rows, nodes) of the nodes that each row of X visits.
 
         Parameters
         ----------
@@ -170,7 +173,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         Parameters
         ----------
         decimals : int
-            Digits after the point of thresholds and values.
+            Digits after the decimal point; thresholds get more where they need them to decide alike.
         weights : bool
             Also show the class weights at the leaves.
         """
@@ -178,12 +181,12 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         return export_text(fit.final, fit.schema, fit.classes, decimals=decimals, weights=weights)
 
     def to_rules(self) -> RuleSet:
-        """Return the tree as rules, one per leaf, with the conditions on a column put together."""
+        """Return the tree as rules, one per leaf, with the conditions on each column combined."""
         fit = fit_of(self)
         return rules_of(fit.final, fit.schema, fit.classes)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the final tree as JSON, with names and categories (``crosscut.forest.tree_json`` says how).
+        """Return the final tree as JSON, with names and categories (format: ``crosscut.forest.tree_json``).
 
         Parameters
         ----------
@@ -193,10 +196,37 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         fit = fit_of(self)
         return json.dumps(tree_data(fit.final, fit.schema, fit.classes), indent=indent, ensure_ascii=False)
 
-    def to_sklearn(self) -> Any:
-        """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` that predicts the same.
+    def to_sql(self, dialect: SqlDialect = "duckdb") -> str:
+        """Return the tree as an SQL expression over the columns, nested ``CASE``; NULL is a missing value.
 
-        SHAP, ONNX converters, ``plot_tree`` and whatever else reads scikit-learn's trees can read it.
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite", "postgresql"}
+            The database it is for. SQLite keeps dates as text, which has to be ISO's.
+        """
+        fit = fit_of(self)
+        return tree_sql(fit.final, fit.schema, fit.classes, dialect)
+
+    def to_python(self) -> str:
+        """Return the source of a function ``predict(row)`` that needs nothing but Python.
+
+        A row maps the names of columns to values; None, NaN and an absent column are missing values.
+        """
+        fit = fit_of(self)
+        return tree_python(fit.final, fit.schema, fit.classes)
+
+    def to_onnx(self) -> Any:
+        """Return the tree as an ONNX model; ``crosscut.forest.onnx_model`` says what goes in and out.
+
+        It needs the extra ``crosscut[onnx]``; ``onnx.save(model.to_onnx(), "tree.onnx")`` writes a file.
+        """
+        fit = fit_of(self)
+        return onnx_model(fit.final, fit.schema, fit.classes)
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` with the same tree.
+
+        Use it for SHAP, ONNX converters, ``plot_tree`` and other tools that read scikit-learn's trees.
 
         Raises
         ------
@@ -227,7 +257,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     def _sklearn_model(self, **limits: Any) -> Any:
         """Return scikit-learn's estimator with the same settings."""
 
-    # pictures and pages; what they need is imported when they are called
+    # pictures and pages; imports are inside, so that they are optional
 
     def plot(self, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
         """Draw the final tree with class bars and counts.
@@ -237,7 +267,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         ax : matplotlib Axes, optional
             Where to draw; by default new axes as large as the tree needs.
         max_depth : int, optional
-            Levels to draw; by default all, or as many as are readable.
+            Levels to draw; by default all, or as many as can be read.
 
         Returns
         -------
@@ -258,36 +288,36 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         ax : matplotlib Axes, optional
             Where to draw; by default new axes as large as the forest needs.
         max_depth : int, optional
-            Levels to draw; by default as many as are readable.
+            Levels to draw; by default as many as can be read.
         collapse : bool
-            Draw parts on which all trees agree to the last leaf as one box.
+            Draw each part on which all trees agree down to the last leaf as one box.
         """
         from crosscut.plot import plot_forest
 
         return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
 
     def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
-        """Write one HTML page about the tree, its error and where the folds disagree; it needs no network.
+        """Write an HTML page about the tree, its error and where the folds disagree; works offline.
 
         Parameters
         ----------
         path : path
             The file to write.
         target : str, optional
-            Name of what is predicted; by default the name that ``y`` had.
+            Name of the target; by default the name of ``y``.
         """
         from crosscut.report import write_report
 
         write_report(self, path, target=target)
 
     def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
-        """Compare the paper's cost model with what growing these trees cost.
+        """Compare the paper's cost model with the measured cost of growing these trees.
 
         Parameters
         ----------
         X, y, sample_weight : optional
-            The training data once more: the trees are then grown again, all at once and one by one, and the
-            report has the speed-up in processor time as well.
+            The training data. If given, the trees are grown again, together and one by one, and the report
+            includes the speed-up in processor time.
         """
         fit = fit_of(self)
         validation = fit.validated("explain_cost()")
@@ -308,7 +338,7 @@ class CrossValidatedTree(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
             grow_trees(self, data, tasks)
         return time.process_time() - start
 
-    # what a notebook shows: scikit-learn's view of the parameters, and below it the tree and its error
+    # in notebooks: scikit-learn's view of the parameters, and below it the tree and its error
 
     def _repr_html_(self) -> str:
         from crosscut.report import notebook_html

@@ -1,4 +1,4 @@
-"""Importance of a column: what cross-validation loses when the trees have to do without it."""
+"""Importance of a column: what the cross-validated score loses without it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DropImportance:
 
     @property
     def importance(self) -> NDArray[np.float64]:
-        """Mean loss of score without each column."""
+        """Mean loss in score without each column."""
         return np.asarray((self.scores[:, None] - self.scores_without).mean(axis=0))
 
     @property
@@ -61,19 +61,19 @@ def drop_importance(
 ) -> DropImportance:
     """Cross-validate a tree with all columns and without each of them, all grown together.
 
-    Unlike impurity-based importance it measures what a column adds on rows the tree has not seen, and unlike
-    permutation the tree may make up for it with other columns.
+    Unlike impurity-based importance, it is measured on held-out rows. Unlike permutation importance, the
+    trees may use other columns instead.
 
     Parameters
     ----------
     tree : TreeClassifier or TreeRegressor
-        How trees are grown and pruned; its ``cv`` and ``scoring`` are not used.
+        Parameters for growing and pruning; its ``cv`` and ``scoring`` are not used.
     X, y
         The data, as for ``fit``; at least two columns.
     cv : int, splitter or iterable of (train, test)
         The folds.
     sample_weight, groups : arrays (rows,), optional
-        Weights of the rows in growing; groups for the splitter.
+        Weights of the training rows; groups for the splitter.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def drop_importance(
     data = TrainingSet.read(model, X, y, sample_weight)
     n_columns = data.table.n_columns
     if n_columns < 2:
-        raise ValueError("drop_importance needs at least two columns: without the only one there is no tree")
+        raise ValueError("drop_importance needs at least two columns")
     tasks = Tasks.from_cv(
         cv,
         data.labels,

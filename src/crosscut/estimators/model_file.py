@@ -1,4 +1,4 @@
-"""Trees of tables, and what held-out rows say of them, to and from model files."""
+"""Reading and writing the model files of trees."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     work = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["work"].items()}
     need(all(counts.ndim == 1 for counts in work.values()), "the counts of levels are wrong")
     forest = Forest(packed, work or None)
-    # what growing cost belongs to the trees before they were pruned, which are not in the file
+    # the cost belongs to the trees before pruning, which are not in the file
     pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
     model.fit_ = Fit(
         learner=header["model"],
@@ -81,14 +81,14 @@ def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
     if missing is None:
         return None
     whole = all(type(n) is int and 0 <= n < 2**62 for n in missing)
-    need(whole and len(missing) == n_columns, "the numbers of missing values are wrong")
+    need(whole and len(missing) == n_columns, "the numbers of missing values are invalid")
     return np.array(missing, np.int64)
 
 
 def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64] | None:
     scores = arrays.get("scores")
     sound = scores is None or (scores.shape == (n_folds,) and scores.dtype == np.float64)
-    need(sound, "there is not one score per fold")
+    need(sound, "there must be one score per fold")
     return scores
 
 
@@ -102,8 +102,8 @@ def _validation(
     held_out, y = read_held_out(arrays, is_leaf, classes)
     weights = arrays.get("row_weights")
     sound = weights is None or (weights.shape == y.shape and weights.dtype == np.float64)
-    need(sound, "there is not one weight per row")
-    need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has a wrong weight")
+    need(sound, "there must be one weight per row")
+    need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has an invalid weight")
     return TreeValidation(
         forest, held_out, y, classes, weights, chosen_scores=_scores(arrays, packed.n_trees - 1)
     )

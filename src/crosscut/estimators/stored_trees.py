@@ -1,4 +1,4 @@
-"""Whether arrays from a file are trees: a walk over them must end, and stay inside them."""
+"""Check that arrays from a file are trees, so that a walk always ends and stays inside the arrays."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def _check_shapes(packed: Packed, n_classes: int) -> None:
     for name in TYPES:
         need(getattr(packed, name).ndim == (2 if name == "value" else 1), f"{name!r} has a wrong shape")
     for name in _PER_NODE:
-        need(len(getattr(packed, name)) == n_nodes, f"{name!r} has not one entry per node")
+        need(len(getattr(packed, name)) == n_nodes, f"{name!r} must have one entry per node")
     need(packed.value.shape == (n_nodes, max(n_classes, 1)), "'value' has a wrong shape")
     start = packed.node_start
-    need(spans(start, n_nodes), "'node_start' does not span the nodes")
+    need(spans(start, n_nodes), "'node_start' does not cover the nodes")
     need(np.all(np.diff(start) >= 1), "a tree has no node")
     first = packed.branch_start
-    need(len(first) == len(start), "'branch_start' has not one entry per tree")
+    need(len(first) == len(start), "'branch_start' must have one entry per tree")
     need(spans(first, n_branches), "'branch_start' is wrong")
     n_trees = packed.n_trees
     need(len(packed.first_child) == n_nodes + n_trees, "'first_child' has a wrong length")
@@ -109,32 +109,32 @@ def _check_tests(packed: Packed, schema: Schema) -> None:
     n_children = np.delete(np.diff(packed.first_child), last)
     n_branches = np.delete(np.diff(packed.first_branch), last)
     feature = packed.feature
-    need(np.all((feature >= -1) & (feature < len(schema))), "a test is about no column")
+    need(np.all((feature >= -1) & (feature < len(schema))), "a test refers to an unknown column")
     inner = feature >= 0
     kinds = np.array([kind == "nominal" for kind in schema.kinds])
     nominal = inner & kinds[feature]
     numeric = inner & ~nominal
-    need(np.all(n_children[numeric] == 2), "a numeric test has not two branches")
-    need(not np.any(np.isnan(packed.threshold[numeric])), "a threshold is no number")
+    need(np.all(n_children[numeric] == 2), "a numeric test must have two branches")
+    need(not np.any(np.isnan(packed.threshold[numeric])), "a threshold is not a number")
     need(not np.any(np.isneginf(packed.threshold[numeric])), "a threshold is infinite")
-    need(np.all(np.isnan(packed.threshold[~numeric])), "a threshold stands where there is no numeric test")
+    need(np.all(np.isnan(packed.threshold[~numeric])), "a node without a numeric test has a threshold")
     widths = np.array([len(categories) + 1 for categories in schema.categories])
-    need(np.all(n_branches[~nominal] == 0), "categories stand where there is no nominal test")
+    need(np.all(n_branches[~nominal] == 0), "a node without a nominal test has categories")
     need(np.array_equal(n_branches[nominal], widths[feature[nominal]]), "a nominal test has wrong categories")
     need(np.all(packed.missing[~inner] == -1), "a leaf has a branch for missing values")
     known = (packed.missing[inner] >= 0) & (packed.missing[inner] < n_children[inner])
-    need(np.all(known), "missing values go to no branch")
+    need(np.all(known), "missing values have no branch")
     owner = np.repeat(np.arange(len(feature)), n_branches)
     taken = packed.branches
-    need(np.all((taken >= -1) & (taken < n_children[owner])), "a category goes to no branch")
+    need(np.all((taken >= -1) & (taken < n_children[owner])), "a category has no branch")
     present = np.unique(np.stack([owner[taken >= 0], taken[taken >= 0]]), axis=1)
-    need(present.shape[1] == int(n_children[nominal].sum()), "no category goes to some branch")
+    need(present.shape[1] == int(n_children[nominal].sum()), "a branch has no category")
 
 
 def _check_numbers(packed: Packed, n_classes: int) -> None:
     need(np.all(packed.n_rows >= 1), "a node has no rows")
     for name in ("weight", "value", "impurity"):
-        need(np.all(np.isfinite(getattr(packed, name))), f"{name!r} holds infinite values or NaN")
+        need(np.all(np.isfinite(getattr(packed, name))), f"{name!r} has infinite values or NaN")
     need(np.all(packed.weight >= 0), "a weight is negative")
     need(not n_classes or np.all(packed.value >= 0), "a class has a negative weight")
     need(not np.any(np.isinf(packed.low)) and not np.any(np.isinf(packed.high)), "a value is infinite")

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
 from crosscut.forest.predict import decisions, probabilities
+from crosscut.training.conformal import class_sets
 from crosscut.training.fit import Validated, fit_of
 
 if TYPE_CHECKING:
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
-    """Decision tree classifier that is cross-validated while it is grown.
+    """Decision tree classifier, cross-validated as part of ``fit``.
 
-    ``fit`` grows the final tree together with the trees of the folds, for little more than the price of one.
-    On data without ties the trees are scikit-learn's.
+    ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
+    On data without ties they are the trees of scikit-learn.
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "gain_ratio"}
-        What makes a test good.
+        The quality of a test.
     splits : {"binary", "multiway"}
         How nominal columns are split: into two sets of categories, or one branch per category.
     max_depth : int, optional
-        Depth at which growing stops.
+        Maximum depth.
     min_samples_split, min_samples_leaf : int or float
-        Minimum number (or share) of rows in a node that is split, and in a leaf.
+        Minimum number (or share) of rows to split a node, and in each leaf.
     min_impurity_decrease : float
         Minimum decrease of impurity by a split, weighted by the share of the rows.
     ccp_alpha : float
@@ -40,20 +41,20 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     class_weight : dict or "balanced", optional
         Weights of the classes.
     max_bins : int, optional
-        Test only quantiles of numeric columns, at most this many: faster and approximate. The quantiles are
-        those of all rows, so they have seen the values (never the labels) of held-out rows.
+        Try only this many quantiles of each numeric column as thresholds: faster, but approximate. They are
+        quantiles of all rows, so they depend on the values (never the labels) of held-out rows.
     cv : int, splitter, iterable of (train, test), or None
-        An integer is that many stratified folds, in order, or shuffled by ``random_state`` if that is given.
-        None grows the final tree only.
+        An integer is the number of stratified folds, shuffled first if ``random_state`` is given. None grows
+        the final tree only.
     prune : {"best", "1se", "pessimistic"}, optional
-        Prune the final tree by cross-validation: to the least error, or to the smallest tree within one
-        standard error of it (``pruning_table_``). The score of the folds has then been used to choose, so it
-        is slightly optimistic: ``nested_cross_validate`` is not. "pessimistic" is C4.5's pruning, of each
-        tree by itself.
+        Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
+        standard error of it (``pruning_table_``). The folds then help to choose the size, so their score is
+        slightly optimistic; use ``nested_cross_validate`` for an unbiased one. "pessimistic" is C4.5's
+        pruning of each tree by itself.
     scoring : str or callable, optional
         What ``cv_scores_`` measure, by default accuracy.
     n_jobs : int, optional
-        Threads, by default as many as there are cores. The result does not depend on it.
+        Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
         Shuffles the folds of an integer ``cv``. Growing is deterministic.
 
@@ -64,17 +65,20 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     tree_ : Tree
         The final tree, grown on all rows.
     forest_ : Forest
-        All trees; ``forest_.sharing`` says what they have in common.
+        All trees; ``forest_.sharing`` tells what they have in common, ``forest_.levels`` counts their nodes
+        and tests.
     cv_trees_ : tuple of Tree
         The trees of the folds.
     cv_predictions_, cv_probabilities_ : arrays
-        What the tree that holds a row out says of it.
+        Prediction for each row by the tree that holds it out.
     cv_scores_, cv_score_, cv_standard_error_
-        Score of each fold, their mean and its standard error.
+        Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     pruning_table_ : PruningTable
         Cross-validated error of every pruning.
     ccp_alpha_ : float
-        The cost-complexity at which ``tree_`` is pruned.
+        The cost complexity at which ``tree_`` is pruned.
+    fit_ : Fit
+        All results of the fit.
 
     Examples
     --------
@@ -89,7 +93,7 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
     class_weight: Any = None
 
     cv_probabilities_ = Validated(
-        "values", "Class probabilities of every row from the tree that holds it out."
+        "values", "Class probabilities for every row from the tree that holds it out."
     )
 
     @property
@@ -134,6 +138,40 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
+        """Return the classes that each row may have, from the trees of the folds and the rows they hold out.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        level : float
+            How often sets are to hold the true class, between 0 and 1.
+        method : {"score", "adaptive"}
+            What makes a class strange: a low probability, which gives the smallest sets; or the probability
+            of all classes that are at least as probable, which gives larger sets where rows are hard to tell
+            apart (Romano, Sesia and Candès 2020). Both cover at least 2 · level - 1 of the time, less a
+            little for few rows per fold, and about ``level`` or more in practice.
+
+        Returns
+        -------
+        bool array (rows, classes)
+            Whether a class of ``classes_`` is in the set.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from crosscut import TreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeClassifier(cv=5, random_state=0, max_depth=2).fit(X, y)
+        >>> model.predict_set(X[[0, 70]], level=0.98)
+        array([[ True, False, False],
+               [False,  True,  True]])
+        """
+        cv = fit_of(self).validated("predict_set()")
+        predicted = probabilities(self.forest_.packed.value)[self._nodes_of_folds(X)]
+        return class_sets(cv, predicted, level, method)
 
     def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeClassifier

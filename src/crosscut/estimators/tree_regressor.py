@@ -8,44 +8,46 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
+from crosscut.training.conformal import intervals
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
-    """Decision tree regressor that is cross-validated while it is grown.
+    """Decision tree regressor, cross-validated as part of ``fit``.
 
-    ``fit`` grows the final tree together with the trees of the folds, for little more than the price of one.
-    On data without ties the trees are scikit-learn's.
+    ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
+    On data without ties they are the trees of scikit-learn.
 
     Parameters
     ----------
     criterion : {"squared_error"}
-        What makes a test good.
+        The quality of a test.
     splits : {"binary", "multiway"}
         How nominal columns are split: into two sets of categories, or one branch per category.
     max_depth : int, optional
-        Depth at which growing stops.
+        Maximum depth.
     min_samples_split, min_samples_leaf : int or float
-        Minimum number (or share) of rows in a node that is split, and in a leaf.
+        Minimum number (or share) of rows to split a node, and in each leaf.
     min_impurity_decrease : float
         Minimum decrease of variance by a split, weighted by the share of the rows.
     ccp_alpha : float
         Minimal cost-complexity pruning of all trees.
     max_bins : int, optional
-        Test only quantiles of numeric columns, at most this many: faster and approximate. The quantiles are
-        those of all rows, so they have seen the values (never the targets) of held-out rows.
+        Try only this many quantiles of each numeric column as thresholds: faster, but approximate. They are
+        quantiles of all rows, so they depend on the values (never the targets) of held-out rows.
     cv : int, splitter, iterable of (train, test), or None
-        An integer is that many folds, in order, or shuffled by ``random_state`` if that is given. None grows
-        the final tree only.
+        An integer is the number of folds, shuffled first if ``random_state`` is given. None grows the final
+        tree only.
     prune : {"best", "1se"}, optional
-        Prune the final tree by cross-validation: to the least error, or to the smallest tree within one
+        Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
         standard error of it (``pruning_table_``).
     scoring : str or callable, optional
         What ``cv_scores_`` measure, by default R².
     n_jobs : int, optional
-        Threads, by default as many as there are cores. The result does not depend on it.
+        Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
         Shuffles the folds of an integer ``cv``. Growing is deterministic.
 
@@ -54,17 +56,20 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
     tree_ : Tree
         The final tree, grown on all rows.
     forest_ : Forest
-        All trees; ``forest_.sharing`` says what they have in common.
+        All trees; ``forest_.sharing`` tells what they have in common, ``forest_.levels`` counts their nodes
+        and tests.
     cv_trees_ : tuple of Tree
         The trees of the folds.
     cv_predictions_ : array
         What the tree that holds a row out predicts for it.
     cv_scores_, cv_score_, cv_standard_error_
-        Score of each fold, their mean and its standard error.
+        Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     pruning_table_ : PruningTable
         Cross-validated error of every pruning.
     ccp_alpha_ : float
-        The cost-complexity at which ``tree_`` is pruned.
+        The cost complexity at which ``tree_`` is pruned.
+    fit_ : Fit
+        All results of the fit.
 
     Examples
     --------
@@ -86,6 +91,39 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
         """
         leaf = self._leaves(X)
         return np.asarray(self.tree_.value[leaf, 0])
+
+    def predict_interval(self, X: Any, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
+        """Return an interval of each row's target, from the trees of the folds and the rows they hold out.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to predict.
+        level : float
+            How often intervals are to cover, between 0 and 1.
+        method : {"cv+", "jackknife+", "minmax"}
+            For rows drawn like the training rows, "cv+" covers at least 2 · level - 1 of the time, less a
+            little for few rows per fold, and about ``level`` in practice; "jackknife+" is the same for
+            ``cv=LeaveOneOut()``; "minmax" is wider and covers at least ``level``.
+
+        Returns
+        -------
+        float64 array (rows, 2)
+            The low and the high end; infinite if there are too few rows for the level.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from crosscut import TreeRegressor
+        >>> X = np.arange(400.0).reshape(-1, 1)
+        >>> y = X[:, 0] // 100 + np.resize([0.1, -0.1], 400)
+        >>> model = TreeRegressor(cv=4, random_state=0, max_depth=2).fit(X, y)
+        >>> model.predict_interval([[50.0]]).round(2)
+        array([[-0.12,  0.12]])
+        """
+        cv = fit_of(self).validated("predict_interval()")
+        predicted = self.forest_.packed.value[self._nodes_of_folds(X), 0]
+        return intervals(cv, predicted, level, method)
 
     def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeRegressor

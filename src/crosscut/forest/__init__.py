@@ -1,4 +1,4 @@
-"""Grown trees: how they predict, what they share, how they are pruned and written down."""
+"""Grown trees: prediction, pruning, what they share, and export."""
 
 from crosscut.forest.forest import Forest
 

@@ -1,4 +1,4 @@
-"""The paper's cost model against what a run did: ``explain_cost()``."""
+"""The paper's cost model compared with the work of a run: ``explain_cost()``."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CostReport:
-    """What growing all trees at once saved, in the symbols of the paper (sections 2.3 and 3.2.1).
+    """What growing the trees together saved, in the symbols of the paper (sections 2.3 and 3.2.1).
 
     Attributes
     ----------
     n : int
         Folds.
     a : int
-        Tests: columns whose statistics each row updates.
+        Number of tests: columns whose statistics each row updates.
     t_e, t_p : float
-        Seconds to enter a row into the statistics of one column, and to sort it into a branch; measured on
-        this machine.
+        Seconds to add a row to the statistics of one column, and to sort it into a branch; measured on this
+        machine.
     f : float64 array
-        f(i) of each level: different tests, from 1 (all trees agree) to the number of trees.
+        f(i) of each level, from 1 (all trees agree) to the number of trees.
     tree_rows, serial_rows, parallel_rows : float64 arrays
-        Rows in the nodes that are split on each level: of the final tree, of all trees one by one, and of the
+        Rows in the nodes that are split on each level: in the final tree, in all trees one by one, and in the
         bundles in which they were grown (NaN if the engine did not count them).
     seconds : float
         Time of growing; NaN if the engine did not measure it.
     predicted_speedup, actual_speedup : float
-        Speed-up over growing the trees one by one: by the paper's model, where trees go on together only
-        after the same test, and in rows visited by this run, whose bundles also hold trees that chose
-        different tests.
+        Speed-up over growing the trees one by one: predicted by the paper's model, in which only trees with
+        the same test stay together, and measured by the rows this run visited, whose bundles also hold trees
+        with different tests.
     measured_speedup : float or None
         The same in processor time, if both ways were run.
     """
@@ -80,7 +80,7 @@ class CostReport:
 
 
 def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None = None) -> CostReport:
-    """Compare the paper's model with what growing this forest cost.
+    """Compare the paper's model with the measured cost of growing this forest.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
     n_columns : int
         Columns of the table.
     measured_speedup : float, optional
-        Processor time of growing the trees one by one, divided by that of growing them at once.
+        Processor time of growing the trees one by one, divided by that of growing them together.
     """
     sharing = forest.sharing
     n_levels = len(sharing.f)
@@ -110,7 +110,7 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
     n, a = max(len(forest) - 1, 1), n_columns
     t_p = _seconds_per_sort(forest, n_columns)
     visited = float(np.nansum(parallel))
-    # what is not sorting is statistics; a run too short to tell leaves the ratio at its usual one half
+    # the time not spent sorting goes into statistics; if a run is too short to tell, half of it is assumed
     t_e = (seconds / visited - t_p) / a if visited and not np.isnan(seconds) else np.nan
     if not t_e > 0:
         t_e = t_p / 2
@@ -133,7 +133,7 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
 
 
 def _seconds_per_sort(forest: Forest, n_columns: int) -> float:
-    """Time in which the core tests one row and moves it one level down, on rows like no one's."""
+    """Return the time in which the core sorts one row one level down, measured on generated rows."""
     tree = forest.packed.only(0)
     x = np.random.default_rng(0).normal(size=(4096, n_columns)).astype(np.float32)
     depth = float(tree.depth[apply(tree, x, n_jobs=1)[0]].mean())

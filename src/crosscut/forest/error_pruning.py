@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25) -> NDArray[np.float64]:
-    """Return how many more errors C4.5 (release 8) expects than the `errors` seen among `n` rows.
+    """Return how many errors C4.5 (release 8) adds to the `errors` seen among `n` rows.
 
-    It is the function ``AddErrs`` of Quinlan's program: the normal deviation that belongs to the confidence
-    level is interpolated in a table. Relational trees are pruned by the same function of the core.
+    This is the function ``AddErrs`` of Quinlan's program, which interpolates the normal deviate of the
+    confidence level in a table. The core prunes relational trees with the same function.
 
     Examples
     --------
@@ -35,21 +35,21 @@ def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25)
 
 
 def pessimistic(forest: Forest, confidence: float = 0.25) -> Forest:
-    """Prune every tree as C4.5 does (Quinlan 1993): replace a subtree whose estimated error is no lower.
+    """Prune every tree as C4.5 does (Quinlan 1993): replace subtrees that do not lower the estimated error.
 
-    The errors of a leaf are estimated as those seen and the `additional_errors` that C4.5 expects. Only
-    training rows are used, so the trees of the folds stay honest.
+    The estimated errors of a leaf are those seen plus the `additional_errors` that C4.5 expects. Each tree
+    uses only its own training rows, so held-out rows stay unseen.
 
     Parameters
     ----------
     forest : Forest
         Classification trees.
     confidence : float
-        C4.5's -c option; the lower, the smaller the trees.
+        C4.5's -c option; lower values give smaller trees.
     """
     packed = forest.packed
     _, wrong = node_losses(packed, packed.value.shape[1])
-    # sums of weights may leave a trace of an error below 0
+    # rounding of weights may make an error slightly negative
     wrong = np.clip(wrong, 0.0, packed.weight)
     return _prune(forest, packed, wrong + additional_errors(packed.weight, wrong, confidence))
 
@@ -62,14 +62,14 @@ def reduced_error(
     n_classes: int,
     weights: NDArray[np.float64] | None = None,
 ) -> Forest:
-    """Prune every tree by rows it has not seen (Quinlan 1987): replace a subtree that does no better on them.
+    """Prune every tree by rows it has not seen (Quinlan 1987): replace subtrees that do not help on them.
 
     Parameters
     ----------
     forest : Forest
         The trees.
     x : float32 array of shape (n_rows, n_columns)
-        Rows kept apart for pruning, as ``Schema.matrix`` encodes them.
+        Rows set aside for pruning, encoded by ``Schema.matrix``.
     y : array
         Their class codes, or numbers.
     n_classes : int
@@ -85,7 +85,7 @@ def reduced_error(
     for t in range(packed.n_trees):
         start = int(packed.node_start[t])
         node, rows = leaf[t], np.arange(len(y))
-        while len(node):  # from the leaf up, a row adds its loss to every node on its path
+        while len(node):  # a row adds its loss to every node on its path, from the leaf up
             error = y[rows] - prediction[start + node]
             np.add.at(loss, start + node, w[rows] * (error != 0 if n_classes else error * error))
             node = packed.parent[start + node]
@@ -94,11 +94,11 @@ def reduced_error(
 
 
 def _prune(forest: Forest, packed: Packed, error: NDArray[np.float64]) -> Forest:
-    """Make a leaf of every node whose own error is at most that of the leaves below it, pruned alike."""
+    """Turn every node into a leaf whose own error is at most that of its pruned subtree."""
     below = np.where(packed.feature < 0, error, 0.0)
     inner = packed.feature >= 0
     for nodes, parents in reversed(list(packed.by_depth())):
-        # the children of `parents` are settled: settle themselves before they add to their own parents
+        # the children of `parents` are done: decide on the parents before they add to their own parents
         done = nodes[inner[nodes]]
         inner[done] = error[done] > below[done]
         below[done] = np.minimum(error[done], below[done])

@@ -1,4 +1,4 @@
-"""What growing returns: every task's tree, and which parts they share."""
+"""The result of growing: the trees of all tasks, and which parts they share."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The arrays of many trees end to end, as the core reads and writes them.
+    """The concatenated arrays of many trees, as the core reads and writes them.
 
-    Tree ``t`` owns the nodes ``node_start[t]:node_start[t + 1]``. Node numbers in ``children`` and the
-    offsets in ``first_child`` and ``first_branch`` are the tree's own, so tree ``t`` is a slice of every
-    array: ``first_child`` and ``first_branch`` have one entry more per tree than it has nodes, ``children``
-    one less (every node but the root is one child), ``branches`` has its own offsets ``branch_start``.
+    Tree ``t`` has the nodes ``node_start[t]:node_start[t + 1]``. Node numbers in ``children`` and the
+    offsets in ``first_child`` and ``first_branch`` count from the start of the tree, so tree ``t`` is a slice
+    of every array: ``first_child`` and ``first_branch`` have one more entry per tree than it has nodes,
+    ``children`` has one fewer (every node except the root is a child), and ``branches`` has its own offsets
+    ``branch_start``.
     """
 
     node_start: NDArray[np.int64]  # n_trees + 1
@@ -57,7 +58,7 @@ class Packed:
 
     @property
     def core(self) -> _core.Forest:
-        """The trees as the core walks them, checked anew: arrays can be written to."""
+        """The trees in the core's form; checked each time, since arrays can be written to."""
         return _core.Forest(
             self.node_start,
             self.branch_start,
@@ -86,11 +87,11 @@ class Packed:
 
     @cached_property
     def child_owner(self) -> NDArray[np.int64]:
-        """For each entry of ``children`` the node whose child it is, counted over all trees."""
+        """The parent of each entry of ``children``, numbered over all trees."""
         return self._owners(self.first_child)
 
     def by_depth(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Nodes of depth 1, 2, … with their parents, both counted over all trees."""
+        """Yield the nodes of depth 1, 2, … with their parents, both numbered over all trees."""
         order = np.argsort(self.depth, kind="stable")
         bounds = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 2))
         for begin, end in pairwise(bounds):
@@ -98,7 +99,7 @@ class Packed:
             yield nodes, self.node_start[self.tree_of[nodes]] + self.parent[nodes]
 
     def tree(self, t: int) -> Tree:
-        """Tree ``t``; its arrays are views."""
+        """Return tree ``t``; its arrays are views."""
         begin, end = int(self.node_start[t]), int(self.node_start[t + 1])
         nodes = slice(begin, end)
         offsets = slice(begin + t, end + t + 1)
@@ -143,7 +144,7 @@ class Packed:
         )
 
     def select(self, trees: Sequence[int]) -> Packed:
-        """Only these trees, in this order."""
+        """Return only these trees, in this order."""
         chosen = np.asarray(trees, dtype=np.int64)
         if np.array_equal(chosen, np.arange(self.n_trees)):
             return self
@@ -162,14 +163,14 @@ class Packed:
         )
 
     def cut(self, inner: NDArray[np.bool_]) -> tuple[Packed, NDArray[np.int32]]:
-        """Smaller trees, in which only the nodes marked ``inner`` keep their branches.
+        """Return smaller trees, in which only the nodes marked ``inner`` keep their branches.
 
         Returns
         -------
         packed
             The smaller trees.
         number
-            Each old node's number in its smaller tree, -1 if it is gone.
+            Each old node's number in its smaller tree, -1 if it was removed.
         """
         node_start = self.node_start
         at = node_start[self.tree_of]
@@ -210,25 +211,25 @@ class Packed:
         )
 
     def _owners(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the node that each entry behind these offsets belongs to."""
+        """Return the node that each entry between these offsets belongs to."""
         last = self.node_start[1:-1] + np.arange(self.n_trees - 1)
         return np.repeat(np.arange(len(self.feature)), np.delete(np.diff(offsets), last))
 
 
 def _starts(counts: ArrayLike) -> NDArray[np.int64]:
-    """Offsets of parts of these sizes, and the whole size at the end."""
+    """Return the offsets of parts of these sizes, and the total size at the end."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def ranges(start: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of the entries of some parts, part after part."""
+    """Return the positions of the entries of some parts, part by part."""
     sizes = np.diff(start)[parts]
     at: NDArray[np.int64] = np.arange(sizes.sum()) + np.repeat(start[parts] - _starts(sizes)[:-1], sizes)
     return at
 
 
 def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Offsets of each tree's own, one entry more per tree than it has nodes."""
+    """Return each tree's own offsets: one more entry per tree than it has nodes."""
     total = _starts(counts)
     n_trees = len(start) - 1
     tree = np.repeat(np.arange(n_trees), np.diff(start) + 1)
@@ -238,15 +239,15 @@ def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.
 
 
 class Forest:
-    """The trees of all tasks of one growth; tree 0 is the tree of task 0, which trains on everything.
+    """The trees of all tasks, grown together; tree 0 belongs to task 0, which trains on all rows.
 
     Parameters
     ----------
     trees : sequence of Tree, or Packed
-        One tree per task, one by one or packed end to end.
+        One tree per task, as a sequence or concatenated.
     work : mapping of str to array, optional
         What the engine did on each level: ``bundles`` refined, ``rows`` visited, ``seconds`` spent and, where
-        rows are streamed, ``passes`` over them. What is not known level by level is left out.
+        rows are streamed, ``passes`` over them. Counts that are not known level by level are absent.
     """
 
     def __init__(
@@ -277,7 +278,7 @@ class Forest:
 
     @cached_property
     def packed(self) -> Packed:
-        """The arrays of all trees end to end."""
+        """The concatenated arrays of all trees."""
         return Packed.of(self.trees)
 
     @cached_property
@@ -289,10 +290,10 @@ class Forest:
 
     @property
     def levels(self) -> dict[str, NDArray[np.int64]]:
-        """What the trees are like on each level, whichever engine grew them.
+        """Counts for each level, the same for all engines.
 
-        Nodes of the forest that have a test (``nodes``), ``forks`` among them, different ``tests``, and the
-        tests of all trees (``tree_tests``).
+        ``nodes`` of the forest that have a test, ``forks`` among them, different ``tests``, and the number of
+        tests in all trees (``tree_tests``).
         """
         sharing = self.sharing
         return {

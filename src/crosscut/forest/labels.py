@@ -1,12 +1,14 @@
-"""Short labels of tests, branches and nodes, as pictures, reports and the terminal show them."""
+"""Short labels of tests, branches and nodes, for pictures, reports and the terminal."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
+from crosscut.data.days import cut_text
 from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
+from crosscut.forest.thresholds import threshold_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.forest.tree import Tree
 
-MOST_CATEGORIES = 4  # shown of a set; the rest is counted
+MAX_CATEGORIES = 4  # shown of a set; then "3 more"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits that count, without exponent where it is short enough.
+    """Return a number with this many significant digits, without an exponent if it is short enough.
 
     Examples
     --------
@@ -37,7 +39,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def counted(n: int, what: str, several: str = "") -> str:
-    """Return a number of things, with the word for one or for several.
+    """Return a count with its noun in the singular or plural.
 
     Examples
     --------
@@ -47,37 +49,25 @@ def counted(n: int, what: str, several: str = "") -> str:
     return f"{n:,} {what if n == 1 else several or what + 's'}"
 
 
-def threshold_label(tree: Tree, node: int) -> str:
-    """Return a node's threshold with the fewest digits that split the training rows alike.
-
-    Any number in [low, high) sends them the same way; the stored threshold, their midpoint, may be long.
-    """
-    exact, low, high = float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node])
-    if math.isnan(low) or math.isnan(high):
-        return number(exact, 6)
-    for digits in range(1, 17):
-        shown = f"{exact:.{digits}g}"
-        if low <= float(shown) < high:
-            return number(float(shown), digits)
-    return repr(exact)
-
-
 def branch_label(
-    tree: Tree, node: int, branch: int, schema: Schema, most: int | None = MOST_CATEGORIES
+    tree: Tree, node: int, branch: int, schema: Schema, max_names: int | None = MAX_CATEGORIES
 ) -> str:
-    """Return what a branch asks of the column its node tests, without the column's name."""
+    """Return the condition of a branch, without the column's name."""
     condition = condition_of(tree, node, branch, schema)
     if condition.categories is None:
         if condition.missing is not None:
             return "missing" if condition.missing else "present"
         if schema.kinds[int(tree.feature[node])] == "boolean":
             return f"= {'true' if branch else 'false'}"
-        return ("≤ " if branch == 0 else "> ") + threshold_label(tree, node)
+        sign = "≤ " if branch == 0 else "> "
+        if condition.kind == "numeric":
+            return sign + threshold_text(float(tree.threshold[node]))
+        return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
     names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:
         return f"= {names[0]}"
-    if most is not None and len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    if max_names is not None and len(names) > max_names:
+        names = [*names[: max_names - 1], f"{len(names) - max_names + 1} more"]
     return f"in {{{', '.join(names)}}}"
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a pruning table and a forest."""
+"""Pruning tables and forests as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STYLE = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;margin
 
 
 def pruning_table_html(table: PruningTable) -> str:
-    """Return the pruning table as HTML, the rows that the rules choose in bold."""
+    """Return the pruning table as HTML, with the rows that the rules choose in bold."""
     best, smallest = table.choose("best"), table.choose("1se")
     rows = []
     for k in range(len(table)):

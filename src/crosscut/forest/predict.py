@@ -19,14 +19,14 @@ Trees = Forest | Packed
 
 
 def packed_of(trees: Trees | Tree) -> Packed:
-    """Return the arrays of the trees end to end."""
+    """Return the concatenated arrays of the trees."""
     if isinstance(trees, Packed):
         return trees
     return trees.packed if isinstance(trees, Forest) else Packed.of([trees])
 
 
 def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = None) -> NDArray[np.int32]:
-    """Leaf of every row in every tree.
+    """Return the leaf of every row in every tree.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = N
     x : float32 array of shape (n_rows, n_columns)
         Rows as ``Schema.matrix`` encodes them.
     n_jobs : int, optional
-        Threads; by default as many as there are cores.
+        Number of threads; by default all cores.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = N
 def apply_held_out(
     trees: Trees, x: NDArray[np.float32], tasks: Tasks, *, n_jobs: int | None = None
 ) -> HeldOut:
-    """Leaf of every held-out row in the tree that holds it out, for all trees in one call.
+    """Return the leaf of every held-out row in the tree that holds it out, for all trees at once.
 
     Parameters
     ----------
@@ -60,19 +60,19 @@ def apply_held_out(
     tasks : Tasks
         Says which rows each tree's task holds out.
     n_jobs : int, optional
-        Threads; by default as many as there are cores.
+        Number of threads; by default all cores.
     """
     rows, row_start = tasks.tests, tasks.first_test
     return HeldOut(rows, row_start, apply_rows(packed_of(trees), x, rows, row_start, n_jobs))
 
 
 class HeldOut:
-    """The held-out rows of all tasks, task after task, and the leaf each reached in its task's tree.
+    """The held-out rows of all tasks, task by task, and the leaf each reached in its task's tree.
 
     Attributes
     ----------
     rows : int64 array
-        Rows of the table, task after task.
+        Rows of the table, task by task.
     row_start : int64 array of shape (n_tasks + 1,)
         Task ``t`` holds out ``rows[row_start[t]:row_start[t + 1]]``.
     leaf : int32 array
@@ -91,27 +91,27 @@ class HeldOut:
         return np.repeat(packed.node_start[:-1], np.diff(self.row_start)) + self.leaf
 
     def of(self, task: int) -> slice:
-        """Where the rows of a task are."""
+        """Return where the rows of a task are."""
         return slice(int(self.row_start[task]), int(self.row_start[task + 1]))
 
 
 def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Class weights as probabilities; a node without weight gives every class the same."""
+    """Return class weights as probabilities; a node without weight gives all classes the same."""
     total: NDArray[np.float64] = value.sum(axis=1, keepdims=True)
     return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
 
 
 def decisions(value: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Class code that each node predicts: the first of the most probable.
+    """Return the class code that each node predicts: the first of the most probable classes.
 
-    Probabilities decide, not weights, so that ``predict`` agrees with ``predict_proba`` where weights differ
-    by less than a probability can show.
+    Probabilities are compared, not weights, so that ``predict`` agrees with ``predict_proba`` even if weights
+    differ by less than a probability can show.
     """
     return np.asarray(probabilities(value).argmax(axis=1))
 
 
 def decision(value: NDArray[np.float64]) -> int:
-    """Class code that one node predicts."""
+    """Return the class code that one node predicts."""
     return int(decisions(value[None])[0])
 
 
@@ -122,6 +122,6 @@ def apply_rows(
     row_start: NDArray[np.int64] | None,
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
-    """Leaf of the rows given for each tree, one tree's after the other's; without rows as `apply`."""
+    """Return the leaf of the rows given for each tree, tree by tree; without rows, as `apply`."""
     threads = n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32)
     return packed.core.apply(x, rows, row_start, threads)

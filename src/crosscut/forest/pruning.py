@@ -1,4 +1,4 @@
-"""Smaller trees inside larger ones: by cost complexity, by depth, by gain, by size of the split nodes.
+"""Smaller trees inside larger ones: by cost complexity, depth, gain, or rows of the split nodes.
 
 A *level* of pruning is one setting of such a limit; levels run from large trees to small ones. ``level[i]``
 of a node is the number of levels at which it is still an inner node, so one array describes all the smaller
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.forest.predict import HeldOut, Trees
+    from crosscut.forest.predict import Trees
     from crosscut.forest.tree import Tree
     from crosscut.tasks.growth import Criterion
 
-EPSILON = 2.220446049250313e-16  # scikit-learn's slack in the comparison with min_impurity_decrease
+EPSILON = 2.220446049250313e-16  # scikit-learn's tolerance in the comparison with min_impurity_decrease
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class PruningPaths:
     Attributes
     ----------
     node_alpha : float64 array
-        For every node of all trees the least ``ccp_alpha`` at which it is no longer an inner node; ``-inf``
+        For every node of all trees the lowest ``ccp_alpha`` at which it is no longer an inner node; ``-inf``
         at leaves.
     """
 
@@ -76,7 +76,7 @@ def alpha_levels(
         raise ValueError(f"ccp_alpha must not be negative, but {values[0]} was given")
     node_alpha = (paths or pruning_paths(packed, n_jobs=n_jobs)).node_alpha
     level = np.searchsorted(values, node_alpha, side="left")
-    level = np.maximum(level, np.count_nonzero(values == 0))  # links of alpha 0 or, by rounding, below
+    level = np.maximum(level, np.count_nonzero(values == 0))  # links whose alpha is 0 or, by rounding, below
     return np.where(packed.feature >= 0, level, 0).astype(np.int32)
 
 
@@ -104,13 +104,13 @@ def decrease_levels(
     values = _ascending("min_impurity_decrease", min_impurity_decreases)
     level = np.searchsorted(values, improvements(packed, criterion) + EPSILON, side="right")
     level = np.where(packed.feature >= 0, level, 0)
-    for nodes, parents in packed.by_depth():  # below a node that is a leaf nothing is split
+    for nodes, parents in packed.by_depth():  # nothing is split below a leaf
         level[nodes] = np.minimum(level[nodes], level[parents])
     return level.astype(np.int32)
 
 
 def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
-    """Decrease of impurity by each node's test, as a share of the tree's whole weight; 0 at leaves."""
+    """Return the decrease of impurity by each node's test, as a share of the total weight; 0 at leaves."""
     packed = packed_of(trees)
     quality = np.zeros(len(packed.feature))
     if criterion == "variance":
@@ -134,20 +134,15 @@ def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
 
 
 def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[np.float64]:
-    """Share of each column in the decrease of impurity by one tree's tests; zeros if it has none."""
+    """Return each column's share in the decrease of impurity by a tree's tests; zeros if it has none."""
     gain = np.zeros(n_columns)
     inner = tree.feature >= 0
     np.add.at(gain, tree.feature[inner], improvements(tree, criterion)[inner])
     return gain / gain.sum() if gain.sum() > 0 else gain
 
 
-def cut_leaves(trees: Trees, level: NDArray[np.int32], n_levels: int, held_out: HeldOut) -> NDArray[np.int32]:
-    """Node in which each held-out row ends, at each level: shape (n_levels, n_held_out)."""
-    return packed_of(trees).core.cut_leaves(level, n_levels, held_out.leaf, held_out.row_start)
-
-
 def cut(forest: Forest, level: NDArray[np.int32], at: int = 0) -> Forest:
-    """Forest of the smaller trees of one level."""
+    """Return the forest of the smaller trees of one level."""
     return Forest(forest.packed.cut(level > at)[0], forest.work)
 
 
@@ -160,7 +155,7 @@ def prune(
     min_samples_split: int = 2,
     criterion: Criterion = "gini",
 ) -> Forest:
-    """Cut all trees of a forest to what growing them under these limits would have given.
+    """Cut all trees of a forest to what growing them under these limits would give.
 
     Parameters
     ----------
@@ -180,7 +175,7 @@ def prune(
         level = _both(level, decrease_levels(forest, [min_impurity_decrease], criterion))
     if level is not None:
         forest = cut(forest, level)
-    if ccp_alpha > 0:  # last: the path is that of the tree under the other limits
+    if ccp_alpha > 0:  # last, since the path is that of the tree under the other limits
         forest = cut(forest, alpha_levels(forest, [ccp_alpha]))
     return forest
 
@@ -192,7 +187,7 @@ def _both(a: NDArray[np.int32] | None, b: NDArray[np.int32]) -> NDArray[np.int32
 def _ascending(name: str, values: Any) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or np.any(np.diff(array) < 0):
-        raise ValueError(f"values of {name} must run from large trees to small ones; got {values}")
+        raise ValueError(f"values of {name} must run from large trees to small ones, but {values} was given")
     return array
 
 

@@ -1,4 +1,4 @@
-"""Cross-validated choice of a pruning, as CART and rpart do it."""
+"""Cross-validated choice of a pruning, as in CART and rpart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rule = Literal["best", "1se"]
 
 @dataclass(frozen=True, eq=False)
 class PruningTable:
-    """Every pruning of the final tree with its error, from the whole tree down to the root alone.
+    """Every pruning of the final tree with its error, from the whole tree to the root alone.
 
     Errors are misclassification rates, or mean squared errors for regression. Divided by the error of the
     last row (the root) they are rpart's ``rel error``, ``xerror`` and ``xstd``.
@@ -29,7 +29,7 @@ class PruningTable:
     Attributes
     ----------
     alpha : float64 array
-        Least ``ccp_alpha`` that gives the tree of the row.
+        Lowest ``ccp_alpha`` that gives the tree of the row.
     n_leaves : int64 array
     train_error, cv_error, standard_error : float64 arrays
         Error on the training rows; error of the trees of the folds on the rows they hold out, each pruned at
@@ -51,7 +51,7 @@ class PruningTable:
         Parameters
         ----------
         rule : {"best", "1se"}
-            The smallest of the trees with the least cross-validated error, or the smallest tree within one
+            The smallest of the trees with the lowest cross-validated error, or the smallest tree within one
             standard error of it.
         """
         if rule not in {"best", "1se"}:
@@ -95,7 +95,7 @@ def pruning_table(
     n_classes: int,
     weights: NDArray[np.float64] | None = None,
 ) -> PruningTable:
-    """Judge every pruning of the final tree by the held-out rows of the folds.
+    """Compute the error of every pruning of the final tree on the held-out rows of the folds.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def pruning_table(
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Held-out rows, their weight, and the weighted sums of their losses and squared losses by pruning."""
+    """Held-out rows, their weight, and weighted sums of losses and squared losses for each pruning."""
 
     n_rows: int
     weight: float
@@ -134,7 +134,7 @@ class Losses:
 
 
 class Prunings:
-    """Every pruning of a forest's final tree, to be judged by the held-out rows of the folds.
+    """Every pruning of a forest's final tree, to be compared on the held-out rows of the folds.
 
     Parameters
     ----------
@@ -180,9 +180,58 @@ class Prunings:
             w,
             self.n_classes == 0,
         )
-        # repeated folds hold a row out again: that is no new evidence
-        n_rows = int(np.count_nonzero(np.bincount(held_out.rows)))
-        return Losses(n_rows, float(len(held_out.rows) if w is None else w.sum()), total, squares)
+        times = np.bincount(held_out.rows)
+        if times.max(initial=0) > 1:  # a row that is held out again is not new evidence
+            squares = self._squares_of_rows(held_out, y, weights, times)
+        weight = float(len(held_out.rows) if w is None else w.sum())
+        return Losses(int(np.count_nonzero(times)), weight, total, squares)
+
+    def _squares_of_rows(
+        self,
+        held_out: HeldOut,
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        times: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Sum the squares of rows' losses, averaged over the times a row is held out, by pruning.
+
+        A row's sum of losses changes only where one of its leaves is cut off, so these changes, sorted by row
+        and pruning, are all there is to add up.
+        """
+        change = self._changes(held_out, y)
+        row, level, amount = (np.concatenate(part) for part in zip(*change, strict=True))
+        order = np.lexsort((level, row))
+        row, level, amount = row[order], level[order], amount[order]
+        total = np.cumsum(amount, dtype=np.longdouble)
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        before = np.repeat(total[first] - amount[first], np.diff(first, append=len(row)))
+        after = (total - before).astype(np.float64)  # sum of the row's losses once this has changed
+        squares = (after**2 - (after - amount) ** 2) / times[row]
+        if weights is not None:
+            squares *= weights[row]
+        return np.cumsum(np.bincount(level, squares, minlength=len(self.alpha)))
+
+    def _changes(self, held_out: HeldOut, y: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
+        """Return row, pruning and amount of each change of a row's loss; one part per step upwards."""
+        packed, n_levels = self.packed, len(self.alpha)
+        first = packed.node_start[:-1][packed.tree_of]
+        parent = np.where(packed.parent < 0, -1, packed.parent + first)
+        until = np.where(parent < 0, n_levels, np.minimum(self._level[parent], n_levels))
+        row, node = held_out.rows, held_out.node(packed)
+        level, loss = np.zeros(len(row), np.int64), np.zeros(len(row))
+        found: list[tuple[NDArray[Any], ...]] = []
+        while len(row):
+            error = y[row] - self.prediction[node]
+            new = error * error if self.n_classes == 0 else (error != 0).astype(np.float64)
+            ends = until[node] > level
+            change = np.where(ends, new - loss, 0.0)
+            some = change != 0
+            found.append((row[some], level[some], change[some]))
+            loss, level = loss + change, np.maximum(level, until[node])
+            node = parent[node]
+            on = (node >= 0) & (level < n_levels)
+            row, node, level, loss = row[on], node[on], level[on], loss[on]
+        return found
 
     def table(self, losses: Losses) -> PruningTable:
         """Return the table from the losses of all rows."""
@@ -198,9 +247,9 @@ class Prunings:
 
 
 def _distinct(alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the alphas of a path in ascending order; of those that differ by rounding only, the largest.
+    """Return the alphas of a path in ascending order; of those that differ only by rounding, the largest.
 
-    What is above 0 by rounding only counts as 0.
+    A value that is above 0 only by rounding counts as 0.
     """
     alphas = np.where(alphas > 1e-12 * alphas.max(), alphas, 0.0)
     alpha: NDArray[np.float64] = np.unique(np.maximum.accumulate(alphas))
@@ -216,7 +265,7 @@ def _levels_of(
 
 
 def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Prediction of every node, and the total loss of its own training rows."""
+    """Return the prediction of every node, and the total loss of its own training rows."""
     if n_classes:
         prediction = decisions(packed.value)
         return prediction.astype(np.float64), packed.weight - packed.value.max(axis=1)

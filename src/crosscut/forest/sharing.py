@@ -1,4 +1,4 @@
-"""Which parts of the trees of a forest are the same (the paper's Figure 3)."""
+"""Which parts the trees of a forest share (the paper's Figure 3)."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class SharedNode:
 
 @dataclass(frozen=True)
 class Sharing:
-    """How much the trees of a forest have in common; level 0 is the root's.
+    """How much the trees of a forest have in common; level 0 is the root.
 
-    f(i) counts different tests for each test of an average tree: 1 while all trees agree, the number of trees
-    once each goes alone (section 3.2.1 of the paper).
+    f(i) is the number of different tests per test of an average tree: 1 while all trees agree, the number of
+    trees once each goes its own way (section 3.2.1 of the paper).
     """
 
     root: SharedNode
     n_trees: int
-    f: NDArray[np.float64]  # the paper's f(i): how often a level's work is done, 1 to n_trees
+    f: NDArray[np.float64]  # the paper's f(i): how often the work of a level is done, 1 to n_trees
     n_tests: NDArray[np.int64]  # different tests on each level
     n_forks: NDArray[np.int64]  # forks on each level
     n_nodes: NDArray[np.int64]  # nodes of the forest with a test, on each level
@@ -64,8 +64,9 @@ class Sharing:
     def of(cls, trees: Sequence[Tree]) -> Sharing:
         """Compare the trees of a forest.
 
-        Two tasks chose the same test if one threshold (or one grouping of categories) could serve both: their
-        cuts lie between training values that overlap, so no training row of either tells them apart.
+        Two tasks chose the same test if one threshold (or one grouping of categories) would do for both:
+        their cuts lie between overlapping pairs of training values, so no training row of either tells them
+        apart.
         """
         root = _share(trees)
         depth = max(tree.max_depth for tree in trees)
@@ -122,7 +123,7 @@ def _share(trees: Sequence[Tree]) -> SharedNode:
 
 
 def _same_tests(trees: Sequence[Tree], at: dict[int, int], multiway: bool) -> tuple[tuple[int, ...], ...]:
-    """Tasks grouped by the test they chose, largest group first; tasks that stop here are left out."""
+    """Return the tasks grouped by the test they chose, largest group first, without tasks that stop here."""
     by_feature: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for task, node in at.items():
         tree = trees[task]
@@ -137,7 +138,7 @@ def _same_tests(trees: Sequence[Tree], at: dict[int, int], multiway: bool) -> tu
 
 
 def _same_cuts(trees: Sequence[Tree], members: list[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Group cuts between overlapping neighbours: a group goes on while all its members overlap."""
+    """Group cuts by overlapping neighbours: all members of a group overlap."""
     cuts = []
     for task, node in members:
         tree = trees[task]
@@ -165,7 +166,7 @@ def _same_categories(
     for task, node in members:
         tree = trees[task]
         taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]].copy()
-        if multiway:  # a category's branch is its own, whatever its number among the categories seen
+        if multiway:  # every category has its own branch, whatever its number among the categories seen
             taken = np.where(taken >= 0, np.arange(len(taken)), -1)
         for agreed, group in groups:
             both = (taken >= 0) & (agreed >= 0)
@@ -179,7 +180,7 @@ def _same_categories(
 
 
 def _branches(trees: Sequence[Tree], at: dict[int, int], multiway: bool) -> list[dict[int, int]]:
-    """For each branch of a shared test: the tasks that have it, with the node it leads to."""
+    """Return, for each branch of a shared test, the tasks that have it and the node it leads to."""
     below: dict[int, dict[int, int]] = {}
     for task, node in at.items():
         tree = trees[task]

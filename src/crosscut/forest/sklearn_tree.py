@@ -1,4 +1,4 @@
-"""A crosscut tree as scikit-learn's own, for what reads those: SHAP, ONNX converters, plot_tree."""
+"""A tree in scikit-learn's form, for tools that read it: SHAP, ONNX converters, plot_tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
     Parameters
     ----------
     tree : Tree
-        All its tests must be numeric: scikit-learn has no nominal ones.
+        All its tests must be numeric; scikit-learn has no nominal tests.
     n_features : int
         Columns of the training data.
     n_classes : int

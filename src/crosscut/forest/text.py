@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut.data.days import cut_text, separates_days
 from crosscut.forest.predict import decision, probabilities
+from crosscut.forest.thresholds import shown_threshold, threshold_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a branch asks of one column: a value in (low, high], or one of some categories.
+    """The condition of a branch on one column: a value in (low, high], or one of some categories.
 
-    ``missing`` tells whether missing values meet it: of a numeric column None where no test on the path was
-    about them.
+    ``missing`` tells whether missing values satisfy it; None for a numeric column if no test on the path
+    decides.
     """
 
     column: str
@@ -31,6 +33,7 @@ class Condition:
     high: float = np.inf
     categories: tuple[Any, ...] | None = None
     missing: bool | None = None
+    kind: Literal["numeric", "date", "moment"] = "numeric"  # a moment is a date with a time of day
 
     def text(self, decimals: int = 2) -> str:
         """Return the condition as a formula."""
@@ -45,19 +48,25 @@ class Condition:
             return f"{self.column} is missing"
         if np.isinf(self.low) and np.isinf(self.high):
             return f"{self.column} is present"
+        low, high = self._shown(self.low, decimals), self._shown(self.high, decimals)
         if np.isinf(self.low):
-            return f"{self.column} <= {self.high:.{decimals}f}"
-        if np.isinf(self.high):
-            return f"{self.column} > {self.low:.{decimals}f}"
-        return f"{self.low:.{decimals}f} < {self.column} <= {self.high:.{decimals}f}"
+            return f"{self.column} <= {high}"
+        return f"{self.column} > {low}" if np.isinf(self.high) else f"{low} < {self.column} <= {high}"
+
+    def _shown(self, value: float, decimals: int) -> str:
+        if self.kind == "numeric" or np.isinf(value):
+            return threshold_text(value, decimals)
+        return cut_text(value, whole=self.kind == "date")
 
     def __and__(self, other: Condition) -> Condition:
-        """Both conditions, of the same column."""
+        """Return both conditions, on the same column, as one."""
         if self.categories is not None and other.categories is not None:
             kept = tuple(category for category in self.categories if category in other.categories)
             return replace(self, categories=kept, missing=bool(self.missing and other.missing))
         missing = other.missing if self.missing is None else self.missing
-        return replace(self, low=max(self.low, other.low), high=min(self.high, other.high), missing=missing)
+        kind = other.kind if self.kind == "date" else self.kind
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        return replace(self, low=low, high=high, missing=missing, kind=kind)
 
     def __str__(self) -> str:
         return self.text()
@@ -65,7 +74,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """One leaf: rows that meet all conditions get the prediction."""
+    """One leaf: rows that satisfy all conditions get the prediction."""
 
     conditions: tuple[Condition, ...]
     prediction: Any
@@ -97,21 +106,33 @@ class RuleSet(tuple[Rule, ...]):
 
 
 def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Condition:
-    """Return what the branch of a node asks of the column it tests."""
+    """Return the condition of a node's branch."""
     column = int(tree.feature[node])
     name = schema.names[column]
     threshold = float(tree.threshold[node])
     if not np.isnan(threshold):
         if np.isinf(threshold):  # present | missing
             return Condition(name, missing=bool(branch))
-        return Condition(name, high=threshold) if branch == 0 else Condition(name, low=threshold)
+        kind = cut_kind(tree, node, schema)
+        if kind == "numeric":
+            threshold = shown_threshold(threshold)
+        low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
+        return Condition(name, low, high, kind=kind)
     taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
     own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
     return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
 
 
+def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date", "moment"]:
+    """Say what a numeric test compares: numbers, whole days, or moments."""
+    if schema.kinds[int(tree.feature[node])] != "date":
+        return "numeric"
+    whole = separates_days(float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node]))
+    return "date" if whole else "moment"
+
+
 def walk(tree: Tree) -> Iterator[tuple[int, int, int]]:
-    """Every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
+    """Yield every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
     todo = [(0, -1, -1)]
     while todo:
         node, parent, branch = todo.pop()

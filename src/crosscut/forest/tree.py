@@ -1,4 +1,4 @@
-"""One grown decision tree as flat arrays, the form in which every engine returns it."""
+"""One grown decision tree as flat arrays, as every engine returns it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Tree:
     Branch ``j`` of node ``i`` leads to node ``children[first_child[i] + j]``; a leaf has no branches and
     ``feature[i] == -1``. A numeric test sends ``value <= threshold[i]`` to branch 0 and the rest to branch 1.
     A nominal test has one entry per category of its column in ``branches[first_branch[i]:]``: the branch it
-    takes, or -1 if the task never saw it at this node (the last entry is for missing values). What is missing
-    or was never seen takes branch ``missing[i]``.
+    takes, or -1 if the task never saw it at this node (the last entry is for missing values). Missing values
+    and unseen categories take branch ``missing[i]``.
     """
 
     feature: NDArray[np.int32]
@@ -29,7 +29,7 @@ class Tree:
     children: NDArray[np.int32]
     first_branch: NDArray[np.int64]  # n_nodes + 1 offsets into branches (empty for numeric tests and leaves)
     branches: NDArray[np.int32]
-    low: NDArray[np.float32]  # own training values on both sides of a numeric cut; NaN elsewhere
+    low: NDArray[np.float32]  # the task's training values on either side of a numeric cut; NaN elsewhere
     high: NDArray[np.float32]
     depth: NDArray[np.int32]
     n_rows: NDArray[np.int64]  # training rows at the node
@@ -47,11 +47,11 @@ class Tree:
 
     @property
     def max_depth(self) -> int:
-        """Depth of the deepest leaf; a tree that is one leaf has depth 0."""
+        """Depth of the deepest leaf; a single leaf has depth 0."""
         return int(self.depth.max())
 
     def equals(self, other: Tree) -> bool:
-        """Whether both trees are the same bit for bit."""
+        """Return whether both trees are the same, bit for bit."""
         return all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
             for name in self.__dataclass_fields__

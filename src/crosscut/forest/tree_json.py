@@ -1,4 +1,4 @@
-"""A tree as plain data that JSON can hold, for programs that are not Python."""
+"""A tree as plain data for JSON, for programs in other languages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.days import cut_text
 from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[str, Any]:
     """Return a tree as dicts and lists.
 
-    Nodes are a flat list, so that deep trees need no deep nesting; ``to`` is an index into it. A numeric
+    Nodes are a flat list, so deep trees are not deeply nested; ``to`` is an index into it. A numeric
     branch is taken if the value is ``at_most`` or ``above`` its threshold, a nominal one if it is ``one_of``
-    some categories (``null`` is a missing value). Whatever fits no branch takes branch ``otherwise``.
+    some categories (``null`` is a missing value). Thresholds of dates are days since 1970-01-01, and ``date``
+    is the last date that is at most that. Any other value takes branch ``otherwise``.
 
     Examples
     --------
@@ -70,7 +72,9 @@ def _branch(tree: Tree, node: int, branch: int, schema: Schema) -> dict[str, Any
         return {"one_of": [_plain(c) for c in condition.categories] + [None] * bool(condition.missing)}
     if condition.missing is not None:
         return {"missing": condition.missing}
-    return {"at_most": condition.high} if branch == 0 else {"above": condition.low}
+    cut, asked = (condition.high, "at_most") if branch == 0 else (condition.low, "above")
+    dated = {} if condition.kind == "numeric" else {"date": cut_text(cut, whole=condition.kind == "date")}
+    return {asked: cut} | dated
 
 
 def _plain(value: Any) -> Any:

@@ -139,7 +139,7 @@ def read_matrix(X: Any) -> NDArray[np.float32]:
             check_array(X, dtype=np.float32, ensure_all_finite="allow-nan", input_name="X"), order="C"
         )
     except (ValueError, TypeError) as error:
-        raise NotShared(f"X is refused by the estimator: {error}") from None
+        raise NotShared(f"the estimator does not accept X: {error}") from None
 
 
 def _table(estimator: Any, X: Any, n_jobs: int) -> tuple[Any, Table]:
@@ -147,7 +147,7 @@ def _table(estimator: Any, X: Any, n_jobs: int) -> tuple[Any, Table]:
         X = read_table(clone(estimator), X, reset=True)
         return X, Table.from_data(X, n_jobs=n_jobs)
     except (ValueError, TypeError) as error:
-        raise NotShared(f"X is refused by the estimator: {error}") from None
+        raise NotShared(f"the estimator does not accept X: {error}") from None
 
 
 def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
@@ -156,14 +156,14 @@ def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, 
             kind = type_of_target(y, input_name="y")
             classes, codes = np.unique(y, return_inverse=True)
         except (ValueError, TypeError) as error:
-            raise NotShared(f"y is refused by the estimator: {error}") from None
+            raise NotShared(f"the estimator does not accept y: {error}") from None
         if kind not in {"binary", "multiclass"}:
             raise NotShared(f"y is {kind}")
         return classes, codes.astype(np.int32)
     try:
         numbers = y.astype(np.float64)
     except (ValueError, TypeError) as error:
-        raise NotShared(f"y is refused by the estimator: {error}") from None
+        raise NotShared(f"the estimator does not accept y: {error}") from None
     if not np.isfinite(numbers).all():
         raise NotShared("y has missing or infinite values")
     return None, numbers

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crosscut.model_selection.settings import Candidate, Setting
     from crosscut.model_selection.splits import Splits
 
-MOST_CELLS = 1 << 28  # of a sparse matrix that is made dense
+MAX_CELLS = 1 << 28  # of a sparse matrix that is made dense
 GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further apart
 
 
@@ -105,7 +105,7 @@ class Transformed:
 
     def _matrix(self, found: Any) -> NDArray[np.float32]:
         if issparse(found):
-            if found.shape[0] * found.shape[1] > MOST_CELLS or not np.isfinite(found.data).all():
+            if found.shape[0] * found.shape[1] > MAX_CELLS or not np.isfinite(found.data).all():
                 raise NotShared("the steps give a sparse matrix that is too large, or has missing values")
             found = found.toarray()
         if not is_scikit(self.tree) and type(found) is not np.ndarray:
@@ -127,7 +127,11 @@ class Transformed:
             found = [self._matrix(self._transform(trees[s], own)) for s, own in enumerate(rows)]
             first = np.cumsum([0, *map(len, rows)])
             places = [np.arange(*first[s : s + 2]) for s in range(len(rows))]
-            self.stacks[part] = np.concatenate(found), places
+            # training sets may get different numbers of columns; a tree never tests those it lacks
+            stack = np.zeros((first[-1], max(matrix.shape[1] for matrix in found)), np.float32)
+            for own, matrix in zip(places, found, strict=True):
+                stack[own, : matrix.shape[1]] = matrix
+            self.stacks[part] = stack, places
         return self.stacks[part]
 
     def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, Grove]:

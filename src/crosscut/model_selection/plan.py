@@ -93,13 +93,14 @@ def _grow(
         return grow(table, target, tasks, setting.growth, n_jobs=examples.n_jobs).packed
 
     n_sets, n_limits = len(sets), len(limits)
-    few = examples.n_rows - FEW * examples.n_rows
-    if n_sets * n_limits <= 2 * BLOCK or any(sets.n_train_rows(t) < few for t in range(n_sets)):
+    many = n_sets * n_limits > 2 * BLOCK
+    left_out = [np.flatnonzero(~sets.trains(t)) for t in range(n_sets)] if many else []
+    if not many or max(map(len, left_out)) > FEW * examples.n_rows:
         return grown(sets.with_limits(limits))
     # A tree differs from that of all rows along the paths of the rows it leaves out, and what the tasks of a
     # block have in common is grown once: tasks of rows of the same leaf belong together.
     everything = Tasks.from_rows([np.arange(examples.n_rows)], examples.n_rows)
     leaf = apply(grown(everything.with_limits(limits[:1])), examples.rows, n_jobs=examples.n_jobs)[0]
-    order = np.argsort([leaf[np.argmin(sets.trains(t))] for t in range(n_sets)], kind="stable")
+    order = np.argsort([leaf[rows[0]] if len(rows) else 0 for rows in left_out], kind="stable")
     back = np.argsort(order)[:, None] * n_limits + np.arange(n_limits)
     return grown(sets.take(order).with_limits(limits)).select(back.ravel().tolist())

@@ -190,8 +190,8 @@ def validation_curve(
     (4, 5)
     """
     del pre_dispatch
-    X, y, groups = indexable(X, y, groups)
     call = Call.of("validation_curve", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
+    indexable(X, groups)
     candidates = [{param_name: value} for value in param_range]
     grown = call.grow(candidates, partial(Splits.of, n_rows=call.examples.n_rows))
     results = evaluate(

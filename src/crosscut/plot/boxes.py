@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CHARACTER, LINE, LEVEL = 0.08, 0.19, 1.0  # inches: a character's width, a line's height, a level's height
 FONT = 9
-LARGEST = 60.0  # inches; what is wider is drawn smaller
+LARGEST = 60.0  # inches; wider pictures are scaled down
 
 
 def text_width(text: str) -> float:
@@ -21,7 +21,7 @@ def text_width(text: str) -> float:
 
 
 def draw(root: Box, ax: Axes | None) -> Axes:
-    """Draw boxes on axes that are as large as they need."""
+    """Draw boxes on axes of a size that fits."""
     for box in root.all():
         box.width = max(box.width, text_width(box.text), text_width(box.above) - 0.1 if box.above else 0)
     width, n_levels = arrange(root)
@@ -71,7 +71,7 @@ def _draw_box(ax: Axes, box: Box, font: float) -> None:
     styles: dict[str, dict[str, Any]] = {
         "test": {"facecolor": LIGHT, "edgecolor": GREY},
         "leaf": {"facecolor": "white", "edgecolor": GREY},
-        "folded": {"facecolor": "white", "edgecolor": GREY, "linestyle": "dashed"},
+        "collapsed": {"facecolor": "white", "edgecolor": GREY, "linestyle": "dashed"},
         "fork": {"facecolor": ORANGE, "edgecolor": ORANGE},
     }
     width, height = text_width(box.text), _height(box)

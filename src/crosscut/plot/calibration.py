@@ -1,4 +1,4 @@
-"""Whether held-out probabilities mean what they say."""
+"""The calibration of out-of-fold probabilities."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) -> Axes:
-    """Draw the share of right predictions by the probability held-out rows were given.
+    """Draw the share of correct predictions by predicted probability, for held-out rows.
 
     Parameters
     ----------
     model : TreeClassifier or its Fit
-        Fitted with cross-validation. Of two classes the second one's probability is drawn; of more, that of
-        the predicted class.
+        Fitted with cross-validation. With two classes the probability of the second is drawn; with more, that
+        of the predicted class.
     ax : Axes, optional
         Where to draw.
     n_bins : int
-        Intervals of probability; the area of a dot is the number of its rows.
+        Number of probability intervals; the area of a dot shows the number of its rows.
     """
     fit = fit_of(model)
     cv, classes = fit.validated("plot_calibration()"), fit.known_classes
@@ -43,7 +43,7 @@ def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) ->
     ax.plot(middle, share, color=BLUE, linewidth=1)
     ax.scatter(middle, share, s=15 + 250 * count[some] / count.max(), color=BLUE, alpha=0.6, linewidth=0)
     ax.set_xlabel(f"probability of {classes[1]}" if two else "probability of the predicted class")
-    ax.set_ylabel(f"share that is {classes[1]}" if two else "share that is right")
+    ax.set_ylabel(f"share that is {classes[1]}" if two else "share that is correct")
     ax.set_xlim(-0.05, 1.05)
     ax.set_ylim(-0.05, 1.05)
     plain(ax)

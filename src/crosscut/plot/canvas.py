@@ -27,7 +27,7 @@ def axes(given: Axes | None, width: float, height: float) -> Axes:
         ) from error
     import sys
 
-    if "matplotlib.pyplot" in sys.modules:  # a notebook or script that shows figures itself
+    if "matplotlib.pyplot" in sys.modules:  # a notebook or script that shows figures by itself
         from matplotlib import pyplot as plt
 
         made: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]

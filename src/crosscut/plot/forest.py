@@ -1,4 +1,4 @@
-"""The forest as in the paper's Figure 3: tests, fork squares, and which folds go where."""
+"""The forest as in the paper's Figure 3: tests, forks as squares, and which folds go where."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crosscut.forest.sharing import SharedNode
     from crosscut.training.fit import Fit
 
-MOST_BOXES = 60  # more make a picture too wide to read
+MAX_BOXES = 60  # with more, a picture is too wide to read
 
 
 def plot_forest(
@@ -25,8 +25,8 @@ def plot_forest(
 ) -> Axes:
     """Draw the final tree and the trees of the folds in one picture.
 
-    A blue box is a test that the trees written on the way to it share; an orange square is a fork, where
-    trees that came together part, each way with the folds that take it.
+    A blue box is a test shared by the trees named on the line above it. An orange square is a fork, where
+    trees take different tests; each branch is labelled with the folds that take it.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def plot_forest(
     ax : Axes, optional
         Where to draw; by default new axes as large as the forest needs.
     max_depth : int, optional
-        Levels to draw; by default as many as are readable.
+        Levels to draw; by default as many as can be read.
     collapse : bool
-        Collapse parts on which all trees that reach them agree to the last leaf: one dashed box each.
+        Draw each part on which the trees agree down to the last leaf as one box with a dashed edge.
 
     Returns
     -------
@@ -59,13 +59,13 @@ def plot_forest(
     depth = max_depth
     if depth is None:
         depth = max(tree.max_depth for tree in fit.forest)
-        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MOST_BOXES:
+        while depth > 1 and _count(root, depth, agreed if collapse else {}) > MAX_BOXES:
             depth -= 1
     return draw(_box(fit, root, depth, agreed if collapse else {}), ax)
 
 
 def _agreed(root: SharedNode) -> dict[int, int]:
-    """Return the size of each subtree in which no tree parts from the others, by node."""
+    """Return the size of each subtree without forks, by node."""
     sizes: dict[int, int] = {}
     for node in reversed(list(root)):
         if not node.groups:
@@ -99,10 +99,10 @@ def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
         if not node.groups:
             box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
-            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "folded"
+            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "collapsed"
         elif size > 3:
             who = "one tree" if len(node.tasks) == 1 else "all agree"
-            box.text, box.kind = f"{who}:\n{size} nodes", "folded"
+            box.text, box.kind = f"{who}:\n{size} nodes", "collapsed"
         elif len(node.groups) == 1 and going == len(node.tasks):
             todo += _test(fit, box, node, 0, at)
         else:
@@ -118,7 +118,7 @@ def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
 
 
 def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
-    """Make a box the test of one group, and list the boxes of its branches to be filled."""
+    """Fill a box with the test of one group, and list the boxes of its branches, to be filled later."""
     schema = fit.schema
     group, below = node.groups[k], node.children[k]
     first = fit.forest.trees[group[0]]
@@ -128,7 +128,7 @@ def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> l
         task = child.tasks[0]
         tree, parent = fit.forest.trees[task], at[task]
         children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
-        asked = branch_label(tree, parent, children.index(child.nodes[0]), schema, most=3)
+        asked = branch_label(tree, parent, children.index(child.nodes[0]), schema, max_names=3)
         made = Box("", above=asked)
         box.children.append(made)
         todo.append((child, made))
@@ -143,7 +143,7 @@ def _trees(tasks: Sequence[int]) -> str:
 
 
 def _leaf(fit: Fit, tasks: Any, at: dict[int, int]) -> str:
-    """Return what the trees say here, each outcome with how many say it if they differ."""
+    """Return the predictions of the trees here, with counts if they differ."""
     classes = fit.classes
     said: dict[str, int] = {}
     for task in tasks:

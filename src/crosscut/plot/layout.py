@@ -1,4 +1,4 @@
-"""Where the nodes of a drawn tree go: leaves side by side, parents above the middle of their children."""
+"""Layout of a drawn tree: leaves side by side, parents above the middle of their children."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Box:
     text: str
     width: float = 1.0
     kind: str = "test"
-    above: str = ""  # what leads here, written on the line
+    above: str = ""  # label of the line that leads here
     children: list[Box] = field(default_factory=list)
     shares: tuple[float, ...] = ()  # of the classes, for a bar
     x: float = 0.0
@@ -32,7 +32,7 @@ class Box:
 
 
 def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
-    """Set the places of all boxes so that none overlaps another of its level.
+    """Set the positions of all boxes so that none overlaps another on its level.
 
     Subtrees are pushed together until their outlines touch on some level (Reingold and Tilford 1981).
 
@@ -45,7 +45,7 @@ def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
     for box in boxes:
         for child in box.children:
             child.level = box.level + 1
-    # outlines from a box downwards: least and largest x on each level, measured from the box's middle
+    # outlines from a box downwards: smallest and largest x on each level, measured from the box's middle
     left: dict[int, list[float]] = {}
     right: dict[int, list[float]] = {}
     shift: dict[int, float] = {}  # of a box's middle against its parent's
@@ -53,12 +53,12 @@ def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
         own_left, own_right = _side_by_side(box, left, right, shift, gap)
         left[id(box)] = [-box.width / 2, *own_left]
         right[id(box)] = [box.width / 2, *own_right]
-    least, most = min(left[id(root)]), max(right[id(root)])
-    root.x = gap / 2 - least
+    low, high = min(left[id(root)]), max(right[id(root)])
+    root.x = gap / 2 - low
     for box in boxes:
         for child in box.children:
             child.x = box.x + shift[id(child)]
-    return most - least + gap, len(left[id(root)])
+    return high - low + gap, len(left[id(root)])
 
 
 def _side_by_side(

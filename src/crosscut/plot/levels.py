@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw f(i), the different tests for each test of one tree: 1 where all trees agree.
+    """Draw f(i), the number of different tests per test of one tree: 1 where all trees agree.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
     ax = axes(ax, 6.4, 3.4)
     level = np.arange(1, len(sharing.f) + 1)
     ax.bar(level, sharing.f, color=BLUE, width=0.7)
-    for at, label in ((1, "all trees agree"), (sharing.n_trees, "every tree for itself")):
+    for at, label in ((1, "all trees agree"), (sharing.n_trees, "every tree differs")):
         ax.axhline(at, color=GREY, linestyle=":", linewidth=1)
         ax.annotate(
             label,
@@ -58,7 +58,7 @@ def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
     """
     work = fit_of(model).forest.work
     if work is None or "seconds" not in work:
-        raise ValueError("the engine that grew these trees did not measure the time of levels")
+        raise ValueError("the engine that grew these trees did not measure the time of each level")
     seconds = np.asarray(work["seconds"], dtype=float)
     ax = axes(ax, 6.4, 3.4)
     ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)

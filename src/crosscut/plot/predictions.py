@@ -12,11 +12,11 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_POINTS = 20_000  # a picture with more of them only takes longer
+MAX_POINTS = 20_000  # more dots take longer and show no more
 
 
 def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what the tree that holds a row out predicts, against what the row's target is.
+    """Draw the out-of-fold prediction of each row against its target.
 
     Parameters
     ----------
@@ -27,15 +27,15 @@ def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
     """
     cv = fit_of(model).validated("plot_predictions()")
     if cv.classes is not None:
-        raise ValueError("plot_predictions() is for numbers; plot_confusion() is for classes")
+        raise ValueError("plot_predictions() is for regression; use plot_confusion() for classification")
     given, actual = cv.decided, cv.y[cv.rows]
-    step = -(-len(actual) // MOST_POINTS)
+    step = -(-len(actual) // MAX_POINTS)
     given, actual = given[::step], actual[::step]
     ax = axes(ax, 4.6, 4.4)
     ax.scatter(given, actual, s=9, color=BLUE, alpha=max(0.08, min(0.6, 300 / len(actual))), linewidth=0)
     ends = [float(np.min([given.min(), actual.min()])), float(np.max([given.max(), actual.max()]))]
     ax.plot(ends, ends, color=GREY, linestyle=":", linewidth=1)
-    ax.set_xlabel("prediction while held out")
+    ax.set_xlabel("out-of-fold prediction")
     ax.set_ylabel("actual value")
     plain(ax)
     return ax

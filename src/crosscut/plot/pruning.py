@@ -21,7 +21,15 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     model : TreeClassifier, TreeRegressor or their Fit
         Fitted with cross-validation.
     ax : Axes, optional
-        Where to draw.
+        Where to draw; by default new axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from crosscut import TreeClassifier
+    >>> from crosscut.plot import plot_pruning
+    >>> plot_pruning(TreeClassifier(prune="1se").fit(*load_iris(return_X_y=True))).get_xlabel()
+    'leaves of the final tree'
     """
     fit = fit_of(model)
     table = fit.pruning_table
@@ -32,12 +40,12 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
     best = table.choose("best")
     limit = float(error[best] + spread[best])
-    ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label="least error + 1 standard error")
+    ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label="minimum error + 1 standard error")
     rule = fit.settings["prune"] if fit.settings["prune"] in {"best", "1se"} else None
     chosen = table.choose(rule or "best")
     ax.plot([leaves[chosen]], [error[chosen]], "o", markersize=11, markerfacecolor="none", color=ORANGE)
     ax.annotate(
-        f"{'chosen' if rule else 'least error'}: {leaves[chosen]} leaves",
+        f"{'chosen' if rule else 'minimum error'}: {leaves[chosen]} leaves",
         (leaves[chosen], error[chosen]),
         xytext=(0, -20),
         textcoords="offset points",

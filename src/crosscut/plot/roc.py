@@ -12,17 +12,17 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CLASSES = 10
+MAX_CLASSES = 10
 
 
 def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw how many rows of a class are found for how many false alarms, from held-out probabilities.
+    """Draw the true against the false positive rate, from out-of-fold probabilities.
 
     Parameters
     ----------
     model : TreeClassifier or its Fit
-        Fitted with cross-validation. Of two classes the second is drawn; of more, each against the others,
-        the ten most frequent ones.
+        Fitted with cross-validation. With two classes the second is drawn; with more, each of the ten most
+        frequent against the rest.
     ax : Axes, optional
         Where to draw.
     """
@@ -33,15 +33,15 @@ def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
     known = ~np.isnan(cv.values[:, 0])
     actual, given = cv.y[known], cv.values[known]
     ax = axes(ax, 4.6, 4.2)
-    frequent = np.argsort(-np.bincount(actual, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
+    frequent = np.argsort(-np.bincount(actual, minlength=len(classes)), kind="stable")[:MAX_CLASSES]
     drawn = [1] if len(classes) == 2 else sorted(frequent.tolist())
     for k in drawn:
         false, true, _ = roc_curve(actual == k, given[:, k])
         area = roc_auc_score(actual == k, given[:, k])
         ax.plot(false, true, color=class_colour(k), label=f"{classes[k]}: area {area:.3f}")
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-    ax.set_xlabel("false alarms: share of the other rows")
-    ax.set_ylabel("found: share of the class's rows")
+    ax.set_xlabel("false positive rate")
+    ax.set_ylabel("true positive rate")
     ax.legend(frameon=False, fontsize=8, loc="lower right")
     plain(ax)
     return ax

@@ -14,7 +14,7 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_NODES = 150  # without max_depth a larger tree is drawn down to the level that keeps to this
+MAX_NODES = 150  # without max_depth, larger trees are drawn down to the level that keeps to this
 
 
 def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
@@ -27,12 +27,12 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
     ax : Axes, optional
         Where to draw; by default new axes as large as the tree needs.
     max_depth : int, optional
-        Levels to draw; by default all, or as many as are readable. What is left out is counted.
+        Levels to draw; by default all, or as many as can be read. A note gives the number of hidden nodes.
 
     Returns
     -------
     Axes
-        ``ax.figure.savefig("tree.svg")`` writes it; the ending decides the format.
+        ``ax.figure.savefig("tree.svg")`` writes it; the ending determines the format.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
     tree, schema, classes = fit.final, fit.schema, fit.classes
     if max_depth is None:
         max_depth = tree.max_depth
-        while max_depth > 1 and int((tree.depth <= max_depth).sum()) > MOST_NODES:
+        while max_depth > 1 and int((tree.depth <= max_depth).sum()) > MAX_NODES:
             max_depth -= 1
     shares = probabilities(tree.value) if classes is not None else None
     boxes: dict[int, Box] = {}
@@ -63,7 +63,7 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
             text = f"{outcome_label(tree.value[node], classes)}\n{count}"
             if tree.feature[node] >= 0:
                 text += f"\n… {below[node] - 1} nodes"
-        kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "folded"
+        kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "collapsed"
         bar = () if shares is None else tuple(float(s) for s in shares[node])
         boxes[node] = Box(text, kind=kind, shares=bar)
     for node, box in boxes.items():

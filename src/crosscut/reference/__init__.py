@@ -1,6 +1,6 @@
 """The paper in plain Python: "Efficient algorithms for decision tree cross-validation".
 
-Slow and obvious (Blockeel and Struyf 2001). Its trees are what every engine must return, bit for bit;
+Slow and simple (Blockeel and Struyf 2001). Every engine must return its trees, bit for bit;
 ``docs/semantics.md`` gives the rules of tests, qualities and ties that the paper leaves open. Where to find
 the paper, in the order of reading:
 

@@ -1,4 +1,4 @@
-"""What the paper counts, level by level; level 0 is the root's."""
+"""What the paper counts, level by level; level 0 is the root."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Counts:
     passes: int = 0
 
     def level(self, depth: int) -> Level:
-        """Return the counters of a level, new ones if nothing has happened there."""
+        """Return the counters of a level, new ones if there are none yet."""
         while len(self.levels) <= depth:
             self.levels.append(Level())
         return self.levels[depth]
@@ -35,10 +35,10 @@ class Counts:
         return sum(getattr(level, name) for level in self.levels)
 
     def f(self, n_trees: int) -> list[float]:
-        """Different tests on each level, for each test of an average tree: the paper's f(i) (3.2.1).
+        """Return the number of different tests on each level, per test of an average tree: f(i) (3.2.1).
 
-        It is 1 while all trees agree and the number of trees once each goes alone, so that f(i) is how often
-        the work of one tree's next level is done.
+        It is 1 while all trees agree, and the number of trees once each goes its own way. So f(i) is how
+        often the work of one tree's next level is done.
         """
         return [
             level.tests * n_trees / level.tree_tests if level.tree_tests else 0.0 for level in self.levels

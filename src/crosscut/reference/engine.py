@@ -1,4 +1,4 @@
-"""The reference as an engine: every task's tree, grown alone. What other engines must equal."""
+"""The reference as an engine: it grows every task's tree alone. Other engines must return the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:
     tasks : Tasks
         The trees to grow.
     growth : Growth
-        How tests are made and judged.
+        How tests are made and rated.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The examples as the algorithms see them: values as ranks, and what each example adds to the statistics."""
+"""The examples: values as ranks, and what each example adds to the statistics."""
 
 from __future__ import annotations
 

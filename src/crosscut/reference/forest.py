@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ForestNode:
-    """A node that several trees share: they got here by the same tests."""
+    """A node that several trees share, since they reached it by the same tests."""
 
     depth: int
     tasks: list[int]  # the trees that have this node
@@ -54,7 +54,7 @@ class ForestNode:
 
 @dataclass(eq=False)
 class Fork:
-    """One of the different tests of a node; the tasks that chose it go on together below it."""
+    """One of the different tests of a node; the tasks that chose it stay together below it."""
 
     tests: dict[int, Test]  # each task's, with its own constants
     outcomes: NDArray[np.int64]  # by rank, for the examples of all these tasks; -1 where none has an example
@@ -80,8 +80,8 @@ def grow_forest(
     refinement
         ``refine_folds`` (Figure 2) or ``refine_overlapping`` (2.2.1).
     same_constants
-        The paper's rule: tasks whose thresholds differ part. Otherwise they stay together if no training
-        example of theirs lies between, which is the extra optimisation that its section 5 asks for.
+        The paper's rule: tasks with different thresholds fork. Otherwise they stay together if none of their
+        training examples lies between the thresholds, the extra optimisation suggested in its section 5.
     """
     counts = Counts() if counts is None else counts
     every = list(range(len(tasks)))
@@ -125,7 +125,7 @@ def grow_forest_level_wise(
             for node, here in look_up(examples, tasks, root, rows):
                 if node in S:
                     S[node].update(here, counts.level(node.depth))
-                    D[node].append(here)  # for the exact sums of leaf values only
+                    D[node].append(here)  # only for the exact sums of leaf values
         for node in frontier:
             going = tell(examples, tasks, node, np.concatenate(D[node]))
             branch_off(
@@ -138,7 +138,7 @@ def grow_forest_level_wise(
 def look_up(
     examples: Examples, tasks: TaskList, node: ForestNode, rows: Rows
 ) -> Iterator[tuple[ForestNode, Rows]]:
-    """Look up all the lowest nodes of the forest to which examples belong, up to one per task for each."""
+    """Find the lowest nodes of the forest that examples belong to, at most one per task and example."""
     rows = trained_by(tasks, node.tasks, rows)
     if not node.forks:
         yield node, rows
@@ -148,7 +148,7 @@ def look_up(
 
 
 def tell(examples: Examples, tasks: TaskList, node: ForestNode, D: Rows) -> list[int]:
-    """Store what each task's node tells about its training examples; return the tasks that go on."""
+    """Store the information on each task's training examples; return the tasks that continue."""
     node.infos = {i: info(examples, tasks[i], trained_by(tasks, [i], D)) for i in node.tasks}
     return [i for i in node.tasks if not must_stop(tasks[i], node.infos[i], node.depth)]
 
@@ -169,7 +169,7 @@ def branch_off(
 
 
 def different_tests(tests: Mapping[int, Test], *, same_constants: bool = False) -> list[Fork]:
-    """Group tasks by test: the same column, and no example of one that another would sort elsewhere."""
+    """Group tasks by test: the same column, and no example that two of them would sort differently."""
     forks: list[Fork] = []
     for i, test in tests.items():
         outcomes = np.array(test.outcomes)

@@ -1,4 +1,4 @@
-"""A grown tree as nested nodes, what its nodes tell, and its flat form."""
+"""A grown tree as nested nodes, the information in its nodes, and its flat form."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 All three choose the same tests; they differ in how often an example is tested and statistics are updated.
 The statistics of a column, ``S[rank]``, are rows and amounts by value, with missing as the last rank: every
-test of the column is judged from them, so a column stands where the paper says "each test t".
+test of the column is rated from them, so the code loops over columns where the paper says "each test t".
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def refine(examples: Examples, task: Task, T: Rows, level: Level) -> Test | None
 def refine_overlapping(
     examples: Examples, tasks: TaskList, going: Sequence[int], D: Rows, level: Level
 ) -> dict[int, Test | None]:
-    """Choose the best test of each task that goes on, testing each example once for all of them (2.2.1)."""
+    """Choose the best test of each task that continues, testing each example once for all of them (2.2.1)."""
     S: dict[int, dict[int, Statistics]] = {i: {} for i in going}
     for t in range(len(examples.table.n_values)):
         users = [i for i in going if tasks[i].columns[t]]
@@ -61,14 +61,14 @@ def refine_overlapping(
 def refine_folds(
     examples: Examples, tasks: TaskList, going: Sequence[int], D: Rows, level: Level
 ) -> dict[int, Test | None]:
-    """Choose the best test of each task that goes on, updating statistics once per example (Figure 2)."""
+    """Choose the best test of each task that continues, updating statistics once per example (Figure 2)."""
     S = FoldStatistics(examples, tasks, going)
     S.update(D, level)
     return S.best_tests(going)
 
 
 class FoldStatistics:
-    """S[D_i, t] of the folds of one node, and what follows for the training sets (2.2.2, 2.2.3)."""
+    """S[D_i, t] of the folds at one node, and the statistics of the training sets (2.2.2, 2.2.3)."""
 
     def __init__(self, examples: Examples, tasks: TaskList, going: Sequence[int]) -> None:
         self.examples, self.tasks, self.going = examples, tasks, going
@@ -92,8 +92,8 @@ class FoldStatistics:
     def of_training_set(self, i: int, t: int) -> Statistics:
         """Compute S[T_i, t] = S[D, t] - S[D_i, t] from the folds alone: line 5 of Figure 2.
 
-        For the virtual fold 0 nothing is taken away: S(T_0) = S(D). In general every fold is taken away that
-        the task does not train on; a fold that it has m times is added m - 1 times more.
+        For the virtual fold 0 nothing is subtracted: S(T_0) = S(D). In general, every fold that the task does
+        not train on is subtracted, and a fold that it has m times is added m - 1 more times.
         """
         S = empty_statistics(self.examples, t)
         for S_fold in self.S[t].values():
@@ -124,7 +124,7 @@ def empty_statistics(examples: Examples, t: int) -> Statistics:
 def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, times: Rows | int = 1) -> None:
     """Add examples to the statistics of their values in a column.
 
-    The number of rows, amount 0, counts an example once whatever its multiplicity.
+    Amount 0, the number of rows, counts an example once, whatever its multiplicity.
     """
     amounts = examples.amounts[rows] * np.reshape(times, (-1, 1))
     amounts[:, 0] = 1
@@ -132,9 +132,10 @@ def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, tim
 
 
 def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Test | None:
-    """Return argmax Q[t], looking only at statistics (phase two); None if no test may be taken.
+    """Return argmax Q[t], looking only at statistics (phase two); None if no test is admissible.
 
-    Of equal tests the one of the lowest column wins, then the first in the order of ``column_tests``.
+    Of equally good tests the one with the lowest column wins, then the first in the order of
+    ``column_tests``.
     """
     best, best_branches = None, None
     best_Q: Any = -np.inf

@@ -1,4 +1,4 @@
-"""The trees to grow, and the folds into which their training sets part the examples."""
+"""The trees to grow, and the folds into which their training sets divide the examples."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def tasks_of(tasks: Tasks, examples: Examples) -> TaskList:
         times[examples.weights <= 0] = 0
         columns = np.ones(len(examples.table.n_values), bool) if tasks.features is None else tasks.features[i]
         if not times.any():
-            raise ValueError(f"tasks: task {i} has no training row of positive weight; give it at least one")
+            raise ValueError(
+                f"tasks: task {i} has no training row of positive weight; give it at least one row"
+            )
         found.append(Task(times, columns, tasks.limits[i]))
     return TaskList(found)
 

@@ -1,6 +1,6 @@
 """Tests that can be put in a node, and their statistics.
 
-A test maps the rank of an example's value in one column to an outcome. All tests of a column are judged from
+A test maps the rank of an example's value in one column to an outcome. All tests of a column are rated from
 one set of statistics, those of its values: the left branch of a threshold, or of a subset, is the sum of the
 values it holds.
 """
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Candidates = tuple[Integers, Callable[[int], "Test"]]
 
 NAN = float("nan")
-GAP = np.float32(1e-7)  # scikit-learn's: no threshold between values that are closer
-EXHAUSTIVE = 8  # with more categories (and three or more classes) not every subset is tried
+GAP = np.float32(1e-7)  # scikit-learn's: no threshold between values closer than this
+EXHAUSTIVE = 8  # with more categories (and three or more classes), not every subset is tried
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Test:
     __test__: ClassVar[bool] = False  # pytest: not a test case
 
     column: int
-    outcomes: tuple[int, ...]  # of each rank, last of missing; -1 where the task has no example that tells
-    missing: int  # branch for what is missing or was never seen
-    threshold: float = NAN  # of a numeric test: at most this goes left
-    low: float = NAN  # the task's own values beside the threshold
+    outcomes: tuple[int, ...]  # of each rank, with missing last; -1 where the task has no example
+    missing: int  # branch for missing values and unseen categories
+    threshold: float = NAN  # of a numeric test: values up to this go left
+    low: float = NAN  # the task's own values on either side of the threshold
     high: float = NAN
 
     @property
@@ -59,7 +59,7 @@ def column_tests(examples: Examples, column: int, S: Integers) -> Candidates:
 
 
 def thresholds(examples: Examples, column: int, S: Integers) -> Candidates:
-    """Cuts between neighbouring values of the task's own; with missing examples right, apart, and left."""
+    """Cuts between neighbouring values of the task; with missing examples right, on their own, and left."""
     own = np.flatnonzero(S[:-1, 0])
     missing = S[-1]
     below = np.cumsum(S[own], axis=0)
@@ -156,5 +156,5 @@ def means(sums: Integers, weights: Integers) -> NDArray[np.float64]:
 
 
 def majority(branches: Integers) -> int:
-    """Branch of a binary test for missing values if none was seen: the one with more rows, else right."""
+    """Return the branch for missing values if none was seen: the one with more rows; right if equal."""
     return 0 if branches[0, 0] > branches[1, 0] else 1

@@ -42,7 +42,7 @@ def grow_tree(
 
 
 def must_stop(task: Task, told: Info, depth: int) -> bool:
-    """stop_criterion, as far as it needs no test."""
+    """Return stop_criterion, as far as it needs no test."""
     limits = task.limits
     return (
         (limits.max_depth is not None and depth >= limits.max_depth)

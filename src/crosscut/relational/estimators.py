@@ -15,7 +15,7 @@ from crosscut.relational.queries.printing import legend
 from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.training_set import RelationalSet
 from crosscut.relational.validation import RelationalValidation
-from crosscut.training.fit import Fit, Validated, fit_of
+from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
 from crosscut.training.scores import accuracy, r_squared
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class RelationalTreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     """A relational tree that is grown together with those of its cross-validation."""
 
     regression: ClassVar[bool] = False
@@ -40,11 +40,6 @@ class RelationalTreeEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # unty
     cv: int | str | ArrayLike | None = 10
     step_limit: int = STEP_LIMIT
     sharing: Sharing = "parallel"
-
-    cv_scores_ = Validated("scores", "Score of each fold's tree on the examples it holds out.")
-    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
-    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
-    cv_predictions_ = Validated("predictions", "Prediction of every example by the tree that holds it out.")
 
     def fit(self, database: Database, y: None = None) -> Self:
         """Grow the tree of all examples and those of the folds, in one run.
@@ -160,7 +155,7 @@ class RelationalTreeClassifier(RelationalTreeEstimator):
     cv_scores_ : array of shape (n_folds,)
         Accuracy per fold.
     cv_score_, cv_standard_error_ : float
-        Their mean and its standard error.
+        Accuracy of all examples held out, and its standard error.
 
     Examples
     --------
@@ -177,7 +172,7 @@ class RelationalTreeClassifier(RelationalTreeEstimator):
     >>> print(model)
     machine(-A,-B)
     worn(A,-C) ?
-    +--yes: [sendback] 4.0 [[fix:2.0,ok:0.0,sendback:2.0]]
+    +--yes: [fix] 4.0 [[fix:2.0,ok:0.0,sendback:2.0]]
     +--no:  [ok] 2.0 [[fix:0.0,ok:2.0,sendback:0.0]]
     """
 

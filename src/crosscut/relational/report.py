@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import crosscut
 from crosscut.relational.language.terms import term_text
 from crosscut.relational.queries.printing import legend, query_text
-from crosscut.report.charts import fold_chart, level_chart
-from crosscut.report.html import page_template
+from crosscut.report.charts import level_chart
+from crosscut.report.page import first_lines, write_page
+from crosscut.report.summary import about, held_out
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,11 +30,9 @@ def summarize(fit: Fit) -> dict[str, Any]:
     >>> summary["target"], summary["tree"]["leaves"], summary["cv"]["folds"]
     ('bongard', 4, 5)
     """
-    tree, cv = fit.final, fit.validation
+    tree = fit.final
     summary: dict[str, Any] = {
-        "crosscut": crosscut.__version__,
-        "task": fit.kind,
-        "target": fit.target,
+        **about(fit),
         "classes": [term_text(name) for name in tree.classes],
         "examples": tree.n_examples,
         "tree": {
@@ -59,19 +56,10 @@ def summarize(fit: Fit) -> dict[str, Any]:
             if isinstance(value, bool | int | float | str)
         },
     }
-    if cv is not None:
-        summary["cv"] = {
-            "measure": "R²" if fit.classes is None else "accuracy",
-            "folds": len(cv.scores),
-            "score": cv.score,
-            "standard_error": cv.standard_error,
-            "score_by_fold": cv.scores.tolist(),
-            "examples_by_fold": cv.rows_by_fold.tolist(),
-            "leaves_by_fold": [each.n_leaves for each in fit.folds],
-            "first_tests": _first_tests(fit),
-        }
-        if fit.classes is not None:
-            summary["confusion"] = cv.confusion.tolist()
+    if fit.validation is not None:
+        summary |= held_out(fit)
+        summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
+        summary["cv"]["first_tests"] = _first_tests(fit)
     return summary
 
 
@@ -83,23 +71,13 @@ def _first_tests(fit: Fit) -> list[list[Any]]:
 
 def write_report(fit: Fit, path: str | PathLike[str]) -> None:
     """Write the report on a fit to an HTML file that needs no other file and no network."""
-    Path(path).write_text(report_html(summarize(fit)), encoding="utf-8")
-
-
-def report_html(summary: dict[str, Any]) -> str:
-    """Fill the page's template from plain data."""
-    lines = summary["text"].splitlines()
-    left = len(lines) - MAX_LINES
-    cv, levels = summary["cv"], summary["levels"]
-    charts = {
-        "levels": level_chart(
-            [level["f"] for level in levels], "Different tests per bundle", "f(i): different tests"
-        )
-    }
-    if cv is not None:
-        charts["folds"] = fold_chart(cv["score_by_fold"], cv["measure"], cv["score"])
-    return page_template("report.html", "crosscut.relational").render(
-        **summary,
-        tree_text="\n".join(lines[:MAX_LINES]) + (f"\n… {left} more lines" if left > 0 else ""),
-        charts=charts,
+    summary = summarize(fit)
+    f = [level["f"] for level in summary["levels"]]
+    write_page(
+        path,
+        "report.html",
+        summary,
+        package="crosscut.relational",
+        tree_text=first_lines(summary["text"], MAX_LINES),
+        level_chart=level_chart(f, "Different tests per bundle", "f(i): different tests"),
     )

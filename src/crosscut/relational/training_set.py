@@ -68,7 +68,7 @@ class RelationalSet:
         language = resolve(bias, database)
         folds = folds_of(cv, database)
         tasks = Tasks.final(len(folds)) if folds.max() < 0 else Tasks.from_folds(folds)
-        tasks.check(Target(database.target, len(database.classes), None))
+        tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
         return cls(Facts(database, language.root), language, tasks, folds)
 
     @property

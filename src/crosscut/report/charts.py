@@ -110,9 +110,9 @@ def _svg(title: str, parts: list[str]) -> str:
 
 
 def _scale(values: Sequence[float], low: float, high: float) -> Callable[[float], float]:
-    least, most = min(values), max(values)
-    span = (most - least) or 1.0
-    return lambda value: low + (value - least) / span * (high - low)
+    start, end = min(values), max(values)
+    span = (end - start) or 1.0
+    return lambda value: low + (value - start) / span * (high - low)
 
 
 def _points(places: Any) -> str:

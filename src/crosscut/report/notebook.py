@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING
 from crosscut.forest.labels import number
 from crosscut.forest.notebook import STYLE
 from crosscut.forest.text import export_text
+from crosscut.report.page import first_lines
 from crosscut.report.stability import stability
 from crosscut.report.summary import errors
 
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit
 
-MOST_LINES = 40
+MAX_LINES = 40
 
 
 def notebook_html(fit: Fit) -> str:
     """Return the tree, its cross-validated error and where the folds part, as a fragment of HTML."""
     tree = fit.final
-    lines = export_text(tree, fit.schema, fit.classes).splitlines()
-    text = "\n".join(lines[:MOST_LINES])
-    if len(lines) > MOST_LINES:
-        text += f"\n… {len(lines) - MOST_LINES} more lines"
+    text = first_lines(export_text(tree, fit.schema, fit.classes), MAX_LINES)
     said = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
     if fit.validation is not None:
         cv = errors(fit)

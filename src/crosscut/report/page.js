@@ -5,7 +5,7 @@
   const view = document.getElementById("forest-tree");
   const detail = document.getElementById("detail");
   const highlight = document.getElementById("highlight");
-  const MOST_OPEN = 1500; // lines "Expand all" may show
+  const MAX_OPEN = 1500; // lines "Expand all" may show
   const FIRST_OPEN = 40; // lines that are open at first: what fits a screen, and a sheet of paper
   let chosen = null; // the tree that is highlighted
 
@@ -198,7 +198,7 @@
   });
 
   // breadth first, so that what the limit leaves out is the deepest
-  function openWhile(wanted, most = MOST_OPEN) {
+  function openWhile(wanted, most = MAX_OPEN) {
     const todo = [...view.querySelectorAll(".row")];
     let shown = todo.length;
     while (todo.length && shown < most) {

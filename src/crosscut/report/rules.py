@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-import crosscut
-from crosscut.report.charts import fold_chart
-from crosscut.report.html import fitting_code, page_template
-from crosscut.report.summary import MOST_CLASSES, plain, settings
+from crosscut.report.page import write_page
+from crosscut.report.summary import about, held_out
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -21,34 +15,16 @@ if TYPE_CHECKING:
     from crosscut.rules.wording import Wording
     from crosscut.training.fit import Fit
 
-MOST_RULES = 500  # of the page
-MOST_SETS = 50
+MAX_RULES = 500  # of the page
+MAX_SETS = 50
 
 
 def write_rule_report(
     fit: Fit, wording: Wording, path: str | PathLike[str], *, target: str | None = None
 ) -> None:
-    """Write the report on rules fitted with cross-validation to an HTML file.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of rules, with cross-validation.
-    wording : Wording
-        Puts them into words.
-    path : path
-        The file to write; it needs no other file and no network.
-    target : str, optional
-        Name of what is predicted, if not the one that the fit has.
-    """
+    """Write the report on rules fitted with cross-validation to an HTML file; see `summarize_rules`."""
     summary = summarize_rules(fit, wording, target=target)
-    page = page_template("rules.html").render(
-        **summary,
-        most_rules=MOST_RULES,
-        most_sets=MOST_SETS,
-        chart=fold_chart(summary["cv"]["error_by_fold"], "error rate", summary["cv"]["error"]),
-    )
-    Path(path).write_text(page, encoding="utf-8")
+    write_page(path, "rules.html", summary, max_rules=MAX_RULES, max_sets=MAX_SETS)
 
 
 def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) -> dict[str, Any]:
@@ -72,47 +48,23 @@ def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) ->
     ['x2 <= 2.5', 'x2 <= 4.95 and x3 <= 1.65', 'otherwise']
     """
     cv, final = fit.validated("report()"), fit.final
-    classes = [plain(c) for c in wording.classes]
-    errors = 1 - cv.all_scores[1:]
     rules = _rules(fit, wording)
-    return {
-        "crosscut": crosscut.__version__,
-        "target": target or fit.target,
-        "classes": classes,
-        "code": _code(fit),
+    summary = {
+        **about(fit, target),
+        **held_out(fit),
         "prolog": wording.prolog(final),
         "tables": wording.legend(final),
         "ordered": final.ordered,
         "n_conditions": final.n_conditions,
         "rows": len(cv.y),
         "row": wording.row,
-        "cv": {
-            "folds": len(errors),
-            "error": float(np.nanmean(errors)),
-            "standard_error": float(np.nanstd(errors, ddof=1) / math.sqrt(len(errors))),
-            "error_by_fold": errors.tolist(),
-            "rows_by_fold": cv.rows_by_fold.tolist(),
-            "rules_by_fold": [len(each) for each in fit.folds],
-            "conditions_by_fold": [each.n_conditions for each in fit.folds],
-        },
         "sets": _different_sets(fit, wording),
         "rules": rules,
-        "words": _words(rules, len(errors)),
-        "confusion": cv.confusion.tolist() if len(classes) <= MOST_CLASSES else None,
-        "right": int(np.trace(cv.confusion)),
-        "held_out": int(cv.confusion.sum()),
+        "words": _words(rules, len(fit.folds)),
     }
-
-
-def _code(fit: Fit) -> str:
-    """Return the lines of Python that learn the same rules."""
-    given = settings(fit)
-    if "bias" not in given:
-        return fitting_code(fit.learner, given)
-    del given["bias"]  # an object, as the database is
-    if not isinstance(fit.settings["cv"], int | str | None):
-        given["cv"] = "list(folds)"
-    return fitting_code(fit.learner, given, first="bias", data="database")
+    summary["cv"]["rules_by_fold"] = [len(each) for each in fit.folds]
+    summary["cv"]["conditions_by_fold"] = [each.n_conditions for each in fit.folds]
+    return summary
 
 
 def _rules(fit: Fit, wording: Wording) -> list[dict[str, Any]]:

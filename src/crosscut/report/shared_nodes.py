@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from crosscut.forest.sharing import SharedNode
     from crosscut.training.fit import Fit
 
-MOST_NODES = 12_000  # more would make the page slow, and nobody reads them
+MAX_NODES = 12_000  # more would make the page slow, and nobody reads them
 
 
-def shared_nodes(fit: Fit, most: int = MOST_NODES) -> dict[str, Any]:
+def shared_nodes(fit: Fit, most: int = MAX_NODES) -> dict[str, Any]:
     """Return the forest of a fit as dicts and lists.
 
     Every node is ``[tasks, rows, predictions, shares, groups]``: the trees that reach it; for each of them

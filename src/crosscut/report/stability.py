@@ -34,7 +34,7 @@ def _words(fit: Fit, agreed: int) -> list[str]:
     n_folds, n_levels = sharing.n_trees - 1, len(sharing.f)
     everyone = f"All {n_folds} folds and the final tree"
     if n_levels == 0:
-        return ["No tree has a test: none of them found anything worth splitting on."]
+        return ["No tree has a test: none found a split worth making."]
     if agreed == n_levels:
         return [f"{everyone} agree on every test of the {_levels(n_levels)}."]
     sentences = [f"{everyone} agree on the first {_levels(agreed)}."] if agreed else []
@@ -74,12 +74,11 @@ def _describe(fit: Fit, node: SharedNode, n_trees: int) -> str:
         column = names[int(tree.feature[at[group[0]]])]
         parts[column] = parts.get(column, 0) + len(group)
     if len(node.groups) > len(parts):
-        parts = {f"{column} (not all at the same value)": count for column, count in parts.items()}
-    said = [f"{count} test {column}" for column, count in parts.items()]
+        parts = {f"{column} (at different values)": count for column, count in parts.items()}
+    said = [f"{count} test{'s' if count == 1 else ''} {column}" for column, count in parts.items()]
     stopped = len(node.tasks) - sum(parts.values())
     if stopped:
         said.append(f"{stopped} stop{'s' if stopped == 1 else ''}")
     place = "the root" if node.depth == 0 else f"level {node.depth + 1}"
-    return f"The trees part at {place}: of the {len(node.tasks)} there, {', '.join(said)}." + (
-        f" ({n_trees - len(node.tasks)} are elsewhere.)" if len(node.tasks) < n_trees else ""
-    )
+    those = f"the {n_trees} trees" if len(node.tasks) == n_trees else f"{len(node.tasks)} trees at one node"
+    return f"The trees first differ at {place}: of {those}, {', '.join(said)}."

@@ -14,13 +14,12 @@ from crosscut.forest.pruning import importances
 from crosscut.report.stability import stability
 from crosscut.training.fit import fit_of
 from crosscut.training.parameters import criterion_of
-from crosscut.training.scores import standard_error
 
 if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
-MOST_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
+MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
 def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
@@ -49,26 +48,36 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
     """
     fit = fit_of(model)
     tree = fit.final
-    summary: dict[str, Any] = {
+    summary = about(fit, target)
+    summary["data"] = _data(fit)
+    summary["tree"] = {"leaves": tree.n_leaves, "depth": tree.max_depth, "nodes": len(tree)}
+    if fit.validation is None:
+        return summary
+    summary |= held_out(fit)
+    summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
+    summary["pruning"] = _pruning(fit.pruning_table, fit.settings["prune"])
+    summary["stability"] = stability(fit)
+    summary["cost"] = _cost(fit)
+    return summary
+
+
+def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
+    """Return what the summary of every kind of fit begins with."""
+    return {
         "crosscut": crosscut.__version__,
         "kind": fit.kind,
         "target": target or fit.target,
         "classes": None if fit.classes is None else [plain(c) for c in fit.classes],
-        "data": _data(fit),
-        "settings": settings(fit),
-        "tree": {"leaves": tree.n_leaves, "depth": tree.max_depth, "nodes": len(tree)},
+        "settings": _settings(fit),
+        "code": _code(fit),
     }
-    if fit.validation is None:
-        return summary
-    summary["cv"] = errors(fit)
-    summary["pruning"] = _pruning(fit.pruning_table, fit.settings["prune"])
+
+
+def held_out(fit: Fit) -> dict[str, Any]:
+    """Return what the summary of every kind of fit says of held-out rows."""
     if fit.classes is None:
-        summary["residuals"] = _residuals(fit)
-    else:
-        summary["confusion"] = _confusion(fit)
-    summary["stability"] = stability(fit)
-    summary["cost"] = _cost(fit)
-    return summary
+        return {"cv": errors(fit), "residuals": _residuals(fit)}
+    return {"cv": errors(fit), "confusion": _confusion(fit)}
 
 
 def plain(value: Any) -> Any:
@@ -78,9 +87,23 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def settings(fit: Fit) -> dict[str, Any]:
+def _settings(fit: Fit) -> dict[str, Any]:
     """Return the parameters of a model, with splitters and functions as text."""
     return {name: plain(value) for name, value in sorted(fit.settings.items())}
+
+
+def _code(fit: Fit) -> str:
+    """Return the lines of Python that fit the same model; relational ones take a bias and a database."""
+    given = {name: value for name, value in _settings(fit).items() if value is not None}
+    given.pop("bias", None)  # an object, as the database is
+    relational = "bias" in fit.settings
+    if relational and not isinstance(fit.settings["cv"], int | str | None):
+        given["cv"] = "list(folds)"
+    arguments = ["bias"] if relational else []
+    arguments += [f"{key}={value if '(' in str(value) else repr(value)}" for key, value in given.items()]
+    lines = "".join(f"    {argument},\n" for argument in arguments)
+    name, data = fit.learner, "database" if relational else "X, y"
+    return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
 
 
 def _data(fit: Fit) -> dict[str, Any]:
@@ -108,23 +131,21 @@ def _data(fit: Fit) -> dict[str, Any]:
 
 
 def errors(fit: Fit) -> dict[str, Any]:
-    """Return the error of each fold and of all: a rate of wrong classes, or a root mean square."""
+    """Return the error of each fold and of all rows: a rate of wrong classes, or a root mean square."""
     cv = fit.validated("summarize()")
-    y = cv.y[cv.rows]
-    loss = (y - cv.decided) ** 2 if cv.classes is None else (cv.decided != y).astype(float)
-    parts = [loss[begin:end] for begin, end in pairwise(cv.row_start[1:])]
+    parts = [cv.losses[begin:end] for begin, end in pairwise(cv.row_start[1:])]
     by_fold = np.array([part.mean() if len(part) else np.nan for part in parts])
+    error, spread = cv.error
     if cv.classes is None:
-        by_fold = np.sqrt(by_fold)
-    known = by_fold[~np.isnan(by_fold)]
+        by_fold, error = np.sqrt(by_fold), math.sqrt(error)
+        spread = spread / (2 * error) if error else spread
     return {
         "folds": len(by_fold),
         "measure": "root mean squared error" if cv.classes is None else "error rate",
-        "error": float(known.mean()),
-        "standard_error": standard_error(known),
+        "error": error,
+        "standard_error": spread,
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
-        "leaves_by_fold": [tree.n_leaves for tree in fit.folds],
         "scoring": _measure(fit),
         "score": cv.score if math.isfinite(cv.score) else None,
         "score_standard_error": cv.standard_error if math.isfinite(cv.standard_error) else None,
@@ -133,7 +154,7 @@ def errors(fit: Fit) -> dict[str, Any]:
 
 def _measure(fit: Fit) -> str:
     """Name what ``cv_scores_`` measure."""
-    scoring = fit.settings["scoring"]
+    scoring = fit.settings.get("scoring")
     if scoring is None:
         return "R²" if fit.classes is None else "accuracy"
     return scoring if isinstance(scoring, str) else "score"
@@ -155,7 +176,7 @@ def _confusion(fit: Fit) -> dict[str, Any]:
     matrix = fit.validated("summarize()").confusion
     found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
-        "matrix": matrix.tolist() if len(matrix) <= MOST_CLASSES else None,
+        "matrix": matrix.tolist() if len(matrix) <= MAX_CLASSES else None,
         "recall": [float(v) for v in found],
         "right": int(np.trace(matrix)),
         "rows": int(matrix.sum()),
@@ -165,13 +186,13 @@ def _confusion(fit: Fit) -> dict[str, Any]:
 def _residuals(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("summarize()")
     residual = cv.y[cv.rows] - cv.decided
-    low, quarter, middle, three_quarters, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
+    low, lower, middle, upper, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
     return {
-        "least": float(low),
-        "quarter": float(quarter),
+        "minimum": float(low),
+        "lower_quartile": float(lower),
         "median": float(middle),
-        "three_quarters": float(three_quarters),
-        "most": float(high),
+        "upper_quartile": float(upper),
+        "maximum": float(high),
         "mean_absolute": float(np.abs(residual).mean()),
         "root_mean_square": float(np.sqrt(np.mean(residual**2))),
     }

@@ -1,4 +1,4 @@
-"""The experiments of the paper, run again on this machine."""
+"""The experiments of the paper, repeated on this machine."""
 
 from crosscut.reproduce.reproduction import reproduce
 

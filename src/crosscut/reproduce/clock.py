@@ -1,4 +1,4 @@
-"""Times of several jobs, taken in turns, so that what else the machine does hits all of them alike."""
+"""Times of several jobs that take turns, so that other work on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Times:
-    """Seconds of every repetition of a job: on the wall, and of all its threads together."""
+    """Seconds of every repetition of a job: wall-clock time, and processor time of all threads."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Times:
 
     @property
     def spread(self) -> float:
-        """Slowest over fastest repetition."""
+        """The slowest repetition over the fastest."""
         return max(self.wall) / min(self.wall)
 
     def as_dict(self) -> dict[str, float | int]:
@@ -41,20 +41,22 @@ class Times:
 
 
 def take_turns(
-    jobs: Mapping[str, Callable[[], object]], *, seconds: float, least: int, most: int
+    jobs: Mapping[str, Callable[[], object]], *, seconds: float, min_runs: int, max_runs: int
 ) -> dict[str, Times]:
-    """Repeat the jobs in turns: each ``least`` times, then until it has used its processor seconds."""
+    """Repeat the jobs in turns: each ``min_runs`` times, then until it has used its processor seconds."""
     times = {name: Times() for name in jobs}
     waiting = set(jobs)
     gc.collect()
-    gc.disable()  # as timeit does: one job's garbage is not another's time
+    gc.disable()  # as in timeit: one job does not pay for another's garbage
     try:
         while waiting:
             for name in jobs:
                 if name in waiting:
                     done = times[name]
                     done.add(jobs[name])
-                    if len(done.wall) >= most or (len(done.wall) >= least and sum(done.cpu) >= seconds):
+                    if len(done.wall) >= max_runs or (
+                        len(done.wall) >= min_runs and sum(done.cpu) >= seconds
+                    ):
                         waiting.discard(name)
     finally:
         gc.enable()

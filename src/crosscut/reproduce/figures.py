@@ -17,7 +17,7 @@ LABELS = {"serial": "serial", "paper": "the paper's algorithm", "crosscut": "cro
 
 
 def overhead_per_data_set(names: Sequence[str], overheads: Mapping[str, Sequence[float]]) -> str:
-    """Figure 4 of the paper: T_s and T_p relative to T_a; what is above the line is overhead."""
+    """Draw Figure 4 of the paper: T_s and T_p relative to T_a; the part above the line is overhead."""
     figure, axes = _figure(7.0, 3.2)
     width = 0.8 / len(overheads)
     for place, (name, values) in enumerate(overheads.items()):
@@ -32,7 +32,7 @@ def overhead_per_data_set(names: Sequence[str], overheads: Mapping[str, Sequence
 
 
 def overhead_by_folds(title: str, numbers: Sequence[int], overheads: Mapping[str, Sequence[float]]) -> str:
-    """Figure 5 of the paper: overhead as a function of the number of folds."""
+    """Draw Figure 5 of the paper: overhead as a function of the number of folds."""
     figure, axes = _figure(4.2, 3.0)
     for name, values in overheads.items():
         axes.plot(
@@ -55,7 +55,7 @@ def overhead_by_folds(title: str, numbers: Sequence[int], overheads: Mapping[str
 
 
 def time_per_level(found: relational.Levels) -> str:
-    """Figure 6 of the paper: time on each level, with f(i - 1)."""
+    """Draw Figure 6 of the paper: time on each level, with f(i - 1)."""
     figure, axes = _figure(5.0, 3.0)
     at = np.arange(1, len(found.f) + 1)
     for name, colour in COLOURS.items():
@@ -75,7 +75,7 @@ def time_per_level(found: relational.Levels) -> str:
 
 
 def speedup_by_folds(found: Sequence[propositional.Measurement]) -> str:
-    """Speed-up over growing the trees one by one, for the number of folds: one panel per concept."""
+    """Draw the speed-up over growing the trees one by one by number of folds, one panel per concept."""
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(each.concept.name for each in found))
@@ -112,7 +112,7 @@ def _svg(figure: Any) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
-    # without date and random ids the same figures give the same file
+    # without date and random ids, the same figures give the same file
     with mpl.rc_context({"svg.hashsalt": "crosscut", "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()

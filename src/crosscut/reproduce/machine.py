@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine that figures are measured on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crosscut import _core
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine's class, what else it was doing, and the versions that ran on it."""
+    """The kind of machine, its load, and the versions of the software."""
 
     date: str
     cores: int

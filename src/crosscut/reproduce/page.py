@@ -22,7 +22,7 @@ figure { margin: 1rem 0; display: inline-block; } svg { max-width: 100%; height:
 
 @dataclass
 class Page:
-    """What has been written so far.
+    """A page that grows as it is written.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Page:
         self._html.append(f"<h2>{_inline(text)}</h2>")
 
     def paragraph(self, text: str) -> None:
-        """Add a paragraph, in which **bold** and `code` are understood."""
+        """Add a paragraph, with **bold** and `code`."""
         self._markdown.append(f"{text}\n")
         self._html.append(f"<p>{_inline(text)}</p>")
 

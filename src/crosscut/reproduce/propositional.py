@@ -53,7 +53,7 @@ class Concept:
         return Target(y, int(y.max()) + 1)
 
     def tasks(self, n_folds: int) -> Tasks:
-        """Return the final tree and the folds; as many folds as rows leave one out each."""
+        """Return the tasks of the final tree and the folds; as many folds as rows is leave-one-out."""
         n_rows = self.table.n_rows
         if n_folds == n_rows:
             return Tasks.leave_one_out(n_rows, limits=self.limits)
@@ -83,7 +83,7 @@ class Measurement:
 
     concept: Concept
     n_folds: int
-    paper: Timing  # identical tests go on together
+    paper: Timing  # trees with identical tests stay together
     crosscut: Timing  # overlap bundles
     predicted: dict[str, float]  # speed-up by the paper's model: rows visited one by one over rows visited
     same_trees: bool
@@ -102,7 +102,8 @@ def measure(concept: Concept, n_folds: int, *, seconds: float = 0.5) -> Measurem
         "serial": lambda: [concept.grow(task) for task in single],
     }
     times = {
-        name: min(each.cpu) for name, each in take_turns(jobs, seconds=seconds, least=1, most=50).items()
+        name: min(each.cpu)
+        for name, each in take_turns(jobs, seconds=seconds, min_runs=1, max_runs=50).items()
     }
     serial_rows = sum(_rows(forest) for forest in apart)
     return Measurement(

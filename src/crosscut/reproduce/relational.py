@@ -1,12 +1,12 @@
-"""The paper's own experiments: first-order trees on its five data sets or their likeness.
+"""The paper's own experiments: first-order trees on its five data sets, or data like them.
 
 Three procedures grow the same trees:
 
-- ``serial``: one tree after the other, every test evaluated anew at every node, as in the paper;
-- ``paper``: all trees at once; those that chose the same test go on together, as in the paper;
-- ``crosscut``: all trees at once; what is known of a query on an example is kept for all nodes and trees.
+- ``serial``: one tree after the other, with every test evaluated again at every node, as in the paper;
+- ``paper``: all trees together; those with the same test stay together, as in the paper;
+- ``crosscut``: all trees together; the truth of a query for an example is cached for all nodes and trees.
 
-``apart`` is the fourth for a fair denominator: one tree after the other, each with a cache of its own.
+``apart`` is a fourth, for a fair comparison: one tree after the other, each with its own cache.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ class Problem:
         return database, bias, Facts(database, resolve(bias, database).root)
 
     def grower(self, n_folds: int | None, max_depth: int | None = None) -> Grower:
-        """Prepare growing; None folds for the final tree alone."""
+        """Prepare growing; ``folds=None`` for the final tree alone."""
         database, bias, facts = self.loaded
         if max_depth is not None:
             bias = bias.with_settings(max_depth=max_depth)
         folds = np.full(database.n_examples, -1)
         if n_folds is not None:
             codes = np.asarray(database.target)
-            fits = n_folds <= np.bincount(codes).min()  # else stratified folds would be fewer
+            fits = n_folds <= np.bincount(codes).min()  # otherwise there would be fewer stratified folds
             folds = folds_of(n_folds, database.n_examples, codes if fits else None)
         return Grower(facts, resolve(bias, database), folds)
 
 
 def problems() -> list[Problem]:
-    """Return the data sets of Table 1, made by seed where the originals cannot be had."""
+    """Return the data sets of Table 1, generated where the originals are not available."""
     return [
         Problem("SB (1453 pictures)", partial(datasets.bongard, "simple"), "SB"),
         Problem("CB (1521 pictures)", partial(datasets.bongard, "complex"), "CB"),
@@ -93,10 +93,10 @@ def problems_in(folder: Path) -> Iterator[Problem]:
 
 def _read_ace(settings: Path) -> tuple[Database, Bias]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # settings that steer ACE's own machinery
+        warnings.simplefilter("ignore")  # settings of ACE's own algorithms
         database = Database.from_ace(settings.with_suffix(""))
         if not database.classes:
-            raise ValueError("the target is numbers; Table 1 is about classes")
+            raise ValueError("the target is numeric, but Table 1 is about classification")
         return database, Bias.from_ace(settings)
 
 
@@ -107,8 +107,8 @@ class Measurement:
     problem: Problem
     n_examples: int
     n_tests: int  # candidates at the root
-    paper: Timing  # identical tests go on together; T_a and T_s of the paper's serial procedure
-    crosscut: Timing  # T_a and T_s with caches of their own
+    paper: Timing  # trees with identical tests stay together; T_a and T_s of the paper's serial procedure
+    crosscut: Timing  # T_a and T_s with their own caches
     S: float  # the paper's serial procedure over crosscut
     evaluations: dict[str, int]  # (query, example) pairs searched by each procedure
     f: list[float]  # f(1), f(2), ...: how often the next level's work is done
@@ -127,7 +127,8 @@ def measure(problem: Problem, n_folds: int = 10, *, seconds: float = 1.0) -> Mea
     jobs["one, serial"] = partial(alone.grow, "uncached")
     jobs["one, crosscut"] = partial(alone.grow, "parallel")
     times = {
-        name: min(each.cpu) for name, each in take_turns(jobs, seconds=seconds, least=2, most=200).items()
+        name: min(each.cpu)
+        for name, each in take_turns(jobs, seconds=seconds, min_runs=2, max_runs=200).items()
     }
     texts = {name: [str(tree) for tree in forest.trees] for name, forest in forests.items()}
     return Measurement(
@@ -170,7 +171,7 @@ def levels(problem: Problem, n_folds: int = 10, *, deepest: int = 12, seconds: f
             name: partial(folds.grow, SHARING[name]) for name in spent if name != "one"
         }
         jobs["one"] = partial(alone.grow, "uncached")
-        for name, each in take_turns(jobs, seconds=seconds, least=1, most=20).items():
+        for name, each in take_turns(jobs, seconds=seconds, min_runs=1, max_runs=20).items():
             spent[name].append(min(each.cpu))
         work = repeated_work(folds.grow("paper"))
     measured = spent["serial"][-1] / spent["paper"][-1]
@@ -192,7 +193,7 @@ def overhead_by_folds(
         }
         jobs["one, serial"] = partial(alone.grow, "uncached")
         jobs["one, crosscut"] = partial(alone.grow, "parallel")
-        times = take_turns(jobs, seconds=seconds, least=1, most=20)
+        times = take_turns(jobs, seconds=seconds, min_runs=1, max_runs=20)
         for name, found in overhead.items():
             one = "one, crosscut" if name == "crosscut" else "one, serial"
             found.append(min(times[name].cpu) / min(times[one].cpu) - 1)

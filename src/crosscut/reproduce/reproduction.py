@@ -47,7 +47,7 @@ def reproduce(
     quick : bool
         Fewer repetitions, folds and rows: a minute instead of several.
     data : path, optional
-        A folder with ACE applications (``app.kb``, ``app.s``) to be measured as well.
+        A folder with ACE applications (``app.kb``, ``app.s``), to be measured, too.
     say : callable
         Called with the name of each experiment when it begins.
 
@@ -58,7 +58,7 @@ def reproduce(
     """
     effort = QUICK if quick else FULL
     machine = Machine.here()
-    page = Page("Efficient cross-validation: the paper's experiments, run again")
+    page = Page("Efficient cross-validation: the paper's experiments repeated")
     page.paragraph(f"Measured on {machine}. Processor time, one thread, fastest of several repetitions.")
     record: dict[str, Any] = {"machine": machine.as_dict(), "quick": quick}
     record["table 1"] = _table_1(page, effort, data, say)
@@ -72,17 +72,17 @@ def reproduce(
 
 
 def _table_1(page: Page, effort: Effort, data: Path | None, say: Callable[[str], object]) -> list[Any]:
-    page.heading("Table 1: what ten-fold cross-validation costs")
+    page.heading("Table 1: the cost of ten-fold cross-validation")
     page.paragraph(
-        "T_a: one tree. T_s: it and ten folds one after the other. T_p: all at once. S = T_s ÷ T_p; O_s"
-        " and O_p are the overheads over T_a. **paper, 2001** are the figures it printed, on its machine"
-        " and data; **the paper's algorithm** is the same procedure here (trees go on together after"
-        " identical tests; T_a and T_s evaluate every test anew at every node, as the paper's system did);"
-        " **crosscut** keeps what is known of a query on an example for all nodes and trees, and is"
-        " compared with its own trees grown one by one, each with a cache of its own. Its last figure, S*,"
-        " divides the paper's serial procedure by crosscut. Seconds; coding and indexing the facts, once"
-        " for all, is not counted. SB, CB and Mach are the paper's concepts and sizes; Muta and ASM are"
-        " made in the likeness of data that cannot be distributed."
+        "Seconds. T_a: the final tree. T_s: the final tree and ten folds, one by one. T_p: all together."
+        " S = T_s ÷ T_p. O_s and O_p are the overheads over T_a. **paper, 2001** gives the paper's figures,"
+        " from its own machine and data. **the paper's algorithm** is the same procedure on this machine:"
+        " trees with identical tests stay together, and T_a and T_s evaluate every test again at every"
+        " node. **crosscut** caches the truth of every query on every example for all nodes and trees; it"
+        " is compared with its own trees grown one by one, each with its own cache. S* divides the time of"
+        " the paper's serial procedure by that of crosscut. Encoding and indexing the facts is done once"
+        " and not counted. SB, CB and Mach have the paper's concepts and sizes; Muta and ASM are generated"
+        " to resemble data that cannot be distributed."
     )
     rows, counts, records, unread = [], [], [], []
     names: list[str] = []
@@ -134,7 +134,7 @@ def _table_1(page: Page, effort: Effort, data: Path | None, say: Callable[[str],
         page.paragraph(f"Left out: {line}")
     page.figure("overhead", figures.overhead_per_data_set(names, overheads), "Overhead per data set")
     page.paragraph(
-        "How many (query, example) pairs were evaluated, and whether all procedures gave the same trees:"
+        "The number of (query, example) pairs evaluated, and whether all procedures gave the same trees:"
     )
     page.table(
         [
@@ -179,10 +179,10 @@ def _folds(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any
 def _levels(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any]:
     page.heading("Time per level, and the paper's cost model")
     page.paragraph(
-        "A level's time is that of growing down to it less that of growing down to the one above. f(i -"
-        " 1) is how often the paper's algorithm does the work of level i: once while all trees agree, 11"
-        " times when each goes alone. The model predicts the speed-up of the paper's algorithm from the"
-        " levels of one tree: n (t_r(1) + t_r(2) + …) ÷ (t_r(1) + f(1) t_r(2) + …)."
+        "The time of a level is the time for growing down to it minus the time for growing down to the level"
+        " above. f(i - 1) is how often the paper's algorithm does the work of level i: once while all trees"
+        " agree, 11 times when each goes its own way. The model predicts the speed-up of the paper's"
+        " algorithm from the levels of one tree: n (t_r(1) + t_r(2) + …) ÷ (t_r(1) + f(1) t_r(2) + …)."
     )
     records, rows = [], []
     for problem in relational.problems():
@@ -208,10 +208,10 @@ def _levels(page: Page, effort: Effort, say: Callable[[str], object]) -> list[An
 def _propositional(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any]:
     page.heading("The same experiment on tables")
     page.paragraph(
-        f"{effort.n_rows:,} rows, growing only (encoding is the same for all). The paper's algorithm parts"
-        " trees for ever when their thresholds differ; overlap bundles do not. Predicted is the paper's"
-        " model with counted rows: rows visited one by one ÷ rows visited at once. Leave-one-out (n = N)"
-        f" is on a table of {effort.left_out} rows."
+        f"{effort.n_rows:,} rows, growing only (encoding is the same for all). In the paper's algorithm,"
+        " trees whose thresholds differ share nothing from there on; in overlap bundles they do. Predicted"
+        " is the paper's model with counted rows: rows visited one by one ÷ rows visited together."
+        f" Leave-one-out (n = N) is on a table of {effort.left_out} rows."
     )
     found = [
         propositional.measure(concept, n, seconds=effort.seconds / 4)

@@ -1,4 +1,4 @@
-"""A row of the paper's Table 1: what a cross-validation costs."""
+"""A row of the paper's Table 1: the cost of a cross-validation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds for the tree alone, for it and the folds one by one, and for all at once.
+    """Seconds for the final tree alone, for all trees one by one, and for all trees together.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rule sets that are cross-validated while they are learnt."""
+"""Rule sets, learnt together with those of their cross-validation."""
 
 from crosscut.rules.estimators import RuleClassifier
 from crosscut.rules.rule_set import Rule, RuleSet

@@ -1,4 +1,4 @@
-"""Sequential covering with a beam (Clark & Niblett 1989; Clark & Boswell 1991)."""
+"""Sequential covering with beam search (Clark & Niblett 1989; Clark & Boswell 1991)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Found = list[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How rules are judged: the constants of the measure for a set of rows.
+    """How rules are rated: the constants of the measure for a set of rows.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Quality:
     m: float = 2.0
 
     def request(self, examples: Searcher, rows: int, target: int, prior: tuple[float, ...]) -> Request:
-        """Ask for a rule among some rows; ``prior`` are the shares of the classes in training."""
+        """Request a rule for some rows; ``prior`` gives the shares of the classes in training."""
         if self.measure == "laplace":
             return Request(rows, target, (1.0,) * examples.n_classes, float(examples.n_classes))
         if self.measure == "m_estimate":
@@ -47,7 +47,7 @@ def shares(totals: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def ordered(examples: Searcher, train: int, quality: Quality) -> Generator[Request, tuple[Any, ...], Found]:
-    """Learn a decision list: each rule is for the rows that no earlier one covers."""
+    """Learn a decision list: each rule is for the rows that no earlier rule covers."""
     prior = shares(examples.class_totals(train))
     found: Found = []
     remaining = train
@@ -63,7 +63,7 @@ def ordered(examples: Searcher, train: int, quality: Quality) -> Generator[Reque
 def unordered(
     examples: Searcher, train: int, quality: Quality, target: int
 ) -> Generator[Request, tuple[Any, ...], Found]:
-    """Learn rules of one class: each is for rows of the class that no earlier one covers."""
+    """Learn rules for one class: each is for rows of the class that no earlier rule covers."""
     prior = shares(examples.class_totals(train))
     found: Found = []
     remaining = train

@@ -1,10 +1,13 @@
-"""What a rule asks of one column."""
+"""A condition on one column."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+
+from crosscut.data.days import cut_text, separates_days
+from crosscut.forest.thresholds import threshold_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +18,8 @@ Operator = Literal["<=", ">", "=", "!="]
 OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
 
 
-class Condition(NamedTuple):  # hashed often, which tuples do quickly
-    """A column at most, above, equal or not equal to a constant; a missing value meets no condition.
+class Condition(NamedTuple):  # hashed often, and tuples hash fast
+    """A column at most, above, equal or not equal to a constant; missing values satisfy no condition.
 
     Attributes
     ----------
@@ -25,7 +28,7 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
     operator : {"<=", ">", "=", "!="}
         Equality and its opposite are for nominal columns.
     value : float
-        A threshold, or the code of a category. At most infinity: any value that is present.
+        A threshold, or the code of a category. ``<=`` infinity: any value that is not missing.
 
     Examples
     --------
@@ -42,7 +45,7 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
     value: float
 
     def holds(self, x: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Return whether it holds for each row of a matrix as ``Schema.matrix`` makes it."""
+        """Return whether it holds for each row of a matrix from ``Schema.matrix``."""
         column = x[:, self.feature].astype(np.float64)
         if self.operator == "=":
             return np.asarray(column == self.value)
@@ -50,7 +53,7 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
             return np.asarray((column != self.value) & ~np.isnan(column))
         return np.asarray(column <= self.value if self.operator == "<=" else column > self.value)
 
-    def text(self, schema: Schema, digits: int = 6) -> str:
+    def text(self, schema: Schema) -> str:
         """Return the condition as a formula."""
         name = schema.names[self.feature]
         if self.operator in {"=", "!="}:
@@ -59,4 +62,6 @@ class Condition(NamedTuple):  # hashed often, which tuples do quickly
             return f"{name} is present"
         if schema.kinds[self.feature] == "boolean":
             return f"{name} = {'true' if self.operator == '>' else 'false'}"
-        return f"{name} {self.operator} {self.value:.{digits}g}"
+        if schema.kinds[self.feature] == "date":
+            return f"{name} {self.operator} {cut_text(self.value, whole=separates_days(self.value))}"
+        return f"{name} {self.operator} {threshold_text(self.value)}"

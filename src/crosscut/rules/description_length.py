@@ -1,4 +1,4 @@
-"""Bits it takes to write rules and their exceptions down (Quinlan 1995; Cohen 1995)."""
+"""The description length of rules and their exceptions, in bits (Quinlan 1995; Cohen 1995)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REDUNDANCY = 0.5  # conditions of a rule set are not independent: half of their 
 
 
 def subset_bits(n: float, k: float, share: float) -> float:
-    """Return the bits that tell which ``k`` of ``n`` things are meant, where a share is expected.
+    """Return the bits needed to say which ``k`` of ``n`` things are meant, given an expected share.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def subset_bits(n: float, k: float, share: float) -> float:
 
 @lru_cache(maxsize=2**16)
 def rule_bits(n_conditions: int, n_possible: int) -> float:
-    """Return the bits of a rule: how many conditions it has, and which of the possible ones."""
+    """Return the bits of a rule: the number of its conditions, and which of the possible ones they are."""
     if n_conditions == 0 or n_possible == 0:
         return 0.0
     length = log2(n_conditions)

@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.forest.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
-    """Rules that are cross-validated while they are learnt.
+    """Rule set classifier, cross-validated as part of ``fit``.
 
-    ``fit`` learns the final rule set together with those of the folds: what several of them look at is
-    looked at once. Every rule set is the one that learning it alone would give.
+    ``fit`` learns the final rule set together with those of the folds, in shared passes over the rows. Every
+    rule set is the one you would get by learning it alone.
 
     Parameters
     ----------
@@ -42,20 +43,21 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         "cn2" covers the rows rule by rule, each found by a beam search. "ripper" grows a rule for a class,
         prunes it on other rows, stops by description length, and then optimises the rules.
     ordered : bool
-        CN2: a decision list, whose first rule that holds decides. If false, each class gets its own rules
-        and those that hold vote. RIPPER's are always ordered.
+        CN2: a decision list, in which the first rule that holds decides. If false, each class gets its own
+        rules, and all rules that hold vote. RIPPER's rules are always ordered.
     measure : {"laplace", "m_estimate", "wracc", "entropy"}
-        CN2: what makes a rule good. "wracc" is weighted relative accuracy; "entropy" needs ``ordered``.
+        CN2: the quality of a rule. "wracc" is weighted relative accuracy; "entropy" needs ``ordered``.
     m : float
         Weight of the prior in the m-estimate.
     beam_width : int
-        CN2: rules that are kept at each length. Each is extended by the best cut of every column and side.
+        CN2: number of rules kept at each length. Each is extended by the best cut of every column on each
+        side.
     max_length : int, optional
-        Most conditions of a rule.
+        Maximum number of conditions per rule.
     min_coverage : float
-        Least number (weight) of rows that a rule covers.
+        Minimum number (weight) of rows per rule.
     significance : float, optional
-        CN2: level of the likelihood ratio test that a rule has to pass, for example 0.05.
+        CN2: level of the likelihood ratio test that a rule must pass, for example 0.05.
     optimization_passes : int
         RIPPER: how often all rules are optimised.
     class_weight : dict or "balanced", optional
@@ -80,7 +82,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     cv_predictions_, cv_probabilities_ : arrays
         What the rule set that has not seen a row says of it.
     cv_scores_, cv_score_, cv_standard_error_
-        Score of each fold, their mean and its standard error.
+        Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     rule_precision_ : list of (weight, precision)
         Of each final rule, the default last: the weight of the rows it decides, and the share of these that
         the rule sets of the folds put in the right class although they had not seen them.
@@ -106,14 +108,14 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         Parameters
         ----------
         X : array or frame (rows, columns)
-            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal attributes; NaN is
-            missing, and meets no condition.
+            NumPy, pandas, polars or Arrow. Text and categorical columns are nominal; NaN is missing and
+            satisfies no condition.
         y : array (rows,)
             Class labels.
         sample_weight : array (rows,), optional
             Weights of the rows.
         groups : array (rows,), optional
-            Given to the splitter ``cv``.
+            Groups for the splitter ``cv``.
         """
         check_parameters(self)
         data = TrainingSet.read(self, X, y, sample_weight)
@@ -133,7 +135,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class probabilities of each row of X: class shares of the rules that hold.
+        """Return the class probabilities of each row of X: the class shares of the rules that hold.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         """
         fit = fit_of(self)
         x, rules = fit.schema.matrix(read_table(self, X, reset=False)), fit.final
-        step = max(1, 2**22 // (len(rules) + 1))  # rows at a time, for the memory of what they meet
+        step = max(1, 2**22 // (len(rules) + 1))  # rows at a time, to limit memory
         parts = [rules.values(_held(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
 
@@ -159,34 +161,40 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
 
     @property
     def wording_(self) -> TableWording:
-        """How the rules are put into words."""
+        """The wording of the rules."""
         return TableWording(fit_of(self).schema, self.classes_)
 
     def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
-        """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
+        """Write an HTML page about the rules: coverage, out-of-fold precision, errors by fold, agreement.
 
         Parameters
         ----------
         path : path
             The file to write; it needs no other file and no network.
         target : str, optional
-            Name of what is predicted; by default the name that ``y`` had.
+            Name of the target; by default the name of ``y``.
         """
         from crosscut.report.rules import write_rule_report
 
         write_rule_report(fit_of(self), self.wording_, path, target=target)
 
-    def to_sql(self) -> str:
-        """Return the final rules as an SQL ``CASE`` expression over the columns."""
+    def to_sql(self, dialect: SqlDialect = "duckdb") -> str:
+        """Return the final rules as an SQL ``CASE`` expression over the columns.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite", "postgresql"}
+            The database it is for. SQLite keeps dates as text, which has to be ISO's.
+        """
         fit = fit_of(self)
-        return sql_case(fit.final, fit.schema, self.classes_.tolist())
+        return sql_case(fit.final, fit.schema, self.classes_.tolist(), dialect)
 
     def __sklearn_tags__(self) -> Any:
         return table_tags(super().__sklearn_tags__())
 
 
 def _held(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:
-    """Return which rows of a matrix meet each rule."""
+    """Return which rows of a matrix satisfy each rule."""
     held = np.ones((len(rules), len(x)), bool)
     for number, rule in enumerate(rules.rules):
         for condition in rule.conditions:

@@ -1,4 +1,4 @@
-"""The training rows as bit sets: which meet a condition, which have a class. Shared by all tasks."""
+"""Bit sets of training rows, by condition and by class, shared by all tasks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rows:
     n_classes : int
         Number of classes.
     weights : float64 array (rows,), optional
-        Weights on a grid, so that sums of them are exact.
+        Weights on a grid, so that their sums are exact.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Rows:
         return np.unpackbits(octets, count=self.n_rows, bitorder="little").astype(bool)
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each of some rows is in each of several sets, as a matrix with a line per set."""
+        """Return whether each of some rows is in each of several sets, as a matrix with a row per set."""
         octets = self.words(sets).view(np.uint8)
         return (octets[:, rows >> 3] >> (rows & 7) & 1).astype(bool)
 
     def words(self, sets: Sequence[int]) -> NDArray[np.uint64]:
-        """Return sets of rows as a matrix of words, one line per set."""
+        """Return sets of rows as a matrix of words, one row per set."""
         joined = b"".join(rows.to_bytes(self.n_words * 8, "little") for rows in sets)
         return np.frombuffer(joined, np.uint64).reshape(len(sets), self.n_words)
 
@@ -108,7 +108,7 @@ class Examples(Rows):
         )
 
     def truth(self, conditions: Sequence[Any]) -> int:
-        """Return the rows that meet all conditions."""
+        """Return the rows that satisfy all conditions."""
         conditions = tuple(conditions)
         rows = self._truth.get(conditions)
         if rows is None:
@@ -119,11 +119,11 @@ class Examples(Rows):
         return rows
 
     def n_conditions(self, rows: int) -> int:
-        """Return how many conditions could be written about some rows."""
+        """Return the number of possible conditions on some rows."""
         return self._core.n_conditions(self.words([rows])[0])
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Condition, ...]]:
-        """Search all requested rules in common passes over the rows."""
+        """Search for all requested rules in shared passes over the rows."""
         found = self._core.search(
             self.words([request.rows for request in requests]),
             np.array([request.target for request in requests], np.int32),
@@ -133,7 +133,7 @@ class Examples(Rows):
             settings.greedy,
             settings.width,
             settings.max_length or 0,
-            settings.least_weight,
+            settings.min_weight,
             settings.significance,
             settings.unequal,
         )
@@ -141,5 +141,5 @@ class Examples(Rows):
 
     @property
     def work(self) -> dict[str, int]:
-        """What searching has cost: states refined, passes for them, rows visited together and if alone."""
+        """The work of the search: states refined, passes, rows visited, and visits if each searched alone."""
         return dict(zip(("states", "passes", "visits", "visits_alone"), self._core.work, strict=True))

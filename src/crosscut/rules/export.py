@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.databases import quoted
+from crosscut.data.days import separates_days
+from crosscut.forest.sql import check_dialect, comparison, literal
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crosscut.data.schema import Schema
+    from crosscut.forest.sql import SqlDialect
     from crosscut.rules.condition import Condition
     from crosscut.rules.rule_set import Rule, RuleSet
 
 
 def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:
-    """Write a rule with the weight it covers, its precision, and that of held-out rows.
+    """Return a rule as text, with its coverage and its precision in training and out of fold.
 
-    ``held_out`` is the weight of held-out rows that the rule decides, and the share of its class in it.
+    ``held_out`` is the weight of the held-out rows that the rule decides, and the precision on them.
 
     Examples
     --------
@@ -31,58 +36,48 @@ def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = 
     return text + "]"
 
 
-def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any]) -> str:
+def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any], dialect: SqlDialect = "duckdb") -> str:
     """Write a rule set as an SQL expression over the columns.
 
-    A decision list is one ``CASE``; rules that vote add the weights of their classes up, and the class with
+    A decision list is one ``CASE``; rules that vote add up the weights of their classes, and the class with
     the largest sum wins.
     """
+    check_dialect(dialect)
     if rules.ordered:
         lines = [
-            f"  WHEN {_sql_conditions(rule, schema)} THEN {_literal(classes[rule.code])}"
+            f"  WHEN {_sql_conditions(rule, schema, dialect)} THEN {literal(classes[rule.code])}"
             for rule in rules.rules
         ]
-        default = _literal(classes[rules.default.code])
+        default = literal(classes[rules.default.code])
         return "\n".join(["CASE", *lines, f"  ELSE {default}", "END"]) if lines else default
     sums = []
     for code in range(len(classes)):
         votes = [
-            f"CASE WHEN {_sql_conditions(rule, schema)} THEN {rule.totals[code]:.17g} ELSE 0 END"
+            f"CASE WHEN {_sql_conditions(rule, schema, dialect)} THEN {literal(rule.totals[code])} ELSE 0 END"
             for rule in rules.rules
             if rule.totals[code]
         ]
         sums.append("(" + " + ".join(votes or ["0"]) + ")")
     best = [
         f"  WHEN {' AND '.join(f'{own} >= {other}' for other in sums if other is not own)} "
-        f"AND {own} > 0 THEN {_literal(label)}"
+        f"AND {own} > 0 THEN {literal(label)}"
         for own, label in zip(sums, classes, strict=True)
         if len(sums) > 1
     ]
-    default = _literal(classes[rules.default.code])
+    default = literal(classes[rules.default.code])
     return "\n".join(["CASE", *best, f"  ELSE {default}", "END"]) if best else default
 
 
-def _sql_conditions(rule: Rule, schema: Schema) -> str:
-    return " AND ".join(_sql_condition(condition, schema) for condition in rule.conditions) or "TRUE"
+def _sql_conditions(rule: Rule, schema: Schema, dialect: SqlDialect) -> str:
+    return " AND ".join(_sql_condition(condition, schema, dialect) for condition in rule.conditions) or "TRUE"
 
 
-def _sql_condition(condition: Condition, schema: Schema) -> str:
-    name = '"' + schema.names[condition.feature].replace('"', '""') + '"'
+def _sql_condition(condition: Condition, schema: Schema, dialect: SqlDialect) -> str:
+    name, kind = schema.names[condition.feature], schema.kinds[condition.feature]
     if condition.operator in {"=", "!="}:
         sign = "=" if condition.operator == "=" else "<>"
-        return f"{name} {sign} {_literal(schema.categories[condition.feature][int(condition.value)])}"
+        return f"{quoted(name)} {sign} {literal(schema.categories[condition.feature][int(condition.value)])}"
     if np.isinf(condition.value):
-        return f"{name} IS NOT NULL"
-    if schema.kinds[condition.feature] == "boolean":
-        name = f"CAST({name} AS INTEGER)"
-    else:  # rules are learnt from single precision, in which neighbouring numbers may be the same
-        name = f"CAST({name} AS REAL)"
-    return f"{name} {condition.operator} {condition.value:.17g}"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, (int, float, np.number)):
-        return repr(value.item() if isinstance(value, np.generic) else value)
-    return "'" + str(value).replace("'", "''") + "'"
+        return f"{quoted(name)} IS NOT NULL"
+    compared = "numeric" if kind != "date" else "date" if separates_days(condition.value) else "moment"
+    return comparison(name, condition.operator, condition.value, compared, dialect, boolean=kind == "boolean")

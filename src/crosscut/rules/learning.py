@@ -1,4 +1,4 @@
-"""The rule sets of all tasks: learnt side by side, or one task after the other for comparison."""
+"""The rule sets of all tasks, learnt together or, for comparison, one task after the other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAPLACE = Quality("laplace")
 
 
 def check_parameters(model: Any) -> None:
-    """Refuse parameters of a rule estimator that mean nothing."""
+    """Check the parameters of a rule estimator."""
     for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
         if getattr(model, name) not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")
@@ -36,10 +36,10 @@ def check_parameters(model: Any) -> None:
             "measure='entropy' does not say which class a rule is for, so ordered must be True; "
             "use 'laplace', 'm_estimate' or 'wracc' for unordered rules"
         )
-    for name, least in (("beam_width", 1), ("optimization_passes", 0), ("max_length", 1)):
+    for name, minimum in (("beam_width", 1), ("optimization_passes", 0), ("max_length", 1)):
         value = getattr(model, name)
-        if not is_integer(value, least) and not (name == "max_length" and value is None):
-            raise ValueError(f"{name} must be an integer from {least}, but {value!r} was given")
+        if not is_integer(value, minimum) and not (name == "max_length" and value is None):
+            raise ValueError(f"{name} must be an integer from {minimum}, but {value!r} was given")
     for name in ("m", "min_coverage"):
         value = getattr(model, name)
         if not isinstance(value, (int, float, np.number)) or not value > 0:
@@ -57,23 +57,23 @@ class Learning:
     Attributes
     ----------
     strategy : {"cn2", "ripper"}
-        Covering with a beam, or growing and pruning by description length.
+        Covering with beam search, or growing and pruning by description length.
     ordered : bool
-        CN2: make a decision list; else rules for each class that vote.
+        CN2: make a decision list; otherwise, rules for each class that vote.
     quality : Quality
-        CN2: what makes a rule good.
+        CN2: the quality of a rule.
     width : int
         CN2: rules kept at each length.
     max_length : int or None
-        Most conditions of a rule.
-    least_weight : float
-        Least weight of the rows a rule covers.
+        Maximum number of conditions per rule.
+    min_weight : float
+        Minimum weight of the rows a rule covers.
     significance : float
-        CN2: least likelihood ratio statistic of a rule.
+        CN2: minimum likelihood ratio statistic of a rule.
     passes : int
         RIPPER: passes of optimisation.
     seed : int
-        RIPPER: chooses the rows that prune.
+        RIPPER: chooses the rows for pruning.
     """
 
     strategy: Strategy = "cn2"
@@ -81,19 +81,19 @@ class Learning:
     quality: Quality = LAPLACE
     width: int = 5
     max_length: int | None = None
-    least_weight: float = 1.0
+    min_weight: float = 1.0
     significance: float = 0.0
     passes: int = 2
     seed: int = 0
 
     @classmethod
     def of(cls, model: Any, n_classes: int, *, seed: int) -> Self:
-        """Return what the parameters of a rule estimator say; see `check_parameters`."""
-        least = 0.0
+        """Return the settings from the parameters of a rule estimator; see `check_parameters`."""
+        statistic = 0.0
         if model.significance is not None:
             from scipy.stats import chi2
 
-            least = float(chi2.isf(model.significance, max(1, n_classes - 1) if model.ordered else 1))
+            statistic = float(chi2.isf(model.significance, max(1, n_classes - 1) if model.ordered else 1))
         return cls(
             model.strategy,
             bool(model.ordered),
@@ -101,18 +101,18 @@ class Learning:
             int(model.beam_width),
             None if model.max_length is None else int(model.max_length),
             float(model.min_coverage),
-            least,
+            statistic,
             int(model.optimization_passes),
             seed,
         )
 
     @property
     def settings(self) -> Settings:
-        """How single rules are searched."""
+        """How to search for a single rule."""
         if self.strategy == "ripper":
-            return Settings("foil", True, 1, self.max_length, self.least_weight)
+            return Settings("foil", True, 1, self.max_length, self.min_weight)
         kind = KINDS[self.quality.measure]
-        return Settings(kind, False, self.width, self.max_length, self.least_weight, self.significance, True)
+        return Settings(kind, False, self.width, self.max_length, self.min_weight, self.significance, True)
 
     def rule_sets(
         self, examples: Searcher, tasks: Sequence[int], n_rows: int, *, serial: bool = False
@@ -128,7 +128,7 @@ class Learning:
         n_rows : int
             Number of rows.
         serial : bool
-            Learn one task after the other: the same rules, at the full price.
+            Learn one task after the other: the same rules, at full cost.
         """
         lists = [[task] for task in tasks] if serial else [list(tasks)]
         return tuple(rules for some in lists for rules in self._learn(examples, some, n_rows))
@@ -141,12 +141,12 @@ class Learning:
             learners = [ordered(examples, task, self.quality) for task in tasks]
         else:
             parts = tuple(grow_part(n_rows, self.seed, turn) for turn in range(self.passes + 1))
-            learners = [Ripper(examples, task, parts, self.least_weight).learn() for task in tasks]
+            learners = [Ripper(examples, task, parts, self.min_weight).learn() for task in tasks]
         found = learn_together(learners, examples, self.settings)
         return [decision_list(examples, task, rules) for task, rules in zip(tasks, found, strict=True)]
 
     def _learn_unordered(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
-        """Learn the rules of every task and class side by side: none depends on another."""
+        """Learn the rules of all tasks and classes together; they are independent of each other."""
         pairs = [(task, code) for task in tasks for code in range(examples.n_classes)]
         learners = [unordered(examples, task, self.quality, code) for task, code in pairs]
         found = learn_together(learners, examples, self.settings)

@@ -1,4 +1,4 @@
-"""Rules to and from model files; what is read is checked before it is used."""
+"""Reading and writing the model files of rules; everything read is checked."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RuleClassif
 
 
 def conditions_of(fit: Fit) -> list[Any]:
-    """Return the conditions of all rules in the order of `rule_arrays`."""
+    """Return the conditions of all rules, in the order of `rule_arrays`."""
     every = (rule for rules in fit.forest for rule in rules.with_default)
     return [condition for rule in every for condition in rule.conditions]
 
@@ -121,7 +121,7 @@ def _rule_sets(
     check_types(arrays, _RULES)
     start, first, totals = (arrays[name] for name in _RULES)
     need(start.ndim == first.ndim == 1 and totals.ndim == 2, "an array has a wrong shape")
-    need(spans(start, len(totals)) and np.all(np.diff(start) >= 1), "'rule_start' does not span the rules")
+    need(spans(start, len(totals)) and np.all(np.diff(start) >= 1), "'rule_start' does not cover the rules")
     need(len(first) == len(totals) + 1 and spans(first, len(conditions)), "'condition_start' is wrong")
     need(np.all(np.diff(first)[start[1:] - 1] == 0), "a default rule has conditions")
     need(totals.shape[1] == n_classes, "'totals' has a wrong shape")
@@ -145,12 +145,12 @@ def _validation(
     rows, start, said, y, precision = (arrays[name] for name in _HELD_OUT)
     scores = arrays.get("scores")
     need(rows.ndim == start.ndim == y.ndim == 1 and len(sets) >= 2, "an array has a wrong shape")
-    need(len(start) == len(sets) + 1 and spans(start, len(rows)), "'held_out_start' does not span the rows")
+    need(len(start) == len(sets) + 1 and spans(start, len(rows)), "'held_out_start' does not cover the rows")
     need(said.shape == (len(rows), len(classes)) and np.all(np.isfinite(said)), "'held_out_said' is wrong")
-    need(np.all((rows >= 0) & (rows < len(y))), "a held-out row is not there")
+    need(np.all((rows >= 0) & (rows < len(y))), "a held-out row does not exist")
     need(np.all((y >= 0) & (y < len(classes))), "a class is unknown")
-    need(precision.shape == (len(sets[0]) + 1, 2), "there is not one precision per rule")
-    need(scores is None or scores.shape == (len(sets) - 1,), "there is not one score per fold")
+    need(precision.shape == (len(sets[0]) + 1, 2), "there must be one precision per rule")
+    need(scores is None or scores.shape == (len(sets) - 1,), "there must be one score per fold")
     validation = RuleValidation(y, classes, rows, start, said, chosen_scores=scores)
     validation.rule_precision = [(float(weight), float(share)) for weight, share in precision]
     return validation
@@ -160,15 +160,15 @@ def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Conditi
     check_types(arrays, _CONDITIONS)
     feature, operator, value = (arrays[name] for name in _CONDITIONS)
     need(feature.ndim == 1 and operator.shape == value.shape == feature.shape, "conditions differ in number")
-    need(np.all((feature >= 0) & (feature < len(schema))), "a condition is about no column")
+    need(np.all((feature >= 0) & (feature < len(schema))), "a condition refers to an unknown column")
     need(np.all((operator >= 0) & (operator < len(OPERATORS))), "an operator is unknown")
     nominal = np.array([kind == "nominal" for kind in schema.kinds])[feature]
     need(np.array_equal(nominal, operator >= OPERATORS.index("=")), "an operator does not fit its column")
     widths = np.array([len(categories) for categories in schema.categories])[feature[nominal]]
     codes = value[nominal]
     known = (codes >= 0) & (codes < widths) & (codes == np.floor(codes))
-    need(np.all(known), "a condition is about no category")
-    need(not np.any(np.isnan(value) | np.isneginf(value)), "a threshold is no number")
+    need(np.all(known), "a condition refers to an unknown category")
+    need(not np.any(np.isnan(value) | np.isneginf(value)), "a threshold is not a number")
     return [
         Condition(int(f), OPERATORS[o], float(v)) for f, o, v in zip(feature, operator, value, strict=True)
     ]

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from crosscut.rules.search import Searcher
 
 Conditions = tuple[Any, ...]
-SLACK = 64.0  # bits a rule set may be above the shortest one met before growing stops
+SLACK = 64.0  # growing stops at this many bits above the shortest rule set so far
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 class Grown(NamedTuple):
-    """A rule with the rows that meet it."""
+    """A rule with the rows that satisfy it."""
 
     conditions: Conditions
     rows: int
@@ -35,7 +35,7 @@ Growing = Generator[Request, Conditions, list[Grown]]
 def grow_part(n_rows: int, seed: int, turn: int) -> int:
     """Return about two thirds of the rows, to grow rules on; the others are for pruning.
 
-    Whether a row is among them depends on its number, the seed and the turn only: the tasks agree on it.
+    This depends only on the row number, the seed and the turn, so all tasks agree on it.
     """
     number = np.arange(n_rows, dtype=np.uint64) + np.uint64((seed * 1_000_003 + turn * 7919 + 1) % 2**63)
     with np.errstate(over="ignore"):
@@ -52,22 +52,22 @@ class Ripper:
     Attributes
     ----------
     examples : Searcher
-        The rows, and who finds rules.
+        The rows, and the search for rules.
     train : int
         The task's rows.
     grow_parts : sequence of int
-        Rows to grow rules on: at first, and in each pass of optimisation.
-    least_weight : float
-        Least weight of the rows a rule covers.
+        Rows to grow rules on: first, and in each pass of optimisation.
+    min_weight : float
+        Minimum weight of the rows a rule covers.
     """
 
     examples: Searcher
     train: int
     grow_parts: tuple[int, ...]
-    least_weight: float
+    min_weight: float
 
     def learn(self) -> Generator[Request, Conditions, list[Conditions]]:
-        """Learn rules class by class, from the rarest; the most frequent one needs none."""
+        """Learn rules class by class, from the rarest; the most frequent class needs none."""
         totals = self.examples.class_totals(self.train)
         order = sorted((total, code) for code, total in enumerate(totals) if total > 0)
         n_possible = self.examples.n_conditions(self.train)
@@ -84,12 +84,12 @@ class Ripper:
 
 
 class _OneClass:
-    """Rules that tell one class from those that come later."""
+    """Rules that separate one class from the later ones."""
 
     def __init__(self, ripper: Ripper, code: int, rows: int, n_possible: int) -> None:
         examples = ripper.examples
         self.examples = examples
-        self.least_weight = ripper.least_weight
+        self.min_weight = ripper.min_weight
         self.code = code
         self.rows = rows
         self.positive = rows & examples.of_class[code]
@@ -137,7 +137,7 @@ class _OneClass:
             rule = self.prune(conditions, uncovered & ~grow, self.precision)
             covered = rule.rows & uncovered
             right = total(covered & self.positive)
-            if right < self.least_weight or right <= total(covered & ~self.positive):
+            if right < self.min_weight or right <= total(covered & ~self.positive):
                 break
             length = self.length([*rules, rule])
             if length > shortest + SLACK:
@@ -158,14 +158,14 @@ class _OneClass:
         return total(covered & self.positive) + total(rows & ~covered & ~self.positive)
 
     def prune(self, conditions: Conditions, rows: int, worth: Callable[[int, int], float]) -> Grown:
-        """Drop the last conditions that the rows for pruning do not support."""
+        """Drop final conditions that the pruning rows do not support."""
         if not rows:
             return self.grown(conditions)
         shorter = [self.grown(conditions[:n]) for n in range(1, len(conditions) + 1)]
         return max(shorter, key=lambda rule: worth(rule.rows & rows, rows))  # the first of several
 
     def optimise(self, rules: list[Grown], part: int) -> Growing:
-        """Try to replace or revise each rule, then cover what is left."""
+        """Try to replace or revise each rule, then cover the remaining rows."""
         rules = list(rules)
         for i, rule in enumerate(rules):
             local = self.rows & ~self.union(rules[:i])
@@ -187,7 +187,7 @@ class _OneClass:
         return (yield from self.build(rules, part))
 
     def reduce(self, rules: list[Grown]) -> list[Grown]:
-        """Delete rules, from the last, whose absence makes the description shorter."""
+        """Delete rules, from the last one, if that makes the description shorter."""
         rules = list(rules)
         length = self.length(rules)
         for i in reversed(range(len(rules))):

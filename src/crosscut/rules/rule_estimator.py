@@ -1,4 +1,4 @@
-"""What rule estimators have in common: their parameters, and what can be asked of their fit."""
+"""What rule estimators have in common: parameters, and attributes of the fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 
-from crosscut.training.fit import Fit, Validated, fit_of
+from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
-    """Rules that are learnt together with those of their cross-validation; `RuleClassifier` explains more."""
+class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+    """Rules learnt together with those of their cross-validation; see `RuleClassifier`."""
 
     strategy: str = "cn2"
     ordered: bool = True
@@ -31,11 +31,9 @@ class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     significance: float | None = None
     optimization_passes: int = 2
 
-    cv_scores_ = Validated("scores", "Score of each fold's rule set on the rows it holds out.")
-    cv_score_ = Validated("score", "Mean of ``cv_scores_``.")
-    cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_`` over the folds.")
-    cv_predictions_ = Validated("predictions", "Class of every row by the rule set that has not seen it.")
-    cv_probabilities_ = Validated("values", "Class probabilities of every row, by the same.")
+    cv_probabilities_ = Validated(
+        "values", "Class probabilities of every row, by the rule set that holds it out."
+    )
     rule_precision_ = Validated(
         "rule_precision", "Held-out weight and precision of each final rule, the default last."
     )
@@ -43,7 +41,7 @@ class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     @property
     @abstractmethod
     def wording_(self) -> Wording:
-        """How the rules are put into words."""
+        """The wording of the rules."""
 
     @property
     def rules_(self) -> RuleSet:
@@ -64,6 +62,6 @@ class RuleEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         return fit_of(self).known_classes
 
     def to_text(self) -> str:
-        """Return the final rules, one per line, with coverage, precision, and that of held-out rows."""
+        """Return the final rules, one per line, with coverage and precision in training and out of fold."""
         held_out = None if fit_of(self).validation is None else self.rule_precision_
         return self.wording_.text(self.rules_, held_out)

@@ -1,4 +1,4 @@
-"""Rules with the classes they cover, and how they decide together."""
+"""Rules with the classes they cover, and how rule sets predict."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Conditions that have to hold together, and the classes of the training rows for which they do.
+    """A conjunction of conditions, and the classes of the training rows that satisfy it.
 
     Attributes
     ----------
     conditions : tuple
-        What is asked; a rule without conditions always holds.
+        The conditions; a rule without conditions always holds.
     totals : tuple of float
-        Weight of each class among the rows it was made for: in a decision list those that no earlier rule
-        covers, else all training rows.
+        Weight of each class among the rows it covers: in a decision list, those that no earlier rule covers;
+        otherwise all training rows.
     """
 
     conditions: tuple[Any, ...]
@@ -56,11 +56,11 @@ class RuleSet:
     Attributes
     ----------
     rules : tuple of Rule
-        The rules; those of a decision list in the order they are tried.
+        The rules; in a decision list, in the order in which they are tried.
     default : Rule
-        The rule without conditions that decides where no other does.
+        The rule without conditions, for rows that no other rule covers.
     ordered : bool
-        Whether the first rule that holds decides; else all that hold vote with the classes they cover.
+        Whether the first rule that holds decides; otherwise, all that hold vote with the classes they cover.
     """
 
     rules: tuple[Rule, ...]
@@ -81,26 +81,26 @@ class RuleSet:
         return sum(len(rule.conditions) for rule in self.rules)
 
     def values(self, held: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the class probabilities of rows, given which of them meet each rule (rules, rows)."""
+        """Return the class probabilities of rows, given which of them satisfy each rule (rules, rows)."""
         totals = np.array([rule.totals for rule in self.with_default])
         held = np.vstack([held, ~held.any(axis=0)])
         return probabilities(totals)[held.argmax(axis=0)] if self.ordered else probabilities(held.T @ totals)
 
 
 def decision_list(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
-    """Put rules in a list, each with the training rows that no earlier one covers, and the default rule."""
+    """Make a decision list: each rule with the rows that no earlier rule covers, and the default."""
     rules = []
     remaining = train
     for conditions in found:
         covered = examples.truth(conditions) & remaining
-        if covered:  # what earlier rules cover altogether is never asked
+        if covered:  # a rule whose rows are all covered by earlier rules is never used
             rules.append(Rule(conditions, examples.class_totals(covered)))
             remaining &= ~covered
     return RuleSet(tuple(rules), Rule((), examples.class_totals(remaining or train)))
 
 
 def voting_rules(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
-    """Put rules side by side, each with all training rows it covers."""
+    """Make rules that vote, each with all training rows it covers."""
     rules = tuple(
         Rule(conditions, examples.class_totals(examples.truth(conditions) & train)) for conditions in found
     )

@@ -1,4 +1,4 @@
-"""Learners that ask for rules, and answering all of them at once."""
+"""Learners that request rules, and a common search for all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Literal["ratio", "linear", "foil", "entropy"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How rules are searched; the same for every task of a run.
+    """How to search for rules; the same for every task of a run.
 
     Attributes
     ----------
@@ -24,43 +24,43 @@ class Settings:
         Quality of a rule that covers weight n, p of it of its class: (p + a) / (n + b), p - n a,
         p (log2(p / n) - log2(P / N)), or minus the entropy of the classes it covers.
     greedy : bool
-        Follow the best condition until nothing is gained, rather than keep the best rule met.
+        Add the best condition until nothing is gained, instead of keeping the best rule found.
     width : int
-        Rules that are kept at each length.
+        Number of rules kept at each length.
     max_length : int or None
-        Most conditions of a rule.
-    least_weight : float
-        Least weight of the rows a rule covers.
+        Maximum number of conditions per rule.
+    min_weight : float
+        Minimum weight of the rows a rule covers.
     significance : float
-        Least likelihood ratio statistic of a rule; 0 for none.
+        Minimum likelihood ratio statistic of a rule; 0 for none.
     unequal : bool
-        Also ask which category a nominal value is not.
+        Also allow conditions that a nominal value is not a category.
     """
 
     kind: Kind = "ratio"
     greedy: bool = False
     width: int = 1
     max_length: int | None = None
-    least_weight: float = 1.0
+    min_weight: float = 1.0
     significance: float = 0.0
     unequal: bool = False
 
 
-class Request(NamedTuple):  # made for every rule, which tuples are quickly
+class Request(NamedTuple):  # made for every rule, and tuples are fast to make
     """A rule to be found.
 
     Attributes
     ----------
     rows : int
-        The rows to look at, as a bit set.
+        The rows to search, as a bit set.
     target : int
-        The class it is for; -1 for whichever it tells best.
+        The class it is for; -1 for the class that fits best.
     a : tuple of float
         Constants of the quality, one per class.
     b : float
         The other constant.
     start : tuple
-        Conditions that the rows meet already, and the rule goes on from.
+        Conditions to start from, which the rows already satisfy.
     """
 
     rows: int
@@ -71,28 +71,28 @@ class Request(NamedTuple):  # made for every rule, which tuples are quickly
 
 
 class Searcher(Protocol):
-    """What finds rules: propositional or relational examples."""
+    """Finds rules, about tables or relational examples."""
 
     n_classes: int
     of_class: list[int]
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
-        """Find the conditions each request adds to its start; none if nothing is better."""
+        """Find the conditions that each request adds to its start; none if nothing is better."""
 
     def truth(self, conditions: Sequence[Any]) -> int:
-        """Return the rows that meet all conditions."""
+        """Return the rows that satisfy all conditions."""
 
     def total(self, rows: int) -> float:
         """Return the weight of a set of rows."""
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each of some rows is in each of several sets, as a matrix with a line per set."""
+        """Return whether each of some rows is in each of several sets, as a matrix with a row per set."""
 
     def class_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows."""
 
     def n_conditions(self, rows: int) -> int:
-        """Return how many conditions could be written about some rows."""
+        """Return the number of possible conditions on some rows."""
 
 
 Result = TypeVar("Result")
@@ -101,9 +101,9 @@ Result = TypeVar("Result")
 def learn_together(
     learners: Sequence[Generator[Request, tuple[Any, ...], Result]], examples: Searcher, settings: Settings
 ) -> list[Result]:
-    """Run learners side by side: what they ask for at the same time is searched in common passes.
+    """Run learners together: rules requested at the same time are searched for in shared passes.
 
-    What a learner gets does not depend on the others, so neither does its result.
+    The answer to a learner does not depend on the others, so neither does its result.
     """
     results: dict[int, Result] = {}
     asked: dict[int, Request] = {}

@@ -1,4 +1,4 @@
-"""What the rule sets of the folds say of the rows they have not seen."""
+"""Out-of-fold results of rule sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RuleValidation(Validation):
     ----------
     rule_precision : list of (weight, precision)
         Of each final rule, the default last: the weight of the rows it decides, and the share of these that
-        the folds' rule sets put in the right class.
+        the folds' rule sets classify correctly.
     """
 
     rule_precision: list[tuple[float, float]]

@@ -1,4 +1,4 @@
-"""How rules are put into words, and when two of them ask the same."""
+"""The wording of rules, and when two of them are the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Wording(ABC):
     schema: Any
     classes: NDArray[Any]
 
-    row = "row"  # what a rule covers
+    row = "row"  # the noun for what a rule covers
 
     @abstractmethod
     def asked(self, rule: Rule) -> str:
@@ -32,10 +32,10 @@ class Wording(ABC):
 
     @abstractmethod
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
+        """Return a key that is equal for rules that are the same, or the same up to thresholds."""
 
     def legend(self, rules: RuleSet) -> list[str]:  # noqa: ARG002, one of some kinds of rules
-        """Return what has to be known to read the rules; nothing, unless a kind of rules needs it."""
+        """Return what a reader needs to know to read the rules, if anything."""
         return []
 
     def prolog(self, rules: RuleSet) -> str | None:  # noqa: ARG002
@@ -52,7 +52,7 @@ class Wording(ABC):
         return f"{f'if {asked}' if asked else 'else'} then {self.label(rule)}"
 
     def text(self, rules: RuleSet, held_out: Sequence[tuple[float, float]] | None = None) -> str:
-        """Return rules, one per line, with coverage, precision, and that of held-out rows if it is known."""
+        """Return rules, one per line, with coverage, and precision in training and, if known, out of fold."""
         every = rules.with_default
         seen = [None] * len(every) if held_out is None else held_out
         return "\n".join(
@@ -70,7 +70,7 @@ class TableWording(Wording):
         return " and ".join(condition.text(self.schema) for condition in rule.conditions)
 
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        """Return what is the same for rules that ask the same, or do so apart from thresholds."""
+        """Return a key that is equal for rules that are the same, or the same up to thresholds."""
         asked = (
             (c.feature, c.operator, c.value if thresholds or c.operator in {"=", "!="} else None)
             for c in rule.conditions

@@ -1,4 +1,4 @@
-"""Folds of streams: which tree holds a row out, from its number alone, so that any worker finds the same."""
+"""Folds of streams: the fold of a row follows from its number alone, so all workers agree on it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def mix(numbers: NDArray[Any], seed: int = 0) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class FoldRule:
-    """How rows are put into folds.
+    """How rows are assigned to folds.
 
-    Rows are dealt out in rounds of ``n_folds``, each round starting at a fold that a hash of the round's
-    number gives: sizes differ by one at most. Stratified, every class is dealt out by itself. With groups, a
-    hash of the group's value is the fold, so a group is never parted. In order, folds are rows that follow
-    each other, as in scikit-learn's ``KFold``.
+    Rows are dealt out in rounds of ``n_folds``; a hash of the round's number gives the fold it starts with.
+    So sizes differ by at most one. If stratified, each class is dealt out separately. With groups, the fold
+    is a hash of the group's value, so a group is never split. In order, folds are consecutive rows, as in
+    scikit-learn's ``KFold``.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FoldRule:
     stratified, grouped, in_order : bool
     seed : int
     n_rows : int
-        Of all data; known after the survey, and needed for folds in order only.
+        Number of rows in all; known after the survey, and needed only for folds in order.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class FoldRule:
             )
 
     def of_places(self, places: NDArray[Any]) -> NDArray[np.uint8]:
-        """Fold of the rows at these places: row numbers, or numbers within their class."""
+        """Return the fold of rows, given their row numbers, or their numbers within the class."""
         if not self.n_folds:
             return np.zeros(len(places), np.uint8)
         if self.in_order:
@@ -82,11 +82,11 @@ class FoldRule:
         return np.asarray((start + places % n) % n, np.uint8)
 
     def of_keys(self, keys: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """Fold of rows whose groups have these keys (:func:`group_keys`)."""
+        """Return the fold of rows whose groups have these keys (:func:`group_keys`)."""
         return np.asarray(mix(keys, self.seed) % np.uint64(max(self.n_folds, 1)), np.uint8)
 
     def of_classes(self, classes: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Fold of rows that follow ``counts`` rows of each class; counts is moved on behind them."""
+        """Return the fold of the rows after ``counts`` rows of each class, and advance ``counts``."""
         order = np.argsort(classes, kind="stable")
         own = np.bincount(classes, minlength=len(counts))
         first = np.concatenate([[0], np.cumsum(own)[:-1]])
@@ -96,7 +96,7 @@ class FoldRule:
         return self.of_places(places)
 
     def task_masks(self) -> NDArray[np.uint64]:
-        """Tasks that a row of each fold trains, as bits: task 0 and those of the other folds."""
+        """Return the tasks that a row of each fold trains, as bits: task 0 and those of the other folds."""
         everything = (1 << (self.n_folds + 1)) - 1
         return np.array(
             [everything & ~(2 << fold) for fold in range(self.n_folds)] or [everything], np.uint64
@@ -104,7 +104,7 @@ class FoldRule:
 
 
 def group_keys(column: Column) -> NDArray[np.uint64]:
-    """Return one number per row that depends on nothing but the group's value."""
+    """Return one number per row that depends only on the group's value."""
     if column.kind != "nominal":
         values = np.ascontiguousarray(column.values, dtype=np.float64) + 0.0  # no negative zero
         return values.view(np.uint64)

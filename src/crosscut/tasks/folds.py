@@ -1,4 +1,4 @@
-"""Folds and (train, test) splits as scikit-learn makes them, and checks of what is split."""
+"""Folds and (train, test) splits as in scikit-learn, and checks of their input."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 from crosscut.tasks.masks import BLOCK, row_numbers, rows_of_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.data.target import Target
 
 
-_FEW_CLASSES = 1 << 16  # class numbers up to here are counted, not sorted
+_FEW_CLASSES = 1 << 16  # class numbers up to this are counted, not sorted
 
 
 def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
     """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
 
-    It is all an integer ``cv`` needs, and importing scikit-learn takes longer than growing the trees.
+    This is all that an integer ``cv`` needs; importing scikit-learn takes longer than growing the trees.
 
     Examples
     --------
@@ -47,11 +47,12 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
     if n_folds > counts.min():
         warnings.warn(
             f"The least populated class in y has only {counts.min()} rows, fewer than the {n_folds} folds "
-            "of cv: some folds do without it",
+            "of cv: some folds lack it",
             UserWarning,
             stacklevel=3,
         )
-    # fold i gets of each class as many rows as places i, i + n, i + 2n, ... of the sorted classes hold
+    # the number of rows of a class in fold i is how often it occurs at places i, i + n, ... of the sorted
+    # classes
     folds = np.empty(n_rows, np.int64)
     places = np.arange(n_folds)
     for begin, end in pairwise(first.tolist()):
@@ -66,7 +67,7 @@ def _codes_by_appearance(y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
         codes = y.astype(np.int64) - int(y.min())
         n_codes = int(codes.max()) + 1
         appears = np.full(n_codes, len(y))
-        appears[codes[::-1]] = np.arange(len(y))[::-1]  # the last to be written is the first row
+        appears[codes[::-1]] = np.arange(len(y))[::-1]  # written last: the first row
         number = np.empty(n_codes, np.int64)
         number[np.argsort(appears, kind="stable")] = np.arange(n_codes)
         return number[codes], int(np.count_nonzero(appears < len(y)))
@@ -77,7 +78,7 @@ def _codes_by_appearance(y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
 def folds_that_fit(
     n_folds: int, n_rows: int, codes: NDArray[Any] | None, groups: Any, random_state: Any
 ) -> NDArray[np.int64] | None:
-    """Return each row's fold, of as many folds as the rows allow; None if these are fewer than two.
+    """Return each row's fold, with as many folds as the rows allow; None if that is fewer than two.
 
     Folds are stratified if class codes are given, in order, or shuffled if ``random_state`` is given.
     """
@@ -101,7 +102,7 @@ def folds_that_fit(
         cv = splitter(fitting, shuffle=True, random_state=random_state)
         return folds_of_splits(cv.split(np.empty((n_rows, 1)), codes), n_rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a class with fewer rows than folds is no news for the final model
+        warnings.simplefilter("ignore")  # a class with fewer rows than folds does not concern the final model
         return folds_of(fitting, n_rows, codes)
 
 
@@ -119,7 +120,7 @@ def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tup
 
 
 def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[np.int64]:
-    """Return each row's fold; test sets must partition the rows, and each training set be all the others."""
+    """Return each row's fold; test sets must partition the rows, and train on all other rows."""
     folds = np.full(n_rows, -1)
     for number, (train, test) in enumerate(splits):
         rows = row_numbers(test, n_rows, f"the test set of split {number}")
@@ -136,7 +137,7 @@ def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[n
 
 
 def warn_groups(groups: Any, n_folds: int) -> None:
-    """Say that plain folds do not keep groups together."""
+    """Warn that plain folds do not keep groups together."""
     if groups is not None:
         warnings.warn(
             f"The groups parameter is ignored by cv={n_folds}; "
@@ -147,7 +148,7 @@ def warn_groups(groups: Any, n_folds: int) -> None:
 
 
 def count_rows(n_rows: int | None, **given: Any) -> int:
-    """Return the number of rows all that was given agrees on."""
+    """Return the number of rows, on which all arguments must agree."""
     lengths = {name: _length(value) for name, value in given.items() if value is not None}
     if n_rows is not None:
         lengths["n_rows"] = int(n_rows)
@@ -163,7 +164,7 @@ def _length(value: Any) -> int:
 
 
 def check_target(target: Target, n_rows: int) -> None:
-    """Refuse targets and weights of another length, and values that are not finite."""
+    """Check that targets and weights have one finite entry per row."""
     for name, given in (("y", target.values), ("sample_weight", target.weights)):
         if given is None:
             continue
@@ -177,41 +178,55 @@ def check_target(target: Target, n_rows: int) -> None:
         raise ValueError(f"sample_weight must not be negative, but it is {target.weights[row]} in row {row}")
 
 
-def warn_absent_classes(masks: NDArray[np.uint16], n_tasks: int, target: Target) -> None:
-    """Refuse tasks whose training rows all have weight 0; warn of tasks that train without some class."""
+def trained_classes(
+    masks: NDArray[np.uint16], n_tasks: int, target: Target
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return whether each task trains on a row of each class that has weight, and the codes of these classes.
+
+    Numbers are one class.
+    """
     rows = np.arange(masks.shape[1]) if target.weights is None else np.flatnonzero(target.weights)
-    if target.n_classes:
-        codes = target.values[rows].astype(np.int64)
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(target.n_classes))
-        present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)
-        masks = (
-            np.bitwise_or.reduceat(masks[:, rows[order]], starts[present], axis=1)
-            if len(rows)
-            else masks[:, :0]
-        )
-    else:
-        masks = np.bitwise_or.reduce(masks[:, rows], axis=1, keepdims=True)
+    codes = target.values[rows].astype(np.int64) if target.n_classes else np.zeros(len(rows), np.int64)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(max(target.n_classes, 1)))
+    present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)
+    masks = masks[:, rows[order]]
+    if len(rows):
+        masks = np.bitwise_or.reduceat(masks, starts[present], axis=1)
     bits = (masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-    trained = bits.reshape(len(masks) * BLOCK, bits.shape[2])[
-        :n_tasks
-    ]  # whether a task trains on some row of each present class
+    return bits.reshape(len(masks) * BLOCK, bits.shape[2])[:n_tasks], present
+
+
+def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[Any]) -> None:
+    """Refuse models without training rows that have weight; warn of those that lack a class.
+
+    Parameters
+    ----------
+    trained : bool array (tasks, classes)
+        Whether each task trains on any row of each class; task 0 is the final model, the others are folds.
+    classes : sequence
+        Names of the classes; one for regression.
+    """
     bare = np.flatnonzero(~trained.any(axis=1))
     if len(bare):
-        raise ValueError(f"task {bare[0]} has an empty training set: all its rows have weight 0")
-    if target.n_classes and not trained.all():
-        task, c = np.argwhere(~trained)[0]
+        model = f"the model of fold {bare[0]}" if bare[0] else "the final model"
+        raise ValueError(
+            f"{model} has no row with weight to train on; use fewer folds, or other splits, groups or weights"
+        )
+    if not trained.all():
+        fold, c = np.argwhere(~trained)[0]
         others = np.count_nonzero(~trained.all(axis=1)) - 1
-        more = f" ({others} more tasks lack a class)" if others else ""
+        more = f" ({others} more lack{'s' if others == 1 else ''} a class)" if others else ""
         warnings.warn(
-            f"task {task} trains without any row of class {present[c]}, so it never predicts it{more}",
+            f"the model of fold {fold} trains on no row of class {classes[c]}, so it never predicts it{more}"
+            "; use stratified folds and two or more rows of each class",
             UserWarning,
             stacklevel=3,
         )
 
 
 def checked_folds(folds: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """Return each row's fold and the number of folds; refuse what leaves a fold or a training set empty."""
+    """Return each row's fold and the number of folds; no fold or training set may be empty."""
     given = np.asarray(folds)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What to grow: the settings all tasks share, and the limits each task has."""
+"""What to grow: the settings that all tasks share, and the limits of each task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Splits = Literal["binary", "multiway"]
 
 @dataclass(frozen=True)
 class Growth:
-    """How tests are made and judged; the same for every task of a run."""
+    """How tests are made and rated; the same for every task of a run."""
 
     criterion: Criterion = "gini"
     splits: Splits = "binary"  # of nominal columns
@@ -23,7 +23,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Limits:
-    """When a task stops growing. As in scikit-learn a float counts rows as a share of the training rows.
+    """When a task stops growing. As in scikit-learn, a float is a share of the training rows.
 
     Examples
     --------
@@ -38,11 +38,11 @@ class Limits:
 
     @property
     def has_shares(self) -> bool:
-        """Whether rows are counted as a share."""
+        """Whether a limit is a share of the rows."""
         return isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float)
 
     def of_rows(self, n_rows: int) -> Limits:
-        """Return the limits of a task with so many training rows: shares become numbers, rounded up."""
+        """Return the limits of a task with this many training rows: shares become numbers, rounded up."""
         leaf, split = self.min_samples_leaf, self.min_samples_split
         return replace(
             self,
@@ -52,7 +52,7 @@ class Limits:
 
     @classmethod
     def loosest(cls, limits: Sequence[Limits]) -> Limits:
-        """Return limits whose tree contains the trees of all of these, which have the same minimum leaf."""
+        """Return limits whose tree contains the trees of all these limits (of equal ``min_samples_leaf``)."""
         depths = [one.max_depth for one in limits]
         return cls(
             None if None in depths else max(depth for depth in depths if depth is not None),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-BLOCK = 15  # tasks of one 16-bit mask; the core keeps the last bit for itself
+BLOCK = 15  # tasks per 16-bit mask; the core uses the last bit itself
 
 
 def empty_masks(n_tasks: int, n_rows: int) -> NDArray[np.uint16]:
@@ -24,10 +24,10 @@ def empty_masks(n_tasks: int, n_rows: int) -> NDArray[np.uint16]:
 def masks_without(
     folds: NDArray[np.int64], n_folds: int, left_out: Sequence[Sequence[int]]
 ) -> NDArray[np.uint16]:
-    """Return masks of tasks that train on every row but those of the folds they leave out.
+    """Return masks of tasks that train on every row except those of the folds they leave out.
 
-    Which tasks a row trains depends on its fold only, so it is looked up in a table with one entry per fold,
-    and one at the end for rows of fold -1, which train every task.
+    Which tasks a row trains depends only on its fold, so it is looked up in a table with one entry per fold,
+    and a last entry for rows of fold -1, which train every task.
     """
     n_tasks = len(left_out)
     table = np.full((-(-n_tasks // BLOCK), n_folds + 1), (1 << BLOCK) - 1, np.uint16)
@@ -39,7 +39,7 @@ def masks_without(
 
 
 def repacked(masks: NDArray[np.uint16], tasks: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Return the masks of a list of tasks chosen from another list, which may repeat."""
+    """Return the masks of tasks chosen from another list, perhaps repeatedly."""
     result = empty_masks(len(tasks), masks.shape[1])
     for task, old in enumerate(tasks.tolist()):
         trained = masks[old // BLOCK] >> np.uint16(old % BLOCK) & np.uint16(1)

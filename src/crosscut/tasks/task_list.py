@@ -1,13 +1,13 @@
-"""A list of tasks: which rows train each tree, which features it may use, which limits stop it."""
+"""A list of tasks: which rows train each tree, which columns it may use, which limits stop it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.tasks.folds import check_target, warn_absent_classes
+from crosscut.tasks.folds import check_target, check_trained, trained_classes
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK, repacked
 
@@ -35,7 +35,7 @@ class TaskList:
     limits : tuple of Limits
         One per task.
     has_final : bool
-        Whether task 0 is the final tree, trained on everything.
+        Whether task 0 is the final tree, trained on all rows.
     base, setting : int64 arrays (n_tasks,)
         After :meth:`with_limits` or :meth:`with_features`: the task of the list it was made from, and the
         position of the limits or features it got.
@@ -46,7 +46,7 @@ class TaskList:
     n_rows: int
     n_tasks: int
     masks: NDArray[np.uint16]
-    tests: NDArray[np.int64]  # held-out rows of all tasks, one task after the other
+    tests: NDArray[np.int64]  # held-out rows of all tasks, task by task
     first_test: NDArray[np.int64]  # n_tasks + 1 offsets into tests
     multiplicity: NDArray[np.uint8] | None = None
     features: NDArray[np.bool_] | None = None
@@ -104,7 +104,7 @@ class TaskList:
     def with_limits(self, settings: Sequence[Limits]) -> Self:
         """Return every task once with each of the limits: task t with setting s is t * len(settings) + s.
 
-        Shares of the rows become numbers of the task's training rows.
+        Limits that are shares of the rows become numbers of rows.
         """
         if not settings:
             raise ValueError("settings is empty; give at least one Limits")
@@ -115,7 +115,7 @@ class TaskList:
         return replace(self._crossed(len(settings)), limits=limits)
 
     def with_features(self, settings: ArrayLike) -> Self:
-        """Return every task once with each choice of columns, rows of a boolean array (settings, columns)."""
+        """Return every task with each choice of columns, given as a boolean array (settings, columns)."""
         masks = np.asarray(settings)
         repeated = self._crossed(len(masks))
         return replace(
@@ -141,7 +141,7 @@ class TaskList:
         return np.flatnonzero(self.trains(task))
 
     def n_train_rows(self, task: int) -> int:
-        """Return how many rows train a task; a row that counts twice is two."""
+        """Return how many rows train a task; a row drawn twice counts twice."""
         if self.multiplicity is not None:
             return int(self.multiplicity[task].sum(dtype=np.int64))
         return int(np.count_nonzero(self.trains(task)))
@@ -150,8 +150,13 @@ class TaskList:
         """Return the rows a task holds out; none for the final task."""
         return self.tests[self.first_test[task] : self.first_test[task + 1]]
 
-    def check(self, target: Target, n_columns: int | None = None) -> None:
-        """Refuse what cannot be grown, and warn of tasks whose training rows lack a class.
+    def check(
+        self,
+        target: Target,
+        n_columns: int | None = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+    ) -> None:
+        """Refuse what cannot be grown, and warn of folds whose training rows lack one of the classes.
 
         Lengths that differ, NaN or infinite targets or weights, and training sets without weight are errors.
         """
@@ -160,7 +165,8 @@ class TaskList:
             raise ValueError(
                 f"features is about {self.features.shape[1]} columns, but the table has {n_columns}"
             )
-        warn_absent_classes(self.masks, self.n_tasks, target)
+        trained, present = trained_classes(self.masks, self.n_tasks, target)
+        check_trained(trained, [code if classes is None else classes[code] for code in present])
 
     def __len__(self) -> int:
         return self.n_tasks
@@ -170,7 +176,7 @@ class TaskList:
 
 
 def offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Where each part begins when they are put end to end, and the end."""
+    """Return where each part begins when all are concatenated, and the end."""
     return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
 
 
@@ -187,5 +193,5 @@ def _checked_features(features: ArrayLike, n_tasks: int) -> NDArray[np.bool_]:
         raise ValueError(f"features has {len(allowed)} rows for {n_tasks} tasks; give one, or one per task")
     bare = np.flatnonzero(~allowed.any(axis=1))
     if len(bare):
-        raise ValueError(f"features leaves task {bare[0]} no column to test")
+        raise ValueError(f"features leaves task {bare[0]} without a column to test")
     return np.ascontiguousarray(allowed)

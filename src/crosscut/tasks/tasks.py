@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """What every way to make tasks can be given."""
+    """Arguments of every way to make tasks."""
 
     limits: Limits | Sequence[Limits] | None  # for all tasks, or one per task
     features: ArrayLike | None  # boolean (columns,) or (tasks, columns): the columns that tasks may use
 
 
 class Tasks(TaskList):
-    """Trees to grow; task 0 trains on everything unless ``final=False`` was asked for.
+    """Trees to grow; task 0 trains on all rows unless ``final=False``.
 
     Examples
     --------
@@ -54,17 +54,17 @@ class Tasks(TaskList):
         final: bool = True,
         **options: Unpack[Options],
     ) -> Self:
-        """Make one task per split of a cross-validation, after the one that trains on everything.
+        """Make one task per split of a cross-validation, after the one that trains on all rows.
 
         Parameters
         ----------
         cv : int, scikit-learn splitter, or iterable of (train, test)
-            An integer means that many folds as in scikit-learn: stratified if ``classifier``, else
-            contiguous; None means 5.
+            An integer is the number of folds, which are scikit-learn's: stratified if ``classifier``, else
+            contiguous. None means 5.
         y, groups, X
             Given to the splitter. ``n_rows`` is needed only if none of them is given.
         final : bool
-            Whether task 0 trains on everything.
+            Whether to add a task 0 that trains on all rows.
         **options
             See :class:`Options`.
         """
@@ -77,7 +77,7 @@ class Tasks(TaskList):
 
     @classmethod
     def final(cls, n_rows: int, limits: Limits | None = None) -> Self:
-        """Make the task that trains on everything, and no other."""
+        """Make only the task that trains on all rows."""
         nobody = np.empty(0, np.int64)
         masks = np.ones((1, n_rows), np.uint16)
         return cls._made(masks, nobody, np.zeros(2, np.int64), limits=limits, features=None)
@@ -109,9 +109,9 @@ class Tasks(TaskList):
     def nested(cls, folds: ArrayLike, **options: Unpack[Options]) -> Self:
         """Make the n(n+1)/2 + 1 tasks of an n by n nested cross-validation from each row's fold number.
 
-        Outer fold ``i`` with inner fold ``j`` trains on everything but folds ``i`` and ``j``, which is also
-        outer ``j`` with inner ``i``. ``pairs[i, j]`` is that task and ``pairs[i, i]`` the one that leaves out
-        fold ``i`` only.
+        Outer fold ``i`` with inner fold ``j`` trains on all rows except folds ``i`` and ``j``, and so does
+        outer ``j`` with inner ``i``. ``pairs[i, j]`` is that task and ``pairs[i, i]`` leaves out only fold
+        ``i``.
 
         Examples
         --------
@@ -143,7 +143,7 @@ class Tasks(TaskList):
         final: bool = True,
         **options: Unpack[Options],
     ) -> Self:
-        """Make one task per (train, test) pair of row numbers or masks; a train row given twice counts twice.
+        """Make one task per (train, test) pair of row numbers or masks; a repeated training row counts twice.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Tasks(TaskList):
                 tests.append(row_numbers(test, n_rows, f"the test set of split {number}"))
                 yield train_rows
             if len(tests) == final:
-                raise ValueError("cv gives no splits")
+                raise ValueError("cv has no splits")
 
         made = cls.from_rows(training_sets(), n_rows, final=final, **options)
         for task, test in enumerate(tests):
@@ -223,7 +223,7 @@ class Tasks(TaskList):
         final: bool = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Make tasks that train on rows drawn with replacement; a task's test rows are those not drawn.
+        """Make tasks that train on rows drawn with replacement; the rows not drawn are held out.
 
         Examples
         --------
@@ -248,12 +248,12 @@ class Tasks(TaskList):
 
     @classmethod
     def leave_one_out(cls, n_rows: int, **options: Any) -> Self:
-        """Make one task per row, which it leaves out; options are those of :meth:`from_folds`."""
+        """Make one task per row, which leaves it out; options are those of :meth:`from_folds`."""
         return cls.from_folds(np.arange(n_rows), **options)
 
 
 def _folds_of_number(cv: Any, n_rows: int, classes: Any, groups: Any) -> NDArray[np.int64] | None:
-    """Return the folds of a ``cv`` that is a number of them; None if it is something else."""
+    """Return the number of folds if ``cv`` is a number; None if it is something else."""
     if cv is not None and (not isinstance(cv, (int, np.integer)) or isinstance(cv, bool)):
         return None
     n_folds = 5 if cv is None else int(cv)

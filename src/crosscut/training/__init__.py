@@ -1,1 +1,1 @@
-"""Training sets and tasks become fits: the checks, the growing, the held-out rows and their scores."""
+"""From training sets and tasks to fits: checks, growing, held-out rows and their scores."""

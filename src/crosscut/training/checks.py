@@ -1,7 +1,7 @@
 """What estimators accept: quick checks for plain arrays, scikit-learn's own for everything else.
 
-scikit-learn's validation takes longer than growing a small table's trees. Where the input is a plain NumPy
-array of numbers, the checks here accept exactly what it would accept.
+scikit-learn's validation takes longer than growing the trees of a small table. For a plain NumPy array of
+numbers, the checks here accept exactly what scikit-learn accepts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_frame(X: Any) -> bool:
 
 
 def whole(X: Any) -> Any:
-    """Return what scikit-learn can index: lazy frames collected, Arrow record batches as tables."""
+    """Return X in a form scikit-learn can index: lazy frames collected, record batches as tables."""
     if type(X) is np.ndarray:
         return X
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
@@ -45,7 +45,7 @@ def whole(X: Any) -> Any:
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Check X and remember, or compare, its columns; returns what ``Table`` and ``Schema`` read."""
+    """Check X and store its columns, or compare them with those stored; return what ``Table`` reads."""
     X = whole(X)
     if isinstance(X, (str, PathLike)):
         raise TypeError(
@@ -58,6 +58,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         elif hasattr(estimator, "feature_names_in_"):
             _check_feature_names(estimator, X, reset=False)
     else:
+        X = X if reset else known_columns(estimator, X)
         _check_feature_names(estimator, X, reset=reset)
         if not is_frame(X):
             X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
@@ -74,15 +75,28 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
+def known_columns(estimator: Any, X: Any) -> Any:
+    """Return the columns of a frame that the estimator was fitted on, in its order, if they are all there."""
+    known = list(getattr(estimator, "feature_names_in_", ()))
+    if not known or not is_frame(X):
+        return X
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if frame.columns == known or not set(known) <= set(frame.columns):
+        return X
+    return frame.select(known).to_native()
+
+
 def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
-    """Objects that are numbers as numbers; what holds text stays as it is."""
+    """Return objects that are numbers as numbers; leave text as it is."""
     if any(isinstance(value, str) or value is None for value in X.ravel().tolist()):
         return X
     return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite=False))
 
 
 def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Classes in sorted order, and each row's code among them."""
+    """Return the classes in sorted order, and each row's class code."""
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub" or len(y) == 0:
         y = _column(y, "classifier")
         check_classification_targets(y)
@@ -91,7 +105,7 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
         low = int(y.min())
         span = int(y.max()) - low + 1
         if span <= MANY_CODES:
-            offset = y.astype(np.int64) - low  # narrow integers may not hold the difference
+            offset = y.astype(np.int64) - low  # the difference may overflow narrow integers
             counts = np.bincount(offset, minlength=span)
             present = np.flatnonzero(counts)
             code = np.zeros(span, np.int32)
@@ -110,12 +124,12 @@ def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     _check_length(y, n_rows)
     numbers: NDArray[np.float64] = np.ascontiguousarray(y, dtype=np.float64)
     if not np.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
-        raise ValueError("Input y contains NaN or infinity; leave out the rows whose target is not known")
+        raise ValueError("Input y contains NaN or infinity; leave out rows without a known target")
     return numbers
 
 
 def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Sample weight times class weight, or None if all rows count the same."""
+    """Return sample weight times class weight, or None if all rows count the same."""
     weights = None
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, copy=True)
@@ -128,7 +142,7 @@ def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDAr
         return None
     if not weights.any():
         raise ValueError(
-            "class_weight is zero for every row that has weight, which leaves no row to train on"
+            "class_weight is zero for every row with a positive weight, which leaves no rows to train on"
         )
     return np.ascontiguousarray(weights, dtype=np.float64)
 
@@ -136,7 +150,7 @@ def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDAr
 def _column(y: Any, what: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"This {what} requires y to be passed, but the target y is None")
-    if hasattr(y, "to_pylist"):  # Arrow, whose to_numpy refuses what it has to copy
+    if hasattr(y, "to_pylist"):  # Arrow's to_numpy refuses to copy by default
         y = np.asarray(y.to_pylist())
     elif hasattr(y, "to_numpy"):
         y = y.to_numpy()
@@ -145,7 +159,7 @@ def _column(y: Any, what: str) -> NDArray[Any]:
     )
     if y.ndim == 2 and y.shape[1] > 1:
         raise ValueError(
-            f"y must be one column, but one of shape {y.shape} was given; fit one model per output"
+            f"y must be one column, but an array of shape {y.shape} was given; fit one model per output"
         )
     return np.asarray(column_or_1d(y, warn=True))
 
@@ -158,7 +172,7 @@ def _check_length(y: NDArray[Any], n_rows: int) -> None:
 
 
 def table_tags(tags: Any) -> Any:
-    """Say that an estimator takes missing values, categories and text."""
+    """Declare that an estimator accepts missing values, categories and text."""
     tags.input_tags.allow_nan = True
     tags.input_tags.categorical = True
     tags.input_tags.string = True

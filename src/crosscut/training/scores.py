@@ -49,8 +49,3 @@ def scores_by_part(
     counts = np.diff(start)
     right = np.diff(np.concatenate([[0], np.cumsum(predicted == y)])[start])
     return np.where(counts > 0, right / np.maximum(counts, 1), np.nan)
-
-
-def standard_error(scores: NDArray[np.float64]) -> float:
-    """Return the standard error of the mean of the folds' scores; NaN for a single fold."""
-    return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else math.nan

@@ -1,4 +1,4 @@
-"""Scores of the folds by a scorer of scikit-learn's, as the parameter ``scoring`` asks for."""
+"""Scores of the folds by one of scikit-learn's scorers, for the parameter ``scoring``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Leaves:
-    """Rows of a stream, known by the leaves they reach in place of their values."""
+    """Rows of a stream, represented by the leaves they reach."""
 
     def __init__(self, leaf: NDArray[np.int32]) -> None:
         self.leaf = leaf
@@ -47,7 +47,7 @@ def held_out_leaves(fit: Fit, task: int) -> tuple[Leaves, NDArray[Any]]:
 
 
 def with_scores(model: Any, fit: Fit, rows_of: Callable[[int], tuple[Any, NDArray[Any]]]) -> Fit:
-    """Return the fit with the folds scored as ``scoring`` says, if it says anything.
+    """Return the fit with the folds scored by ``scoring``, if that is given.
 
     ``rows_of(task)`` are the rows that a task holds out, and their labels.
     """

@@ -1,4 +1,4 @@
-"""What learners share to write themselves to model files and read themselves back; all is checked first."""
+"""What model files of all learners have in common; everything read is checked first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-_KINDS = ("numeric", "boolean", "nominal")
+_KINDS = ("numeric", "boolean", "date", "nominal")
 
 
 class ModelFileError(ValueError):
@@ -26,24 +26,24 @@ class ModelFileError(ValueError):
 
 
 def need(holds: Any, what: str) -> None:
-    """Refuse a file for which something does not hold."""
+    """Raise an error unless a condition on the file holds."""
     if not bool(holds):
         raise ModelFileError(f"the model is damaged: {what}")
 
 
 def check_types(arrays: Mapping[str, NDArray[Any]], types: Mapping[str, Any]) -> None:
-    """Refuse arrays that are absent or have other types."""
+    """Check that arrays are present and of the right type."""
     for name, kind in types.items():
-        need(name in arrays and arrays[name].dtype == kind, f"array {name!r} is absent or of a wrong type")
+        need(name in arrays and arrays[name].dtype == kind, f"array {name!r} is missing or of the wrong type")
 
 
 def spans(start: NDArray[Any], end: int) -> bool:
-    """Whether offsets span everything up to an end."""
+    """Whether offsets cover everything up to an end."""
     return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
 
 
 def described(model: Any, fit: Fit) -> dict[str, Any]:
-    """Return what every header says: the kind of the model, its parameters, columns and classes."""
+    """Return what every header contains: the kind of the model, its parameters, columns and classes."""
     schema = fit.schema
     return {
         "crosscut": crosscut.__version__,
@@ -66,7 +66,7 @@ def plain_parameters(model: Any) -> dict[str, Any]:
 
 
 def set_parameters(model: Any, given: dict[str, Any]) -> None:
-    """Give a model the parameters of a file; they are known, but their values have yet to be checked."""
+    """Set the parameters from a file; their names are checked here, their values are not."""
     unknown = set(given) - set(model.get_params(deep=False))
     known = not unknown and all(_is_plain(value) for value in given.values())
     need(known, f"the parameters {sorted(unknown) or given} are unknown")
@@ -74,7 +74,7 @@ def set_parameters(model: Any, given: dict[str, Any]) -> None:
 
 
 def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
-    """Give a model what `described` wrote; the parameters are known, but have yet to be checked."""
+    """Restore what `described` wrote; the names of parameters are checked here, their values are not."""
     set_parameters(model, header["parameters"])
     schema = _schema(header["columns"])
     model.n_features_in_ = len(schema)
@@ -92,12 +92,12 @@ def _schema(columns: dict[str, Any]) -> Schema:
     equal = len(names) == len(kinds) == len(categories) > 0
     need(equal, "names, kinds and categories of the columns differ in number")
     different = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
-    need(different, "the names of the columns are not different texts")
+    need(different, "the names of the columns are not distinct strings")
     need(all(kind in _KINDS for kind in kinds), f"the kinds of the columns are not among {_KINDS}")
     values = tuple(tuple(_read_values(stored).tolist()) for stored in categories)
     for kind, own in zip(kinds, values, strict=True):
         need(kind == "nominal" or not own, "a column that is not nominal has categories")
-        need(len(set(own)) == len(own), "the categories of a column are not different from each other")
+        need(len(set(own)) == len(own), "the categories of a column are not distinct")
     return Schema(tuple(names), tuple(kinds), values, bool(columns["named"]))
 
 
@@ -128,7 +128,7 @@ def read_held_out(
 ) -> tuple[HeldOut, NDArray[Any]]:
     """Return the leaves that held-out rows reach, and the target of all rows.
 
-    ``is_leaf`` says of every tree which of its nodes are leaves.
+    ``is_leaf`` marks the leaves of every tree.
     """
     y = arrays["y"]
     rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
@@ -148,5 +148,5 @@ def read_held_out(
     for own, (begin, end) in zip(is_leaf, pairwise(start), strict=True):
         reached = leaf[begin:end]
         inside = np.all((reached >= 0) & (reached < len(own)))
-        need(inside and own[reached].all(), "a held-out row is in no leaf")
+        need(inside and own[reached].all(), "a held-out row is not in a leaf")
     return HeldOut(rows, start, leaf), y

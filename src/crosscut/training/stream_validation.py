@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.engines.passes import held_out_nodes
-from crosscut.forest.predict import HeldOut
+from crosscut.forest.predict import HeldOut, decisions
 from crosscut.forest.pruning_table import Prunings
+from crosscut.training.intervals import LossSums
 from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class HeldOutPass:
     n_jobs: int | None = None
 
     def start(self) -> HeldOutRows:
-        """Return no rows."""
+        """Start without rows."""
         return HeldOutRows()
 
     def add(self, sums: HeldOutRows, batch: Batch) -> None:
@@ -51,7 +52,7 @@ class HeldOutPass:
         sums.batches[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight)
 
     def merge(self, sums: HeldOutRows, others: HeldOutRows) -> HeldOutRows:
-        """Put the batches of two parts together."""
+        """Combine the batches of two parts."""
         return HeldOutRows(sums.batches | others.batches)
 
 
@@ -64,7 +65,7 @@ class PruningSums:
 
 @dataclass
 class PruningPass:
-    """Judge every pruning of the final tree by the held-out rows."""
+    """Compute the loss of every pruning of the final tree on the held-out rows."""
 
     name: str
     prunings: Prunings
@@ -74,7 +75,7 @@ class PruningPass:
     n_jobs: int | None = None
 
     def start(self) -> PruningSums:
-        """Return sums of no rows."""
+        """Start with sums of zero."""
         return PruningSums()
 
     def add(self, sums: PruningSums, batch: Batch) -> None:
@@ -90,8 +91,39 @@ class PruningPass:
         return PruningSums(sums.losses + others.losses)
 
 
+@dataclass
+class LossPass:
+    """Add up the losses of the held-out rows."""
+
+    name: str
+    decided: NDArray[Any]  # what each node predicts
+    coded: Packed
+    coding: Coding
+    n_folds: int
+    n_jobs: int | None = None
+
+    def start(self) -> list[LossSums]:
+        """Return no sums."""
+        return []
+
+    def add(self, sums: list[LossSums], batch: Batch) -> None:
+        """Add the losses of a batch."""
+        node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
+        decided, centred = self.decided[node], None
+        if self.coding.classes is None:
+            loss, centred = (batch.target - decided) ** 2, batch.target - self.coding.centre
+        else:
+            loss = (batch.target != decided).astype(np.float64)
+        found = LossSums.of(loss, centred, batch.weight, batch.fold, self.n_folds)
+        sums[:] = [sums[0] + found] if sums else [found]
+
+    def merge(self, sums: list[LossSums], others: list[LossSums]) -> list[LossSums]:
+        """Add up the losses of two parts of the data."""
+        return [sums[0] + others[0]] if sums and others else sums or others
+
+
 class StreamValidation(TreeValidation):
-    """Out-of-fold results; what needs every row takes one more pass when it is first asked for."""
+    """Out-of-fold results; those that need every row take one more pass when first used."""
 
     def __init__(
         self,
@@ -102,11 +134,13 @@ class StreamValidation(TreeValidation):
         *,
         n_folds: int,
         scores: NDArray[np.float64],
+        fold_sums: LossSums,
         n_jobs: int | None,
     ) -> None:
         self.forest = forest
         self.classes = coding.classes
         self.all_scores = scores
+        self.fold_sums = self.row_sums = fold_sums  # a row of a stream is held out once
         self._coded, self._coding, self._rows = coded, coding, rows
         self._n_folds, self._n_jobs = n_folds, n_jobs
         self.chosen_scores = None
@@ -136,12 +170,12 @@ class StreamValidation(TreeValidation):
 
     @property
     def rows(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """The rows that the trees hold out, one tree's after the other's."""
+        """The rows that the trees hold out, tree by tree."""
         return self.held_out.rows
 
     @property
     def row_start(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """Where each tree's begin."""
+        """Where the rows of each tree begin."""
         return self.held_out.row_start
 
     @cached_property
@@ -170,6 +204,15 @@ class StreamValidation(TreeValidation):
         return self.__dict__ | {"_rows": None}
 
 
+def losses_of_counts(packed: Packed, counts: NDArray[np.int64]) -> LossSums:
+    """Return the sums of the losses of rows without weights, from the number of each class in every leaf."""
+    start = packed.node_start[:-1]
+    n = np.add.reduceat(counts.sum(axis=1), start)[1:]
+    right = counts[np.arange(len(counts)), decisions(packed.value)]
+    wrong = n - np.add.reduceat(right, start)[1:]
+    return LossSums(n, np.stack([n, wrong, wrong, wrong], axis=1).reshape(-1, 2, 2).astype(np.float64))
+
+
 def _leaves(one_pass: HeldOutPass | PruningPass, batch: Batch) -> NDArray[np.int32]:
     """Leaf of each row in the tree that holds it out."""
     coded = one_pass.coded
@@ -178,7 +221,7 @@ def _leaves(one_pass: HeldOutPass | PruningPass, batch: Batch) -> NDArray[np.int
 
 
 def by_fold(leaf: NDArray[np.int32], fold: NDArray[np.uint8], n_folds: int) -> HeldOut:
-    """Put rows in the order of the tasks that hold them out."""
+    """Sort rows by the task that holds them out."""
     order = np.argsort(fold, kind="stable")
     row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(fold, minlength=n_folds))]).astype(np.int64)
     return HeldOut(order, row_start, leaf[order])

@@ -1,4 +1,4 @@
-"""Rows to learn from that are not held in memory; the tasks are those of folds that a rule gives."""
+"""Training rows that are not held in memory; a rule assigns them to folds."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from crosscut.engines.passes import LeafPass, LeafSums
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
+from crosscut.forest.predict import decisions
 from crosscut.tasks.fold_rule import FoldRule
+from crosscut.tasks.folds import check_trained
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
-from crosscut.training.stream_validation import StreamValidation
+from crosscut.training.stream_validation import LossPass, StreamValidation, losses_of_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.engines.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
+    from crosscut.training.intervals import LossSums
 
 
 @dataclass(eq=False)
@@ -40,7 +43,7 @@ class StreamedSet:
     coding: Coding
     grids: Grids | None
     folds: FoldRule
-    name: str  # of what is predicted
+    name: str  # of the target
     gather: bool = True
 
     @classmethod
@@ -72,7 +75,7 @@ class StreamedSet:
 
     @property
     def n_missing(self) -> NDArray[np.int64]:
-        """Missing values of each column."""
+        """Number of missing values in each column."""
         return self.coding.n_missing
 
     def limits(self) -> tuple[Limits, ...]:
@@ -84,7 +87,7 @@ class StreamedSet:
         return tuple(limits_of(self.model, size) for size in sizes)
 
     def grow(self) -> tuple[Forest, LeafSums | None]:
-        """Grow all tasks; leaf values that are no counts come with the sums of one more pass."""
+        """Grow all tasks; leaf values that are not counts take one more pass."""
         model = self.model
         growth = growth_of(model)
         plan = Plan(
@@ -105,43 +108,52 @@ class StreamedSet:
         saved = None if checkpoint is None else checkpoint.load()
         state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
         trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
-        for task, tree in enumerate(trees):
-            if not tree.n_rows[0]:
-                raise ValueError(
-                    f"fold {task} holds out every row that has weight, which leaves none to train on; "
-                    "use fewer folds, or other groups"
-                )
+        check_trained(np.array([tree.n_rows[:1] > 0 for tree in trees]), ["number"])
         packed = Packed.of(trees)
         work = {
             name: np.array([level[name] for level in state.work])
             for name in ("bundles", "rows", "passes", "seconds")
         }
         if any(tree.subtrees for tree in state.trees):
-            del work["rows"]  # those of gathered bundles are not counted level by level
+            del work["rows"]  # not known level by level for gathered bundles
         sums = None
         if self.grids is not None or self.folds.n_folds:
             sums = self._leaf_sums(packed)
         if self.grids is not None and sums is not None:
             packed = with_values(packed, sums, self.grids, growth.criterion)
+        if self.classes is not None:
+            trained = packed.value[packed.node_start[:-1]] > 0
+            check_trained(trained[:, trained[0]], self.classes[trained[0]])
         if checkpoint is not None:
             checkpoint.remove()
         return Forest(packed, work), sums
 
     def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
-        """Return the out-of-fold results; sums, if given, are those of the leaves of this forest."""
+        """Return the out-of-fold results; ``sums``, if given, are the leaf sums of this forest."""
         packed = forest.packed
         if sums is None:
             sums = self._leaf_sums(packed)
         scores = scores_of(packed, sums, self.grids)
+        coded = coded_trees(packed, self.coding)
         return StreamValidation(
             forest,
-            coded_trees(packed, self.coding),
+            coded,
             self.coding,
             self.rows,
             n_folds=self.folds.n_folds,
             scores=scores,
+            fold_sums=self._loss_sums(packed, coded, sums),
             n_jobs=self.model.n_jobs,
         )
+
+    def _loss_sums(self, packed: Packed, coded: Packed, sums: LeafSums) -> LossSums:
+        """Return the sums of the held-out rows' losses: rows of classes count, others take one more pass."""
+        if self.classes is not None and not self.coding.weighted:
+            return losses_of_counts(packed, sums.held_out)
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
+        one_pass = LossPass("losses", decided, coded, self.coding, self.folds.n_folds, self.model.n_jobs)
+        found: list[LossSums] = self.rows.run(one_pass)
+        return found[0]
 
     def _leaf_sums(self, packed: Packed) -> LeafSums:
         one_pass = LeafPass(
@@ -177,7 +189,7 @@ class FoldSizePass:
 
 
 def _check_names(**given: Any) -> None:
-    """Refuse arrays where names of columns are wanted; y is not optional."""
+    """Check that arguments are names of columns; y is required."""
     for role, name in given.items():
         if not isinstance(name, str) and (name is not None or role == "y"):
             raise TypeError(
@@ -187,7 +199,7 @@ def _check_names(**given: Any) -> None:
 
 
 def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
-    """Return the folds of a number, or of a splitter that looks at a row's number, class or group only."""
+    """Return the folds of a number, or of a splitter that needs only a row's number, class or group."""
     from sklearn import model_selection as ms
 
     cv, stratified, in_order, random_state = model.cv, classifies and not grouped, False, model.random_state

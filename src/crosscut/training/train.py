@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Fit:
-    """Grow, prune and validate the trees that a tree estimator's parameters ask for.
+    """Grow, prune and validate the trees of a tree estimator.
 
     Parameters
     ----------
     model : TreeClassifier or TreeRegressor
-        Says how; it is told the columns of X.
+        Its parameters are used, and it is given the columns of X.
     X, y, sample_weight, groups
         As ``fit`` takes them, in memory or not.
     """
@@ -74,7 +74,7 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
-    """Return the tasks of a tree estimator: the final tree's, and one per split of its ``cv``."""
+    """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
     tasks = data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows))
     if not has_shares(model):
         return tasks
@@ -103,14 +103,14 @@ def validate(data: TrainingSet, tasks: Tasks, forest: Forest, *, n_jobs: int | N
 
 
 def prune_each(model: Any, forest: Forest) -> Forest:
-    """Prune each tree by itself if the parameters say so; the same forest if they do not."""
+    """Prune each tree by itself if the parameters say so; otherwise return the same forest."""
     if model.ccp_alpha > 0:
         forest = prune(forest, ccp_alpha=model.ccp_alpha)
     return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 
 def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) -> Fit:
-    """Add what held-out rows say; prune by it if the parameters say so, and then ask them again."""
+    """Add the out-of-fold results; if the parameters say so, prune by them and compute them again."""
     validation = judge(fit.forest)
     if model.prune not in {"best", "1se"}:
         return replace(fit, validation=validation)
@@ -120,7 +120,7 @@ def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) 
 
 
 def _pruned_by(table: PruningTable, rule: Any, forest: Forest) -> tuple[Forest, float]:
-    """Cut the final tree at the chosen alpha, and the folds' trees where the table judged them."""
+    """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
     row = table.choose(rule)
     alpha = float(table.alpha[row])
     following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf

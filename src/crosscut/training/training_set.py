@@ -1,4 +1,4 @@
-"""The user's table and target, checked and coded; and the tasks that a cross-validation makes of its rows."""
+"""The user's table and target, checked and encoded, and the tasks of a cross-validation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Rows to learn from, held in memory.
+    """Training rows in memory.
 
     Attributes
     ----------
     X
         The user's rows.
     table : Table
-        The same, coded.
+        The same, encoded.
     target : Target
         Class codes or numbers, and weights.
     labels : array
@@ -55,7 +55,7 @@ class TrainingSet:
 
     @classmethod
     def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Check the data, and tell the estimator the columns of X, as scikit-learn asks of ``fit``."""
+        """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         X = whole(X)
         data = read_table(model, X, reset=True)
         table = Table.from_data(
@@ -76,7 +76,7 @@ class TrainingSet:
 
     @cached_property
     def matrix(self) -> NDArray[np.float32]:
-        """The rows as prediction reads them."""
+        """The rows in the form that prediction uses."""
         return self.table.schema.matrix(self.X)
 
     @property
@@ -91,7 +91,7 @@ class TrainingSet:
 
     @property
     def n_missing(self) -> NDArray[np.int64]:
-        """Missing values of each column."""
+        """Number of missing values in each column."""
         table = self.table
         return np.array(
             [
@@ -122,8 +122,7 @@ class TrainingSet:
         Parameters
         ----------
         cv : int, splitter, iterable of (train, test), or None
-            As estimators take it. Of an integer, as many folds as the rows allow, since a final model needs
-            none at all.
+            As in estimators. If the rows allow fewer folds than an integer asks for, there are fewer.
         groups, random_state
             For the splitter; ``random_state`` shuffles the folds of an integer.
         limits : Limits, optional
@@ -139,5 +138,8 @@ class TrainingSet:
             if folds is None:
                 return Tasks.final(self.n_rows, limits)
             tasks = Tasks.from_folds(folds, limits=limits)
-        tasks.check(self.target)
+            # stratified folds leave every model rows of each class that has two or more
+            if self.target.weights is None and (codes is None or np.bincount(codes).min() > 1):
+                return tasks
+        tasks.check(self.target, classes=self.classes)
         return tasks

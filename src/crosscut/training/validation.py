@@ -1,4 +1,4 @@
-"""What the models of the folds say of the rows they hold out; computed when it is first asked for."""
+"""Predictions of the folds' models for the rows they hold out; computed when first used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ import numpy as np
 
 from crosscut.forest.predict import decisions, probabilities
 from crosscut.forest.pruning_table import PruningTable, pruning_table
-from crosscut.training.scores import scores_by_part, standard_error
+from crosscut.training.intervals import (
+    Estimate,
+    LossSums,
+    error_of,
+    estimate_of,
+    interval_of,
+    mean_of_folds,
+    quantile_of,
+)
+from crosscut.training.scores import scores_by_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,14 +37,21 @@ class Validation:
     classes : array, optional
         The classes; None for regression.
     rows : int64 array
-        The rows that the models hold out, one model's after the other's.
+        The rows that the models hold out, model by model.
     row_start : int64 array (models + 1,)
-        Where each model's begin; the final model holds out none.
+        Where the rows of each model begin; the final model holds out none.
     said : float64 array (len(rows), classes or 1)
-        Class probabilities, or the mean, that each of them is given.
+        Class probabilities, or the mean, predicted for each of these rows.
     chosen_scores : float64 array, optional
-        Score of each fold by the ``scoring`` of the estimator, in place of accuracy or R².
+        Score of each fold by the ``scoring`` of the estimator, instead of accuracy or R².
+
+    Attributes
+    ----------
+    weights : float64 array (rows,) or None
+        Row weights; they count in ``score``, ``error`` and the pruning table.
     """
+
+    weights: NDArray[np.float64] | None = None
 
     def __init__(
         self,
@@ -54,12 +70,13 @@ class Validation:
     def scored(self, scores: NDArray[np.float64]) -> Self:
         """Return the same results with other scores of the folds."""
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, chosen_scores=scores)
+        known = {name: value for name, value in self.__dict__.items() if name != "_estimate"}
+        made.__dict__.update(known, chosen_scores=scores)
         return made
 
     @cached_property
     def decided(self) -> NDArray[Any]:
-        """Class code, or number, that each held-out row is given."""
+        """Class code, or number, predicted for each held-out row."""
         return self.said[:, 0] if self.classes is None else self.said.argmax(axis=1)
 
     @cached_property
@@ -75,18 +92,81 @@ class Validation:
 
     @property
     def score(self) -> float:
-        """Mean of the scores."""
-        return float(np.mean(self.scores))
+        """Accuracy, or R², of all held-out rows together; with another scoring, the mean of the folds'."""
+        return self._estimate.value
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean score over the folds."""
-        return standard_error(self.scores)
+        """Standard error of the score."""
+        return self._estimate.standard_error
+
+    @property
+    def error(self) -> Estimate:
+        """Rate of errors, or mean squared error, of all held-out rows together, and its standard error."""
+        return error_of(self.row_sums)
+
+    def interval(self, level: float = 0.9, method: str = "rows") -> tuple[float, float]:
+        """Return an interval of the score."""
+        if self.chosen_scores is None:
+            return interval_of(self.row_sums, self.fold_sums, level, method)
+        if method != "rows":
+            raise ValueError(f"method={method!r} needs accuracy or R², but the model has another scoring")
+        reach = quantile_of(level) * self.standard_error
+        return self.score - reach, self.score + reach
+
+    @cached_property
+    def _estimate(self) -> Estimate:
+        if self.chosen_scores is None:
+            return estimate_of(self.row_sums)
+        return mean_of_folds(self.scores, self.rows_by_fold, int(self.row_sums.n_rows.sum()))
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        """Loss of each held-out row: whether it is given a wrong class, or its squared error."""
+        y = self.y[self.rows]
+        if self.classes is None:
+            return np.asarray((y - self.decided) ** 2, dtype=np.float64)
+        return np.asarray(self.decided != y, dtype=np.float64)
+
+    @cached_property
+    def fold_sums(self) -> LossSums:
+        """Sums of the losses by fold, of every time that a row is held out."""
+        return self.sums_by_fold(self.losses, self._centred)
+
+    @cached_property
+    def row_sums(self) -> LossSums:
+        """Sums of the losses of rows, averaged over the times a row is held out: repeats are no new rows."""
+        once = self.times_held_out.max(initial=0) <= 1
+        return self.fold_sums if once else self.sums_by_row(self.losses, self._centred)
+
+    @property
+    def _centred(self) -> NDArray[np.float64] | None:
+        return None if self.classes is not None else self.y - self.y.mean()
+
+    def sums_by_fold(
+        self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None
+    ) -> LossSums:
+        """Add up losses of the held-out rows by fold; ``target`` is that of all rows, if it is wanted."""
+        weight = None if self.weights is None else self.weights[self.rows]
+        fold = np.repeat(np.arange(len(self.row_start) - 1), np.diff(self.row_start)) - 1
+        n_folds = len(self.row_start) - 2
+        return LossSums.of(losses, None if target is None else target[self.rows], weight, fold, n_folds)
+
+    def sums_by_row(self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None) -> LossSums:
+        """Add up losses of the held-out rows, averaged over the times a row is held out."""
+        times = self.times_held_out
+        rows = np.flatnonzero(times)
+        loss = np.bincount(self.rows, losses, minlength=len(times))[rows] / times[rows]
+        weight = times[rows].astype(np.float64)
+        if self.weights is not None:
+            weight *= self.weights[rows]
+        own = None if target is None else target[rows]
+        return LossSums.of(loss, own, weight, np.zeros(len(rows), np.int64), 1)
 
     @property
     def rows_by_fold(self) -> NDArray[np.int64]:
         """Number of rows each fold holds out."""
-        return np.diff(self.row_start)[1:]
+        return self.fold_sums.n_rows
 
     @cached_property
     def times_held_out(self) -> NDArray[np.int64]:
@@ -116,7 +196,7 @@ class Validation:
 
     @cached_property
     def confusion(self) -> NDArray[np.int64]:
-        """How many held-out rows of each class (lines) are given which class (columns)."""
+        """The confusion matrix: held-out rows by class (rows) and predicted class (columns)."""
         assert self.classes is not None
         n = len(self.classes)
         pairs = self.y[self.rows] * np.int64(n) + self.decided
@@ -129,18 +209,18 @@ class Validation:
 
 
 class TreeValidation(Validation):
-    """Out-of-fold results of a forest: held-out rows are known by the leaves they reach.
+    """Out-of-fold results of a forest, from the leaves that held-out rows reach.
 
     Parameters
     ----------
     forest : Forest
-        Tree 0 is the final tree, the others hold rows out.
+        Tree 0 is the final tree; the others hold rows out.
     held_out : HeldOut
         Leaves of the held-out rows.
     y, classes, chosen_scores
         As for :class:`Validation`.
     weights : float64 array (rows,), optional
-        Row weights, for the pruning table.
+        Row weights.
     """
 
     def __init__(

@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
 from crosscut.relational.database.database import Database
+from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.language.bias import Bias, BiasError
 from crosscut.relational.queries.resolve import resolve
 
@@ -26,6 +28,8 @@ def test_modes_follow_links_both_ways():
     assert lines(max_thresholds=1) == [
         "loan(+Loan,-Account,_Amount)",
         "loan(+Loan,_Account,Amount), Amount =< #[8.0]",
+        "loan(+Loan,Account,_Amount), account(Account,_District,#[x,z])",
+        "loan(+Loan,Account,_Amount), account(Account,District,_Kind), district(District,#[p,q])",
         "account(+Account,-District,_Kind)",
         "account(+Account,_District,#[x,z])",
         "account(-Account,+District,_Kind)",
@@ -38,6 +42,67 @@ def test_modes_follow_links_both_ways():
         "order(-Order,+Account,Size), Size =< #[3.0]",
         "order(-Order,+Account,Size), Size > #[3.0]",
     ]
+
+
+def test_the_depth_of_links():
+    assert not any(line.startswith("loan(+Loan,Account,") for line in lines(depth_of_links=0))
+    assert sum(line.startswith("loan(+Loan,Account,") for line in lines(depth_of_links=1)) == 1
+
+
+def region_is_the_class(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    region, district = rng.choice(["north", "south", "east"], 30), rng.integers(0, 30, 200)
+    account = rng.integers(0, 200, n)
+    return {
+        "loan": {
+            "loan_id": range(n),
+            "account_id": account.tolist(),
+            "amount": rng.normal(size=n).tolist(),
+            "y": region[district[account]].tolist(),
+        },
+        "account": {"account_id": range(200), "district_id": district.tolist()},
+        "district": {
+            "district_id": range(30),
+            "region": region.tolist(),
+            "amount": rng.integers(0, 99, 30).tolist(),
+        },
+    }
+
+
+def test_values_of_a_referenced_row_are_the_examples_own():
+    database = Database.from_tables(region_is_the_class(), target="loan.y")
+    assert RelationalTreeClassifier(cv=5).fit(database).cv_score_ == 1.0
+
+
+def test_rows_on_the_other_side_of_a_link_table():
+    rng = np.random.default_rng(1)
+    hard = rng.random(20) < 0.3
+    student, course = rng.integers(0, 200, 500), rng.integers(0, 20, 500)
+    takes_a_hard_one = np.isin(np.arange(200), student[hard[course]])
+    tables = {
+        "student": {"student_id": range(200), "y": np.where(takes_a_hard_one, "tired", "fine").tolist()},
+        "course": {"course_id": range(20), "level": np.where(hard, "hard", "easy").tolist()},
+        "takes": {"student_id": student.tolist(), "course_id": course.tolist()},
+    }
+    database = Database.from_tables(tables, target="student.y")
+    model = RelationalTreeClassifier(cv=5).fit(database)
+    assert model.cv_score_ == 1.0
+    assert model.tree_.n_leaves == 2
+
+
+def test_a_table_that_refers_to_itself():
+    rng = np.random.default_rng(2)
+    boss, grade = rng.integers(0, 150, 150), rng.choice(["a", "b", "c"], 150)
+    tables = {
+        "staff": {
+            "staff_id": range(150),
+            "boss_id": boss.tolist(),
+            "grade": grade.tolist(),
+            "y": (grade[boss] == "a").tolist(),
+        }
+    }
+    database = Database.from_tables(tables, target="staff.y", links={"staff.boss_id": "staff.staff_id"})
+    assert RelationalTreeClassifier(cv=5).fit(database).cv_score_ == 1.0
 
 
 def test_links_that_fan_out_are_followed_forwards_only():

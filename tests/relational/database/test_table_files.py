@@ -75,3 +75,44 @@ def test_one_table_in_two_files(tmp_path):
 def test_a_missing_sqlite_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="is not a file"):
         Database.from_sqlite(tmp_path / "none.sqlite", target="a.b")
+
+
+COMPOSITE = """
+    CREATE TABLE site(country TEXT, nr INTEGER, climate TEXT, PRIMARY KEY (country, nr));
+    CREATE TABLE supplier(id INTEGER PRIMARY KEY, code TEXT UNIQUE, grade TEXT);
+    CREATE TABLE machine(id INTEGER PRIMARY KEY, land TEXT, place INTEGER,
+        supplier TEXT REFERENCES supplier(code), built DATE, state TEXT, FOREIGN KEY (land, place) REFERENCES site(country, nr));
+    INSERT INTO site VALUES ('at', 1, 'dry'), ('at', 2, 'wet'), ('be', 1, 'wet');
+    INSERT INTO supplier VALUES (7, 'x', 'good'), (8, 'y', 'bad');
+    INSERT INTO machine VALUES (1, 'at', 1, 'x', '2020-01-31', 'ok'), (2, 'be', 1, 'y', '2021-02-01', 'fix'),
+        (3, 'at', 2, NULL, '2022-03-04', 'fix'), (4, NULL, 2, 'x', NULL, 'ok');
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_keys_of_several_columns_unique_columns_and_dates(tmp_path, kind):
+    path = tmp_path / f"app.{kind}"
+    if kind == "sqlite":
+        connection = sqlite3.connect(path)
+        connection.executescript(COMPOSITE)
+        connection.close()
+    else:
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(COMPOSITE)
+    database = getattr(Database, f"from_{kind}")(path, target="machine.state")
+    (machine,) = (relation for (name, _), relation in database.relations.items() if name == "machine")
+    columns = [column.name for column in database.columns["machine", machine.arity]]
+    values = {
+        name: [database.constants.terms[each] for each in ids]
+        for name, ids in zip(columns, machine.columns.tolist(), strict=True)
+    }
+    types = dict(zip(columns, machine.types, strict=True))
+    assert types["land+place"] == "site"
+    assert values["land+place"][:3] == ["at+1", "be+1", "at+2"]
+    # a link to a column that is unique but not the key leads to the same row as its key
+    assert types["supplier"] == "supplier"
+    assert values["supplier"][0] == values["supplier"][3] == 7
+    assert values["built"][:3] == [20200131, 20210201, 20220304]
+    assert {column.name: column.kind for column in database.columns["machine", machine.arity]}[
+        "built"
+    ] == "numeric"

@@ -157,7 +157,7 @@ def test_regression_is_chosen_for_floating_point_targets():
         (
             {"links": {"part.wear": "machine.site"}},
             SchemaError,
-            "links refers to 'machine.site', but the key of",
+            "links refers to 'machine.site', whose values are not all present and distinct",
         ),
         ({"links": {"part.wear": "machine.nothing"}}, SchemaError, "links names 'machine.nothing'"),
         (

@@ -79,3 +79,17 @@ def test_unknown_settings_are_named_in_a_warning(text):
 def test_settings_that_cannot_be_followed_are_errors(text, message):
     with pytest.raises(PrologError, match=message):
         settings_from_text(text)
+
+
+def test_warmode_makes_a_language_typed():
+    bias = settings_from_text("warmode(edge(+n,-n)). warmode(edge(+n,#c)). rmode(red(+X)).")
+    assert bias.typed
+    # a file's own word counts, and what it types in two ways fits any type
+    assert bias.types == {("edge", 2): ("n", None), ("red", 1): (None,)}
+    assert not settings_from_text("warmode(edge(+n,-n)). typed_language(no).").typed
+    assert not settings_from_text("type(edge(n,n)). rmode(edge(+X,-Y)).").typed
+
+
+def test_a_constant_in_a_warmode_leaves_the_type_to_others():
+    bias = settings_from_text("warmode(bond(+m,-a,#t)). warmode(bond(+m,-a,7)).")
+    assert bias.types["bond", 3] == ("m", "a", "t")

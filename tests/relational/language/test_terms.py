@@ -9,6 +9,7 @@ from crosscut.relational.language.terms import (
     conjuncts,
     indicator,
     is_ground,
+    predicate_of,
     term_text,
     variables,
 )
@@ -60,7 +61,7 @@ def test_conjuncts_flatten_nesting():
 
 @pytest.mark.parametrize(("text", "expected"), [("p(a,b)", "p/2"), ("p", "p/0"), ("'Big'(x)", "'Big'/1")])
 def test_indicator(text, expected):
-    assert indicator(read_term(text)) == expected
+    assert indicator(*predicate_of(read_term(text))) == expected
 
 
 def test_variables_are_equal_only_to_themselves():

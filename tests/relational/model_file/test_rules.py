@@ -93,7 +93,7 @@ def test_forged_headers_are_refused(tmp_path, change, message):
     [
         ("test", lambda a: a - 1, "not a test"),
         ("test", lambda a: a.astype(np.int64), "wrong type"),
-        ("rule_start", lambda a: a + 1, "does not span"),
+        ("rule_start", lambda a: a + 1, "does not cover"),
         ("held_out_said", lambda a: a * np.nan, "'held_out_said' is wrong"),
     ],
 )

@@ -169,6 +169,8 @@ def _arguments(
                 if argument.mark in {"+", "+-"}:
                     for variable in reversed(range(len(types))):  # newest first
                         own = known[variable]
+                        open_key = own if isinstance(own, TypeVariable) else None
+                        own = dict(held).get(open_key) if open_key else own
                         if own is UNUSED or (
                             language.typed and wanted is not None and own not in {None, wanted}
                         ):
@@ -176,6 +178,8 @@ def _arguments(
                         # a type variable is bound by its first use
                         binds = key is not None and wanted is None and own is not None
                         now = (*held, (key, own)) if binds else held
+                        if open_key and own is None and wanted is not None:
+                            now = (*held, (open_key, wanted))
                         following.append(((*args, variable), known, {**named, argument.name: variable}, now))
                 if argument.mark != "+":
                     new = len(known)

@@ -37,7 +37,7 @@ def test_the_tree_is_the_one_tilde_printed(tmp_path, form):
     prefix = write_machines(tmp_path, form)
     model = RelationalTreeClassifier(Bias.from_ace(prefix), cv=None).fit(Database.from_ace(prefix))
     assert [line.rstrip() for line in str(model).splitlines()] == TREES[form].splitlines()
-    assert model.tree_.training_accuracy == 1.0
+    assert all(correct == covered for _, correct, covered in model.tree_.leaves())
     assert (model.tree_.n_nodes, model.tree_.n_literals) == (2, 2)
     estimated = sum(n - correct + additional_errors(n, n - correct) for _, correct, n in model.tree_.leaves())
     assert estimated == pytest.approx(ESTIMATED_ERRORS, abs=1e-12)
@@ -226,3 +226,35 @@ def test_lookahead_of_several_steps_gives_the_same_trees_in_one_run_and_one_by_o
         together = growing.grow()
         for sharing in ("paper", "serial", "uncached"):
             assert_same(growing.grow(sharing), together)
+
+
+def ace_tree(folder, facts, settings):
+    (folder / "app.kb").write_text(facts)
+    (folder / "app.s").write_text(settings)
+    model = RelationalTreeClassifier(Bias.from_ace(folder / "app"), cv=None).fit(
+        Database.from_ace(folder / "app")
+    )
+    return [line.rstrip() for line in str(model).splitlines()]
+
+
+def test_a_key_without_type_has_that_of_its_first_use(tmp_path):
+    facts = "t(1,pos). t(2,neg). t(3,pos). t(4,neg). edge(1,a). edge(3,b). edge(2,c). red(a). red(b). red(4)."
+    settings = "predict(t(+K,-c)). minimal_cases(1). pruning(none). warmode(edge(+n,-m)). warmode(red(+m))."
+    assert ace_tree(tmp_path, facts, settings) == [
+        "t(-A,-B)",
+        "edge(A,-C) ?",
+        "+--yes: red(C) ?",  # and not red(A): A is an n here
+        "|       +--yes: [pos] 2.0 [[pos:2.0,neg:0.0]]",
+        "|       +--no:  [neg] 1.0 [[pos:0.0,neg:1.0]]",
+        "+--no:  [neg] 1.0 [[pos:0.0,neg:1.0]]",
+    ]
+
+
+@pytest.mark.parametrize(("first", "classes"), [("pos", ""), ("neg", ""), ("neg", "classes([neg,pos])."),
+                                                ("pos", "classes([neg,pos]).")])  # fmt: skip
+def test_of_classes_that_tie_the_first_is_predicted(tmp_path, first, classes):
+    second = {"pos": "neg", "neg": "pos"}[first]
+    facts = f"t(1,{first}). t(2,{second}). p(1)."
+    expected = "neg" if classes else first
+    settings = f"predict(t(+k,-c)). {classes} rmode(p(+K))."
+    assert ace_tree(tmp_path, facts, settings)[1].startswith(f"[{expected}] 2.0 [[{expected}:1.0,")

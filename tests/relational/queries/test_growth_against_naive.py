@@ -42,10 +42,10 @@ LOOKAHEAD = [("in(K,A,B)", "colour(K,B,#)"), ("colour(K,O,C)", "warm(C)"), ("in(
 BACKGROUND = "same(X,X). low(K,T) :- size(K,_,V), V < T. warm(red). warm(gold)."
 
 
-def made(draw_facts, labels):
+def made(draw_facts, labels, key):
     facts = {"t": [(key, label) for key, label in enumerate(labels)]} | draw_facts
     return Database.from_facts(
-        facts, predict="t(+k,-c)", types=TYPES, background=BACKGROUND, classes=["a", "b", "c"]
+        facts, predict=f"t(+{key},-c)", types=TYPES, background=BACKGROUND, classes=["a", "b", "c"]
     )
 
 
@@ -76,13 +76,14 @@ def assert_same(node, expected):
     labels=st.lists(st.sampled_from("abc"), min_size=12, max_size=12),
     modes=st.lists(st.sampled_from(MODES), min_size=1, max_size=6, unique=True),
     lookahead=st.lists(st.sampled_from(LOOKAHEAD), max_size=2, unique=True),
+    key=st.sampled_from(["k", "K"]),  # declared, or bound by its first use
     growth=st.fixed_dictionaries(
         {"heuristic": st.sampled_from(["gain", "gainratio"]), "minimal_cases": st.integers(1, 3)}
     ),
 )
 @pytest.mark.filterwarnings("ignore:a mode uses")
-def test_random_databases(facts, labels, modes, lookahead, growth):
-    database = made(facts, labels)
+def test_random_databases(*, facts, labels, modes, lookahead, key, growth):
+    database = made(facts, labels, key)
     bias = Bias.of(modes, types=TYPES, lookahead=lookahead, **growth)
     model = RelationalTreeClassifier(bias, cv=None).fit(database)
     assert_same(model.forest_.trees[0].root, grow(database, resolve(bias, database)))

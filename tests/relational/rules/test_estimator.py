@@ -24,8 +24,8 @@ def shop():
     "learning",
     [
         Learning("ripper", passes=1),
-        Learning("cn2", least_weight=5.0, width=3, max_length=3),
-        Learning("cn2", quality=Quality("entropy"), least_weight=5.0, width=2, max_length=2),
+        Learning("cn2", min_weight=5.0, width=3, max_length=3),
+        Learning("cn2", quality=Quality("entropy"), min_weight=5.0, width=2, max_length=2),
         Learning("cn2", False, Quality("wracc"), width=2, max_length=2),
     ],
 )

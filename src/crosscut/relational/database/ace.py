@@ -11,6 +11,7 @@ import numpy as np
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.program import Program
 from crosscut.relational.database.relation import Relation
+from crosscut.relational.database.strata import calls
 from crosscut.relational.database.target import TargetError, check_all_or_none, check_one_target, class_codes
 from crosscut.relational.language.ace_settings import read_settings
 from crosscut.relational.language.bias import Bias
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.relational.database.constants import Constants
     from crosscut.relational.database.materialize import Facts
     from crosscut.relational.language.settings import Settings
-    from crosscut.relational.language.terms import Constant, Term
+    from crosscut.relational.language.terms import Constant
 
 FOLD_MARKS = ("testid", "testnr")
 
@@ -48,7 +48,7 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
     program.read_file(facts)
     if background.is_file():
         program.read_file(background)
-    database = build(program, read_settings(settings))
+    database = build(program, read_settings(settings), as_seen=True)
     return database if folds is None else database.with_folds(read_folds(folds, database))
 
 
@@ -72,10 +72,16 @@ def read_facts(
     return build(program, Bias(types=declared, predict=target, settings=settings), examples)
 
 
-def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -> Database:
-    """Return a program's database; the bias names target and types, `examples` are to be predicted."""
+def build(
+    program: Program, bias: Bias, examples: Sequence[Any] | None = None, *, as_seen: bool = False
+) -> Database:
+    """Return a program's database; the bias names target and types, `examples` are to be predicted.
+
+    Classes that nothing lists are in the order in which they were first seen, or else sorted.
+    """
     models = bool(program.models)
-    derivation = program.derive()
+    named = _named(bias)
+    derivation = program.derive(named, named if bias.modes else None)
     facts = derivation.facts
     database = Database(constants=program.constants, rules=derivation.rules, implicit_key=models)
     if models and bias.predict is None:
@@ -83,10 +89,21 @@ def build(program: Program, bias: Bias, examples: Sequence[Any] | None = None) -
     elif bias.predict is None:
         raise PrologError("the settings have no predict(target(+key,-class)), so there is nothing to learn")
     else:
-        _take_target(database, facts, bias, program, examples)
+        _take_target(database, facts, bias, program, examples, as_seen=as_seen)
     database.folds = _take_folds(database, facts)
     _add_relations(database, facts, bias, models=models)
     return database
+
+
+def _named(bias: Bias) -> set[tuple[str, int]]:
+    """Predicates that the settings name: learning needs them, and they may be without facts."""
+    used = [literal for mode in bias.modes for literal in mode.literals] + list(bias.root)
+    used += [literal for each in bias.lookahead for literal in (each.first, *each.then)]
+    used += [each.literal for each in bias.discretizations]
+    used += [] if bias.predict is None else [bias.predict]
+    marks = {(name, n) for name in FOLD_MARKS for n in range(1, 5)}
+    generated = [calls(mode.generator.goal) for mode in bias.modes if mode.generator is not None]
+    return {*bias.types, *(literal.predicate for literal in used), *marks}.union(*generated)
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
@@ -112,7 +129,13 @@ def _take_model_classes(database: Database, facts: Facts, models: list[int], bia
 
 
 def _take_target(
-    database: Database, facts: Facts, bias: Bias, program: Program, examples: Sequence[Any] | None
+    database: Database,
+    facts: Facts,
+    bias: Bias,
+    program: Program,
+    examples: Sequence[Any] | None,
+    *,
+    as_seen: bool,
 ) -> None:
     assert bias.predict is not None
     predict = bias.predict
@@ -157,7 +180,9 @@ def _take_target(
             )
         database.target = numbers
         return
-    database.classes, database.target = class_codes(database, rows[value], bias.settings.classes)
+    database.classes, database.target = class_codes(
+        database, rows[value], bias.settings.classes, as_seen=as_seen
+    )
 
 
 def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
@@ -178,16 +203,16 @@ def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
 
 def _take_folds(database: Database, facts: Facts) -> NDArray[np.int32] | None:
     """Fold marks stated as ``testid(Key, Fold)`` or ``testnr(Key, Fold)``."""
-    marks = None
-    for name in FOLD_MARKS:
-        stated = facts.pop((name, len(database.keys) + 1), None)
-        if stated is not None and marks is None:
-            marks = np.full(database.n_examples, -1, np.int32)
-            numbers = database.constants.numbers[stated[-1]]
-            place = {tuple(key): example for example, key in enumerate(database.keys.T.tolist())}
-            for key, number in zip(stated[:-1].T.tolist(), numbers.tolist(), strict=True):
-                if tuple(key) in place and number == number:  # noqa: PLR0124  # not NaN
-                    marks[place[tuple(key)]] = int(number)
+    tables = [facts.pop((name, len(database.keys) + 1), None) for name in FOLD_MARKS]
+    stated = next((table for table in tables if table is not None), None)
+    if stated is None:
+        return None
+    marks = np.full(database.n_examples, -1, np.int32)
+    numbers = database.constants.numbers[stated[-1]]
+    known = ~np.isnan(numbers)
+    fold_of = dict(zip(map(tuple, stated[:-1, known].T.tolist()), numbers[known].astype(int), strict=True))
+    for example, key in enumerate(map(tuple, database.keys.T.tolist())):
+        marks[example] = fold_of.get(key, -1)
     return marks
 
 
@@ -219,7 +244,9 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
     )
     if not files:
         raise FileNotFoundError(f"folds is {str(folder)!r}, a folder without numbered files")
-    place = {key: example for example, key in enumerate(_key_texts(database))}
+    texts = [term if isinstance(term, str) else term_text(term) for term in database.constants.terms]
+    keys = database.keys.T.tolist()
+    place = {tuple(texts[each] for each in key): example for example, key in enumerate(keys)}
     marks = np.full(database.n_examples, -1, np.int32)
     for fold, file in enumerate(files):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -234,13 +261,3 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
                 )
             marks[example] = fold
     return marks
-
-
-def _key_texts(database: Database) -> list[tuple[str, ...]]:
-    texts: dict[int, str] = {}
-
-    def text(key: int, constants: Constants = database.constants) -> str:
-        term: Term = constants.terms[key]
-        return texts.setdefault(key, term if isinstance(term, str) else term_text(term))
-
-    return [tuple(map(text, row)) for row in database.keys.T.tolist()]

@@ -8,6 +8,7 @@ import numpy as np
 
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
+from crosscut.relational.language.clauses import builtin_inputs
 from crosscut.relational.language.terms import Compound, Term, Variable
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Bindings:
         self.constants = constants
         self.columns: dict[Variable, NDArray[np.int32]] = {}
         self.n_rows = 1
+        self.undefined = False  # whether some arithmetic had no value, such as 1/0
 
     def apply(self, part: Part, facts: NDArray[np.int32] | None) -> None:
         """Join with a relation's `facts`, or filter by a test."""
@@ -41,6 +43,9 @@ class Bindings:
                 self._exclude(part.args, facts)
             else:
                 self._join(part.args, facts)
+        elif part.kind == "built-in":
+            facts = self._solutions(part)
+            (self._exclude if part.negated else self._join)(part.args, facts)
         elif part.kind == "is":
             self._evaluate(part.args[0], part.args[1], negated=part.negated)
         elif part.kind == "unify" and not part.negated:
@@ -132,6 +137,22 @@ class Bindings:
         left, right, shared = self._matches(facts, place)
         self._keep(~np.isin(left, right) if shared else facts.shape[1] == 0)
 
+    def _solutions(self, part: Part) -> NDArray[np.int32]:
+        """Facts of a built-in predicate for the values that its inputs have."""
+        found = builtin_inputs(part, self.columns)
+        assert found is not None
+        inputs, solve = found
+        terms, intern = self.constants.terms, self.constants.intern
+        asked = np.empty((len(inputs), self.n_rows), np.int32)
+        for row, position in zip(asked, inputs, strict=True):
+            row[:] = self._ids(part.args[position])
+        facts = [
+            [intern(argument) for argument in solution]
+            for values in distinct_facts(asked).T.tolist()
+            for solution in solve(*(terms[each] for each in values))
+        ]
+        return np.ascontiguousarray(np.array(facts, np.int32).reshape(-1, len(part.args)).T)
+
     def _unify(self, left: Term, right: Term) -> None:
         for new, known in ((left, right), (right, left)):
             if isinstance(new, Variable) and new not in self.columns:
@@ -143,7 +164,7 @@ class Bindings:
         left, right = part.args
         if part.kind == "compare":
             a, b = self._value(left), self._value(right)
-            return ORDERINGS[part.name](a, b) & ~(np.isnan(a) | np.isnan(b))
+            return ORDERINGS[part.name](a, b) & np.isfinite(a) & np.isfinite(b)
         equal = np.asarray(self._ids(left) == self._ids(right))
         return equal if part.kind == "unify" else ~equal
 
@@ -151,10 +172,12 @@ class Bindings:
         if isinstance(term, Variable):
             return self.constants.numbers[self.columns[term]]
         if isinstance(term, Compound):
+            values = [self._value(argument) for argument in term.args]
             with np.errstate(all="ignore"):
-                return FUNCTIONS[term.name, len(term.args)](
-                    *(self._value(argument) for argument in term.args)
-                )
+                result = FUNCTIONS[term.name, len(term.args)](*values)
+            given = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
+            self.undefined |= bool(np.any(given & ~np.isfinite(result)))
+            return result
         assert isinstance(term, (int, float))
         return np.float64(term)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -10,13 +12,15 @@ import numpy as np
 
 from crosscut.relational.database.bindings import Bindings, TooManyBindingsError
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
-from crosscut.relational.database.strata import components
-from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, schedule
+from crosscut.relational.database.strata import check_stratified, components, reached
+from crosscut.relational.language.builtins import BUILTINS, is_recursion_on_lists
+from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, makes_constants, schedule
+from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
-from crosscut.relational.language.terms import Compound, Term, Variable
+from crosscut.relational.language.terms import Compound, Term, Variable, indicator, predicate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,35 +39,62 @@ class Derivation:
     constants: Constants
     facts: Facts
     rules: dict[Predicate, Rule] = field(default_factory=dict)
-    tests: dict[Predicate, list[Conjunction]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, database: Database) -> Derivation:
         """Return a derivation that starts with what a database holds."""
         facts = {predicate: relation.columns for predicate, relation in database.relations.items()}
-        tests = {predicate: list(rule.definition) for predicate, rule in database.rules.items()}
-        return cls(database.constants, facts, dict(database.rules), tests)
+        return cls(database.constants, facts, dict(database.rules))
 
-    def derive(self, clauses: Sequence[Clause]) -> None:
-        """Add what the clauses derive."""
-        normalizer = Normalizer()
-        for clause in clauses:
-            # lists are opaque constants here, so a program's own member/2 is replaced by the built-in one
-            if not (
-                isinstance(clause.head, Compound)
-                and (clause.head.name, len(clause.head.args)) == ("member", 2)
-            ):
-                normalizer.add(clause)
+    def derive(
+        self,
+        clauses: Sequence[Clause],
+        declared: Container[Predicate] | None = None,
+        wanted: Collection[Predicate] | None = None,
+    ) -> None:
+        """Add what the clauses derive.
+
+        All problems are reported at once. Predicates that are neither defined nor `declared` are one; without
+        `declared` they are false. Problems of predicates that those `wanted` do not reach are warned about.
+        """
+        # lists are constants here, so a program's own member/2, and the like, is replaced by the built-in one
+        heads = [(predicate_of(clause.head), clause) for clause in clauses if clause.head is not None]
+        replaced = {predicate for predicate, clause in heads if is_recursion_on_lists(clause.head)}
+        self.facts = {predicate: rows for predicate, rows in self.facts.items() if predicate not in replaced}
+        replaced.add(("member", 2))
+        own = {*self.facts, *self.rules, *(predicate for predicate, _ in heads)} - replaced
+        normalizer = Normalizer(own)
+        problems: list[tuple[Predicate, str]] = []
+        failed: set[Predicate] = set()
+        for predicate, clause in heads:
+            try:
+                if predicate not in replaced:
+                    normalizer.add(clause)
+            except PrologError as error:
+                problems.append((predicate, str(error)))
+                failed.add(predicate)
         conjunctions = normalizer.conjunctions
+        if declared is not None:
+            problems += _unknown(conjunctions, own | failed, declared)
         if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
             self.add_member(normalizer.lists)
         by_predicate: dict[Predicate, list[Conjunction]] = {}
         for each in conjunctions:
             by_predicate.setdefault(each.predicate, []).append(each)
         for component, recursive in components(by_predicate):
-            self._derive_component(
-                [each for predicate in component for each in by_predicate[predicate]], recursive
-            )
+            together = [each for predicate in component for each in by_predicate[predicate]]
+            try:
+                needed = {part.predicate for each in together for part in each.parts}
+                if not failed.isdisjoint(needed.union(component)):
+                    failed |= set(component)
+                    continue
+                check_stratified(together)
+                self._derive_component(together, recursive)
+            except PrologError as error:
+                problems.append((component[0], str(error)))
+                failed |= set(component)
+        if problems:
+            _report(problems, None if wanted is None else reached(wanted, heads))
         called = {goal.name for rule in self.rules.values() for body in rule.bodies for goal in body}
         for predicate in [
             each for each in self.facts if each[0].startswith("$not") and each[0] not in called
@@ -107,11 +138,11 @@ class Derivation:
         """Return the conjunction with calls of rules replaced by their bodies."""
         options: list[list[tuple[Part, ...]]] = []
         for part in conjunction.parts:
-            bodies = self.tests.get(part.predicate) if part.kind == "relation" else None
-            if bodies is None:
+            rule = self.rules.get(part.predicate) if part.kind == "relation" else None
+            if rule is None:
                 options.append([(part,)])
                 continue
-            called = [_called(body, part) for body in bodies]
+            called = [_called(body, part) for body in rule.definition]
             if part.negated:
                 options.append([tuple(_negated(parts, part, conjunction) for parts in called)])
             else:
@@ -144,7 +175,6 @@ class Derivation:
             _, left, _ = schedule(body.parts, needed, head)
             if left:
                 raise body.error(f"the variable {_unbound(body, needed)} is never bound")
-        self.tests[name, arity] = bodies
         goals = tuple(self._goals(body, head) for body in bodies)
         self.rules[name, arity] = Rule(
             name,
@@ -200,6 +230,14 @@ class Derivation:
             except TooManyBindingsError as error:
                 raise conjunction.error(f"at '{part.name}', {error}") from None
             bindings.keep_only(needed)
+        if bindings.undefined:
+            clause = conjunction.clause
+            warnings.warn(
+                f"background clause '{clause}' ({clause.place}): some arithmetic has no value, "
+                "such as a division by zero; what it is part of is false there",
+                UserWarning,
+                stacklevel=2,
+            )
         return bindings.project(conjunction.head)
 
     def _add(self, predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -220,8 +258,10 @@ class Derivation:
         """Semi-naive evaluation: a new fact has at least one premise that was new in the round before."""
         recursive = {each.predicate for each in conjunctions}
         for each in conjunctions:
-            if any(part.kind == "is" for part in each.parts):
-                raise each.error("'is' in a recursive predicate might make new numbers for ever")
+            for part in each.parts:
+                if part.kind == "is" or (part.kind == "built-in" and makes_constants(part)):
+                    what = "numbers" if part.kind == "is" else "constants"
+                    raise each.error(f"'{part.name}' in a recursive predicate might make new {what} for ever")
         deltas: Facts = {
             predicate: self.facts.setdefault(predicate, np.empty((predicate[1], 0), np.int32))
             for predicate in recursive
@@ -238,6 +278,46 @@ class Derivation:
                         new = self._add(each.predicate, derived)
                         found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
             deltas = found
+
+
+def _unknown(
+    conjunctions: Sequence[Conjunction], own: Collection[Predicate], declared: Container[Predicate]
+) -> Iterator[tuple[Predicate, str]]:
+    """Yield a predicate and a message for every literal whose predicate is defined nowhere."""
+    defined = {*own, *(each.predicate for each in conjunctions), ("member", 2)}
+    for each in conjunctions:
+        for part in each.parts:
+            if part.kind == "relation" and part.predicate not in defined and part.predicate not in declared:
+                name, arity = part.predicate
+                if any(name == known for known, _ in defined):
+                    same = sorted(indicator(*known) for known in defined if known[0] == name)
+                    hint = f"there is {' and '.join(same)}."
+                else:
+                    names = sorted({known for known, _ in (*defined, *BUILTINS) if not known.startswith("$")})
+                    near = get_close_matches(name, names, 1)
+                    hint = f"did you mean {near[0]}?" if near else "no other name is near it."
+                what = indicator(name, arity)
+                message = f"{what} has no facts and no clauses; {hint} If it may be empty, declare it: "
+                yield each.predicate, str(each.error(f"{message}':- dynamic {what}.'"))
+
+
+def _report(problems: Sequence[tuple[Predicate, str]], needed: Container[Predicate] | None) -> None:
+    """Raise an error with all problems; warn about those of predicates that are not needed."""
+    serious: list[str] = []
+    others: list[str] = []
+    for predicate, message in dict.fromkeys(problems):
+        hidden = predicate[0].startswith("$")  # part of a clause
+        (serious if needed is None or hidden or predicate in needed else others).append(message)
+    if others:
+        warnings.warn(
+            "no mode and no target needs what these clauses define, and it is left out:\n  "
+            + "\n  ".join(others),
+            UserWarning,
+            stacklevel=2,
+        )
+    if serious:
+        head = f"the background has {len(serious)} problems:\n  " if len(serious) > 1 else ""
+        raise PrologError(head + "\n  ".join(serious))
 
 
 def _is_range_restricted(conjunction: Conjunction) -> bool:

@@ -10,17 +10,28 @@ import numpy as np
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import distinct_facts
+from crosscut.relational.database.strata import calls, is_control
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
-from crosscut.relational.language.terms import Compound, Term, Variable, is_ground, term_text
+from crosscut.relational.language.terms import (
+    Compound,
+    Term,
+    Variable,
+    conjuncts,
+    is_ground,
+    name_and_args,
+    predicate_of,
+    term_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from crosscut.relational.database.materialize import Predicate
     from crosscut.relational.language.terms import Constant
 
 EXAMPLE = "$example"
+TEXT = "<text>"
 _MAY_HOLD_VARIABLES = frozenset({Variable, Compound, tuple})
 
 
@@ -38,12 +49,13 @@ class Program:
         self.models: dict[int, None] = {}
         self.in_models: set[Predicate] = set()
         self.source = ""
+        self.declared: set[Predicate] = set()  # may be without facts
 
     def read_file(self, file: Path) -> None:
         """Take in the clauses of a file."""
         self.read(file.read_text(encoding="utf-8", errors="replace"), file.name)
 
-    def read(self, text: str, source: str = "<text>") -> None:
+    def read(self, text: str, source: str = TEXT) -> None:
         """Take in the clauses of a text."""
         self.source = source
         model: int | None = None
@@ -54,9 +66,11 @@ class Program:
                 if model is not None:
                     raise self._error(clause, "a clause inside a model; models hold facts only")
                 if head is not None:
-                    self.clauses.append(clause)
+                    self.clauses.append(self._placed(clause))
+                elif clause.body is not None:
+                    self.declared |= _dynamic(clause.body)
                 continue
-            name, args = (head, ()) if isinstance(head, str) else (head.name, head.args)
+            name, args = name_and_args(head)
             if (
                 len(args) == 1
                 and name in {"begin", "end"}
@@ -66,7 +80,7 @@ class Program:
                 model = self._switch(clause, name, args[0].args[0], model)
                 continue
             if any(type(argument) in _MAY_HOLD_VARIABLES and not is_ground(argument) for argument in args):
-                self.clauses.append(clause)
+                self.clauses.append(self._placed(clause))
                 continue
             ids = [intern(argument) for argument in args]  # type: ignore[arg-type]  # ground, so no variables
             if model is not None:
@@ -99,10 +113,24 @@ class Program:
     def _error(self, clause: Clause, message: str) -> PrologError:
         return PrologError(f"{self.source}, line {clause.line}: {message}: '{clause}'")
 
-    def derive(self) -> Derivation:
-        """Return stored and derived facts, and the predicates that need bound arguments."""
+    def _placed(self, clause: Clause) -> Clause:
+        return clause if self.source == TEXT else replace(clause, source=self.source)
+
+    def derive(
+        self, declared: Collection[Predicate] | None = None, wanted: Collection[Predicate] | None = None
+    ) -> Derivation:
+        """Return stored and derived facts, and the predicates that need bound arguments.
+
+        See `Derivation.derive` for `declared` and `wanted`, to which ``:- dynamic`` adds.
+        """
+        if declared is not None:
+            declared = {*declared, *self.declared}
         if self.models:
             self._add_keys()
+            declared, wanted = (
+                None if each is None else {*each, *((name, arity + 1) for name, arity in each)}
+                for each in (declared, wanted)
+            )
         facts = {
             (name, arity): distinct_facts(
                 np.ascontiguousarray(np.array(ids, np.int32).reshape(-1, arity).T)
@@ -114,7 +142,7 @@ class Program:
         if self.models:
             facts[EXAMPLE, 1] = np.array([list(self.models)], np.int32)
         derivation = Derivation(self.constants, facts)
-        derivation.derive(self.clauses)
+        derivation.derive(self.clauses, declared, wanted)
         derivation.facts.pop((EXAMPLE, 1), None)
         return derivation
 
@@ -123,9 +151,9 @@ class Program:
         keyed = set(self.in_models)
         while True:
             new = {
-                _predicate(clause.head)
+                predicate_of(clause.head)
                 for clause in self.clauses
-                if clause.head is not None and clause.body is not None and _calls(clause.body) & keyed
+                if clause.head is not None and clause.body is not None and calls(clause.body) & keyed
             } - keyed
             if not new:
                 break
@@ -139,17 +167,16 @@ class Program:
         self.clauses = [with_key(clause, keyed) for clause in self.clauses]
 
 
-def _predicate(term: Term) -> Predicate:
-    return (term.name, len(term.args)) if isinstance(term, Compound) else (str(term), 0)
-
-
-_CONTROL = {(",", 2), (";", 2), ("->", 2), ("\\+", 1), ("not", 1), ("forall", 2)}
-
-
-def _calls(body: Term) -> set[Predicate]:
-    if isinstance(body, Compound) and _predicate(body) in _CONTROL:
-        return set().union(*(_calls(argument) for argument in body.args))
-    return {_predicate(body)}
+def _dynamic(directive: Term) -> set[Predicate]:
+    """Return the predicates that ``:- dynamic p/1, q/2.`` names."""
+    if not (isinstance(directive, Compound) and directive.name == "dynamic"):
+        return set()
+    found = set()
+    for each in (goal for argument in directive.args for goal in conjuncts(argument)):
+        match each:
+            case Compound("/", (str() as name, int() as arity)):
+                found.add((name, arity))
+    return found
 
 
 def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
@@ -157,15 +184,14 @@ def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
     key = Variable("Key")
 
     def place(term: Term) -> Term:
-        if isinstance(term, Compound) and _predicate(term) in _CONTROL:
+        if isinstance(term, Compound) and is_control(term):
             return Compound(term.name, tuple(place(argument) for argument in term.args))
-        if _predicate(term) in keyed:
-            return Compound(
-                *((term.name, (key, *term.args)) if isinstance(term, Compound) else (str(term), (key,)))
-            )
+        if predicate_of(term) in keyed:
+            name, args = name_and_args(term)
+            return Compound(name, (key, *args))
         return term
 
-    if clause.head is None or _predicate(clause.head) not in keyed:
+    if clause.head is None or predicate_of(clause.head) not in keyed:
         return clause
     head = place(clause.head)
     assert isinstance(head, Compound)

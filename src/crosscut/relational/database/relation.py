@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.language.terms import atom_text
+from crosscut.relational.language.terms import indicator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +49,9 @@ class Relation:
         """Number of different facts."""
         return int(self.columns.shape[1])
 
-    @property
-    def indicator(self) -> str:
-        """``name/arity``."""
-        return f"{atom_text(self.name)}/{self.arity}"
-
     def __repr__(self) -> str:
-        return f"<Relation {self.indicator}: {self.n_facts} facts{', keyed' if self.keyed else ''}>"
+        name = indicator(self.name, self.arity)
+        return f"<Relation {name}: {self.n_facts} facts{', keyed' if self.keyed else ''}>"
 
     def distinct(self, column: int) -> NDArray[np.int32]:
         """Constants of one column, in the order of their first fact."""

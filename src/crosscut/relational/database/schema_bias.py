@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from crosscut.relational.language.bias import Bias, BiasError
 from crosscut.relational.language.modes import Choice, Key, Literal, Mode, Var
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from crosscut.relational.database.database import Database
     from crosscut.relational.database.relation import Relation
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from crosscut.relational.language.modes import Argument
     from crosscut.relational.language.settings import Settings
     from crosscut.relational.language.terms import Constant
+
+    Writer = Callable[[int, Argument], Literal]  # the literal that tests a column with an argument
 
 
 def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
@@ -37,11 +40,11 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
             "the database has no keys to follow: make it from tables, or declare types in which the "
             "example's key occurs"
         )
-    modes = [
-        mode
+    tables = [
+        _Table(database, database.relations[predicate], columns, reach)
         for predicate, columns in described.items()
-        for mode in _Table(database, database.relations[predicate], columns, reach).modes()
     ]
+    modes = [mode for table in tables for mode in table.modes(tables)]
     types = {predicate: relation.types for predicate, relation in database.relations.items()}
     if settings.regression != (database.target is not None and not database.classes):
         settings = replace(settings, regression=not settings.regression)
@@ -101,7 +104,7 @@ class _Table:
         )
         self.is_owned = relation.keyed and not referred
 
-    def modes(self) -> Iterator[Mode]:
+    def modes(self, tables: Sequence[_Table]) -> Iterator[Mode]:
         links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
         if self.relation.name == self.database.target_name and self.own is not None:
             links = [self.own]  # other examples are not entered
@@ -112,11 +115,92 @@ class _Table:
         ]
         for entry in links:
             yield from self._joins(entry)
-            for position, column in enumerate(self.columns):
-                if column.kind == "nominal":
-                    yield from self._equalities(entry, position)
-                elif column.kind == "numeric":
-                    yield from self._comparisons(entry, position)
+            # of one row "at most" says it all; of several "some at most" and "some above" differ
+            single = entry == self.own and self.relation.types[entry] in self.database.key_types
+
+            yield from self.tests((), self.entered(entry), single=single, alone=entry == self.own)
+            # what a row that was met before refers to has been offered with the row itself
+            if single or entry != self.own:
+                yield from self._tests_of_referenced_rows(entry, tables, single=single)
+
+    def tests(
+        self,
+        before: tuple[Literal, ...],
+        literal: Writer,
+        *,
+        single: bool,
+        alone: bool,
+    ) -> Iterator[Mode]:
+        """Return a mode for each column that can be tested; a test `alone` with one constant says nothing."""
+        for position, values in self.choices.items():
+            if self.columns[position].kind == "nominal":
+                if len(values) > 1 or not alone:
+                    yield Mode((*before, literal(position, Choice(values))))
+                continue
+            value = Var("", self.unused(self.names[position], before))
+            for comparison in ("=<",) if single else ("=<", ">"):
+                test = Literal(comparison, (value, Choice(values)))
+                yield Mode((*before, literal(position, value), test))
+
+    def _tests_of_referenced_rows(
+        self, entry: int, tables: Sequence[_Table], *, single: bool
+    ) -> Iterator[Mode]:
+        """Return tests of the rows that a row refers to, as if their values were its own.
+
+        A link to one row is true of nearly every row and would never be chosen, so the test that makes use of
+        it is part of the same mode.
+        """
+        ways: list[tuple[_Table, tuple[Literal, ...], Writer, int | None]]
+        ways = [(self, (), self.entered(entry), entry)]
+        for _ in range(self.reach.depth_of_links):
+            further = []
+            for table, before, literal, done in ways:
+                for position, column in enumerate(table.columns):
+                    if column.kind != "link" or position == done:
+                        continue
+                    for other in tables:
+                        if other.is_named_by(table, position):
+                            link = Var("", table.unused(table.names[position], before))
+                            way = (*before, literal(position, link))
+                            further.append((other, way, other.referenced(link, way), other.own))
+            for table, before, literal, _ in further:
+                yield from table.tests(before, literal, single=single, alone=True)
+            ways = further
+
+    def is_named_by(self, table: _Table, position: int) -> bool:
+        """Whether a link of another table names rows of this one; the example's own row is left to itself."""
+        if self.own is None or self.relation.types[self.own] != table.relation.types[position]:
+            return False
+        is_target = self.relation.types[self.own] in self.database.key_types
+        return not is_target or table is self
+
+    def entered(self, entry: int) -> Writer:
+        """Return how to write a literal about a row that is entered through one of its columns."""
+        return lambda tested, argument: self._literal(entry, tested, argument)
+
+    def referenced(self, key: Var, before: tuple[Literal, ...]) -> Writer:
+        """Return how to write a literal about the row with a key that literals before it bind."""
+
+        def literal(tested: int, argument: Argument) -> Literal:
+            args: list[Argument] = [
+                key
+                if position == self.own
+                else argument
+                if position == tested
+                else Var("_", self.unused(name, before))
+                for position, name in enumerate(self.names)
+            ]
+            return Literal(self.relation.name, tuple(args))
+
+        return literal
+
+    def unused(self, name: str, before: tuple[Literal, ...]) -> str:
+        """Return a name for a column that no earlier literal of a mode has."""
+        used = {each.name for literal in before for each in literal.args if isinstance(each, Var)}
+        if name not in used:
+            return name
+        name = f"{_variable_name(self.relation.name)}{name}"
+        return name if name not in used else f"{name}{len(before) + 1}"
 
     def _fanout(self, position: int) -> float:
         """Return how many facts share a value of a link, on average."""
@@ -153,21 +237,18 @@ class _Table:
         if only_links or any(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args):
             yield Mode((literal,))
 
-    def _equalities(self, entry: int, position: int) -> Iterator[Mode]:
-        constants = _frequent(self.database, self.relation, position, self.reach.max_constants)
-        if constants and (len(constants) > 1 or entry != self.own):
-            yield Mode((self._literal(entry, position, Choice(constants)),))
-
-    def _comparisons(self, entry: int, position: int) -> Iterator[Mode]:
-        predicate = (self.relation.name, self.relation.arity)
-        cuts = column_thresholds(self.database, predicate, position, self.reach.max_thresholds)
-        value = Var("", self.names[position])
-        # of the example's own row "at most" says it all; of several "some at most" and "some above" differ
-        single = entry == self.own and self.relation.types[entry] in self.database.key_types
-        for comparison in ("=<",) if single else ("=<", ">"):
-            if cuts:
-                test = Literal(comparison, (value, Choice(tuple(cuts))))
-                yield Mode((self._literal(entry, position, value), test))
+    @cached_property
+    def choices(self) -> dict[int, tuple[Constant, ...]]:
+        """Constants of nominal columns and thresholds of numeric ones, by position; without empty ones."""
+        found: dict[int, tuple[Constant, ...]] = {}
+        for position, column in enumerate(self.columns):
+            if column.kind == "nominal":
+                found[position] = _frequent(self.database, self.relation, position, self.reach.max_constants)
+            elif column.kind == "numeric":
+                predicate = (self.relation.name, self.relation.arity)
+                limit = self.reach.max_thresholds
+                found[position] = tuple(column_thresholds(self.database, predicate, position, limit))
+        return {position: values for position, values in found.items() if values}
 
 
 def _variable_name(column: str) -> str:

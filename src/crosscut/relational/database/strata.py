@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crosscut.relational.language.terms import Compound, predicate_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crosscut.relational.language.clauses import Conjunction
+    from crosscut.relational.language.prolog import Clause
+    from crosscut.relational.language.terms import Term
 
 Predicate = tuple[str, int]
 
@@ -15,34 +19,56 @@ Predicate = tuple[str, int]
 def components(
     definitions: Mapping[Predicate, Sequence[Conjunction]],
 ) -> Iterator[tuple[list[Predicate], bool]]:
-    """Yield groups of predicates that depend on each other, callees first, and whether they are recursive.
-
-    Raises
-    ------
-    PrologError
-        If a predicate depends on its own negation.
-    """
-    calls = {
+    """Yield groups of predicates that depend on each other, callees first, and whether they are recursive."""
+    called = {
         predicate: {part.predicate for each in conjunctions for part in each.parts if part.kind == "relation"}
         & definitions.keys()
         for predicate, conjunctions in definitions.items()
     }
-    for component in _strongly_connected(calls):
-        members = set(component)
-        recursive = len(component) > 1 or component[0] in calls[component[0]]
-        for predicate in component:
-            for each in definitions[predicate]:
-                for part in each.parts:
-                    if part.kind == "relation" and part.negated and part.predicate in members:
-                        through = (
-                            ""
-                            if part.name.startswith("$")
-                            else f" (through \\+ {part.name}/{len(part.args)})"
-                        )
-                        raise each.error(
-                            f"it cannot be stratified: the predicate depends on its own negation{through}"
-                        )
+    for component in _strongly_connected(called):
+        recursive = len(component) > 1 or component[0] in called[component[0]]
         yield sorted(component, key=list(definitions).index), recursive
+
+
+_CONTROL = {(",", 2), (";", 2), ("->", 2), ("\\+", 1), ("not", 1), ("forall", 2)}
+
+
+def is_control(term: Term) -> bool:
+    """Whether a goal is made of goals, such as a conjunction."""
+    return isinstance(term, Compound) and predicate_of(term) in _CONTROL
+
+
+def calls(body: Term) -> set[Predicate]:
+    """Return the predicates that a body calls."""
+    if isinstance(body, Compound) and is_control(body):
+        return set().union(*(calls(argument) for argument in body.args))
+    return {predicate_of(body)}
+
+
+def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clause]]) -> set[Predicate]:
+    """Return the predicates that some of them need, directly or through clauses."""
+    needs: dict[Predicate, set[Predicate]] = {}
+    for predicate, clause in clauses:
+        needs.setdefault(predicate, set()).update(() if clause.body is None else calls(clause.body))
+    found, new = set(wanted), list(wanted)
+    while new:
+        more = needs.get(new.pop(), set()) - found
+        found |= more
+        new += more
+    return found
+
+
+def check_stratified(conjunctions: Sequence[Conjunction]) -> None:
+    """Raise if one of some predicates that depend on each other depends on its own negation."""
+    members = {each.predicate for each in conjunctions}
+    for each in conjunctions:
+        for part in each.parts:
+            if part.kind == "relation" and part.negated and part.predicate in members:
+                hidden = part.name.startswith("$")
+                through = "" if hidden else f" (through \\+ {part.name}/{len(part.args)})"
+                raise each.error(
+                    f"it cannot be stratified: the predicate depends on its own negation{through}"
+                )
 
 
 def _strongly_connected(calls: Mapping[Predicate, set[Predicate]]) -> Iterator[list[Predicate]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from crosscut.data.files import DATABASES, ending_of, read_file
 if TYPE_CHECKING:
     import os
 
+    import pyarrow as pa
+
 
 @dataclass
 class DeclaredKeys:
@@ -19,6 +22,16 @@ class DeclaredKeys:
 
     keys: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
+    foreign: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(default_factory=list)
+
+    def linked(self, tables: dict[str, Any]) -> dict[str, Any]:
+        """Take the foreign keys as links; one of several columns gets a column of its own in both tables."""
+        for table, columns, other, others in self.foreign:
+            if table in tables and other in tables and others:
+                tables[table] = _with_key(tables[table], columns)
+                tables[other] = _with_key(tables[other], others)
+                self.links[f"{table}.{'+'.join(columns)}"] = f"{other}.{'+'.join(others)}"
+        return tables
 
     def updated(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return options of `Database.from_tables`, those given by the user before what the file declares."""
@@ -26,6 +39,18 @@ class DeclaredKeys:
         merged["keys"] = {**self.keys, **(options.get("keys") or {})}
         merged["links"] = {**self.links, **(options.get("links") or {})}
         return merged
+
+
+def _with_key(table: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    """Return a table with the values of several columns as one, null where one of them is."""
+    import pyarrow as pa
+
+    name = "+".join(columns)
+    if name in table.column_names:
+        return table
+    rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    values = [None if None in row else "+".join(map(str, row)) for row in rows]
+    return table.append_column(name, pa.array(values, pa.string()))
 
 
 def read_folder(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -57,28 +82,52 @@ def read_duckdb(path: str | os.PathLike[str]) -> tuple[dict[str, Any], DeclaredK
     for table, kind, columns, other, other_columns in rows:
         if kind == "PRIMARY KEY" and len(columns) == 1:
             declared.keys[table] = columns[0]
-        elif kind == "FOREIGN KEY" and len(columns) == 1:
-            declared.links[f"{table}.{columns[0]}"] = f"{other}.{other_columns[0]}"
-    return read_tables(Path(path)), declared
+        elif kind == "FOREIGN KEY":
+            declared.foreign.append((table, tuple(columns), other, tuple(other_columns)))
+    return declared.linked(read_tables(Path(path))), declared
 
 
 def read_sqlite(path: str | os.PathLike[str]) -> tuple[dict[str, Any], DeclaredKeys]:
     """Return the tables of an SQLite file and the keys it declares."""
     declared = DeclaredKeys()
+    primary: dict[str, tuple[str, ...]] = {}
+    dates: dict[str, list[str]] = {}
+    foreign = []
     with opened(_file(path)) as database:
         for table in database.names():
             info = database.connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-            key = [row[1] for row in info if row[5]]
-            if len(key) == 1:
-                declared.keys[table] = key[0]
-            for row in database.connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall():
-                _, _, other, column, other_column = row[:5]
-                declared.links[f"{table}.{column}"] = f"{other}.{other_column or ''}"
-    for start, end in declared.links.items():
-        table, _, column = end.rpartition(".")
-        if not column:  # SQLite lets a foreign key leave out the column: it is the other table's primary key
-            declared.links[start] = f"{table}.{declared.keys[table]}"
-    return read_tables(Path(path)), declared
+            primary[table] = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
+            if len(primary[table]) == 1:
+                declared.keys[table] = primary[table][0]
+            dates[table] = [
+                row[1] for row in info if any(word in row[2].upper() for word in ("DATE", "TIME"))
+            ]
+            rows = database.connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
+            for _, group in groupby(sorted(rows), key=lambda row: row[0]):
+                parts = list(group)
+                columns = tuple(row[3] for row in parts)
+                foreign.append((table, columns, parts[0][2], tuple(row[4] for row in parts)))
+    # SQLite lets a foreign key leave out the columns: they are the other table's primary key
+    declared.foreign = [
+        (table, columns, other, primary.get(other, ()) if None in others else others)
+        for table, columns, other, others in foreign
+    ]
+    tables = {name: _with_dates(table, dates[name]) for name, table in read_tables(Path(path)).items()}
+    return declared.linked(tables), declared
+
+
+def _with_dates(table: pa.Table, names: list[str]) -> pa.Table:
+    """Return a table of SQLite, which has no dates, with those columns as dates whose texts all are ones."""
+    import pyarrow as pa
+
+    for name in names:
+        if pa.types.is_string(table.schema.field(name).type):
+            try:
+                made = table[name].cast(pa.timestamp("us"))
+            except pa.ArrowInvalid:
+                continue
+            table = table.set_column(table.schema.names.index(name), name, made)
+    return table
 
 
 def _file(path: str | os.PathLike[str]) -> Path:

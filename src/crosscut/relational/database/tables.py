@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crosscut.relational.language.terms import Constant
 
 MISSING = "missing"
+UNKNOWN = "unknown"  # a link that names no row
 
 
 class SchemaError(ValueError):
@@ -141,10 +142,15 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
     for start, end in links.items():
         table, column = _split(start, "links", tables)
         other, other_column = _split(end, "links", tables)
-        if primary.setdefault(other, other_column) != other_column:
-            raise SchemaError(f"links refers to {end!r}, but the key of {other} is {primary[other]!r}")
         if not tables[other][other_column].is_unique:
             raise SchemaError(f"links refers to {end!r}, whose values are not all present and distinct")
+        key = primary.setdefault(other, other_column)
+        if key != other_column:  # the link takes the key of the row that it names
+            keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
+            tables[table][column].values = [
+                None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
+                for value in tables[table][column].values
+            ]
         found[table][column] = other
     for table, content in tables.items():
         for column in content:

@@ -20,12 +20,18 @@ class TargetError(ValueError):
 
 
 def class_codes(
-    database: Database, values: NDArray[np.int32], classes: tuple[Constant, ...] | None
+    database: Database,
+    values: NDArray[np.int32],
+    classes: tuple[Constant, ...] | None,
+    *,
+    as_seen: bool = False,
 ) -> tuple[tuple[Constant, ...], NDArray[np.int32]]:
-    """Return the classes in TILDE's order (as listed, or else sorted) and each example's code."""
+    """Return the classes (as listed; else in ACE's order, as first seen; else sorted) and each one's code."""
     constants = database.constants
     if classes is None:
-        classes = tuple(sorted((constants.terms[each] for each in np.unique(values)), key=_class_order))
+        classes = tuple(constants.terms[each] for each in dict.fromkeys(values.tolist()))
+        if not as_seen:
+            classes = tuple(sorted(classes, key=_class_order))
     codes = {constants.id(name): code for code, name in enumerate(classes)}
     unknown = [example for example, value in enumerate(values.tolist()) if value not in codes]
     if unknown:

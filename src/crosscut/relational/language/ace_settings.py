@@ -12,7 +12,7 @@ from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.modes import Discretization, Literal, Mode, Var
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
 from crosscut.relational.language.settings import DISCRETIZATIONS, HEURISTICS, PRUNINGS, Settings
-from crosscut.relational.language.terms import Compound, Term, Variable, term_text
+from crosscut.relational.language.terms import Compound, Term, Variable, name_and_args, term_text
 
 if TYPE_CHECKING:
     import os
@@ -47,6 +47,22 @@ class _Draft:
     parts: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     root: Term | None = None
+    says_typed: bool = False  # whether `typed_language` is set
+
+    def declare(self, predicate: tuple[str, int], types: TypeNames) -> None:
+        """Take the types of a ``warmode``; an argument that two of them type differently fits any."""
+        known = self.types.get(predicate, types)
+        self.types[predicate] = tuple(
+            a if b is None or a == b else b if a is None else None for a, b in zip(known, types, strict=True)
+        )
+        self.parts.setdefault("typed", True)
+
+    def declare_the_rest(self) -> None:
+        """Let any type fit the predicates of other modes where ``warmode`` alone makes the language typed."""
+        then = [literal for each in self.parts.get("lookahead", ()) for literal in (each.first, *each.then)]
+        then += [each.first for each in self.parts.get("auto_lookahead", ())]
+        for literal in [*then, *(literal for mode in self.modes for literal in mode.literals)]:
+            self.types.setdefault(literal.predicate, (None,) * literal.arity)
 
     def append(self, name: str, item: object) -> None:
         self.parts[name] = (*self.parts.get(name, ()), item)
@@ -76,6 +92,8 @@ def settings_from_text(text: str, source: str = "<text>") -> Bias:
     draft = _Draft(source)
     for clause in read_program(text, source):
         _read(clause, draft)
+    if draft.parts.get("typed") and not draft.says_typed:
+        draft.declare_the_rest()
     bias = Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(draft.modes)),
         types=draft.types,
@@ -97,7 +115,7 @@ def _read(clause: Clause, draft: _Draft) -> None:
     if clause.body is not None or not isinstance(head, (Compound, str)):
         _warn(draft, clause, "is a clause, not a setting, and is ignored")
         return
-    name, args = (head, ()) if isinstance(head, str) else (head.name, head.args)
+    name, args = name_and_args(head)
     try:
         known = _read_setting(name, args, draft)
     except PrologError as error:
@@ -118,11 +136,12 @@ def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
         case "warmode", (mode,):
             new, predicate, types = notation.warmode_from_term(mode)
             draft.modes.append(new)
-            draft.types[predicate] = types
+            draft.declare(predicate, types)
         case "type", (declaration,):
             predicate, types = notation.types_from_term(declaration)
             draft.types[predicate] = types
         case "typed_language", (choice,):
+            draft.says_typed = True
             draft.parts["typed"] = choice in {"yes", "on", "true"}
         case "predict", (target,):
             draft.parts["predict"], types = notation.predict_from_term(target)

@@ -29,6 +29,7 @@ class Reach:
     max_constants: int
     max_thresholds: int
     max_fanout: float
+    depth_of_links: int = 2
 
 
 class Linked(Protocol):
@@ -181,12 +182,14 @@ class Bias:
         max_constants: int = 20,
         max_thresholds: int = 8,
         max_fanout: float = 30.0,
+        depth_of_links: int = 2,
         **settings: Any,
     ) -> Bias:
         """Make modes from the tables' keys, so that linked tables need no logic to be learnt from.
 
-        Every link can be followed in both directions; a nominal column is tested against its constants, a
-        numeric one against thresholds.
+        Every link can be followed in both directions, and the values of a row that another one refers to are
+        tested as if they were its own. A nominal column is tested against its constants, a numeric one
+        against thresholds.
 
         Parameters
         ----------
@@ -201,6 +204,9 @@ class Bias:
             A link is followed backwards, from the row it names to the rows that name it, only if these are on
             average at most so many. (A loan's account leads to its district, but not on to all its
             inhabitants.)
+        depth_of_links : int
+            How many links to one row each a single test may follow: with 2, a loan is tested on the values of
+            its account's district as if they were its own. 0 for none.
         **settings
             Fields of `Settings`.
 
@@ -223,7 +229,8 @@ class Bias:
         part(+Machine,-Part,#[gear,chain])
         part(Key,+Part,#[gear,chain])
         """
-        return database.schema_bias(Reach(max_constants, max_thresholds, max_fanout), Settings(**settings))
+        reach = Reach(max_constants, max_thresholds, max_fanout, depth_of_links)
+        return database.schema_bias(reach, Settings(**settings))
 
     def with_settings(self, **changes: Any) -> Bias:
         """Return the same language with other settings.

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
+from crosscut.relational.language.builtins import BUILTINS
 from crosscut.relational.language.prolog import Clause, PrologError
 from crosscut.relational.language.terms import (
     Compound,
@@ -19,23 +20,26 @@ from crosscut.relational.language.terms import (
     Variable,
     indicator,
     is_ground,
+    name_and_args,
+    predicate_of,
     substituted,
     term_text,
     variables,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
+
+    from crosscut.relational.language.builtins import Solve
 
 # Built-in predicates of Prolog that are no Datalog; a program's own predicates of other arity are not meant.
 UNSUPPORTED = frozenset(
     """
-    !/0 findall/3 bagof/3 setof/3 aggregate_all/3 assert/1 asserta/1 assertz/1 retract/1 call/1 call/2 call/3
-    length/2 append/3 nth0/3 nth1/3 sort/2 msort/2 functor/3 arg/3 =../2 copy_term/2 atom_codes/2 atom_chars/2
-    atom_length/2 atom_concat/3 sub_atom/5 number_codes/2 write/1 writeln/1 nl/0 format/1 format/2 print/1
-    read/1 var/1 nonvar/1 atom/1 number/1 integer/1 float/1 atomic/1 compound/1 is_list/1 ground/1 once/1
-    ignore/1 catch/3 throw/1 halt/0 nb_getval/2 nb_setval/2 concat_atom/2 random/1 random/3 @</2 @>/2 @=</2
-    @>=/2
+    !/0 =../2 aggregate_all/3 arg/3 assert/1 asserta/1 assertz/1 atom_chars/2 atom_codes/2 atom_number/2
+    bagof/3 call/1 call/2 call/3 catch/3 concat_atom/2 copy_term/2 delete/3 exclude/3 findall/3 foldl/4
+    format/1 format/2 functor/3 halt/0 ignore/1 include/3 maplist/2 maplist/3 maplist/4 nb_getval/2
+    nb_setval/2 nl/0 number_codes/2 once/1 print/1 random/1 random/3 read/1 retract/1 select/3 setof/3
+    sub_atom/5 subtract/3 throw/1 var/1 write/1 writeln/1
     """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
 
@@ -45,7 +49,8 @@ class Part:
     r"""One literal of a body.
 
     ``kind`` is "relation" (`name` with constant or variable `args`), "compare" (`name` is one of `ORDERINGS`,
-    `args` are expressions), "unify" (``=`` and ``==``), "differ" (``\=`` and ``\==``) or "is".
+    `args` are expressions), "unify" (``=`` and ``==``), "differ" (``\=`` and ``\==``), "is", or "built-in"
+    (one of `BUILTINS`).
     """
 
     kind: str
@@ -88,22 +93,24 @@ class Conjunction:
 
     def error(self, message: str) -> PrologError:
         """Return an error that names the clause."""
-        return PrologError(f"background clause '{self.clause}' (line {self.clause.line}): {message}")
+        return clause_error(self.clause, message)
 
 
 @dataclass
 class Normalizer:
-    """Turns clauses into conjunctions, adding predicates for negated conjunctions."""
+    """Turns clauses into conjunctions, adding predicates for negated conjunctions.
 
+    A built-in predicate that the program defines itself, one of `own`, is a relation like others.
+    """
+
+    own: Container[tuple[str, int]] = ()
     conjunctions: list[Conjunction] = field(default_factory=list)
     lists: list[tuple[Term, ...]] = field(default_factory=list)
 
     def add(self, clause: Clause) -> None:
         """Take in one clause."""
         assert clause.head is not None
-        name, head = (
-            (clause.head, ()) if isinstance(clause.head, str) else (clause.head.name, clause.head.args)
-        )
+        name, head = name_and_args(clause.head)
         for argument in head:
             _check_argument(argument, clause, clause.head)
         bodies: list[list[Part]] = [[]]
@@ -143,6 +150,8 @@ class Normalizer:
             case "fail" | "false":
                 return []
         part = _part(term, clause)
+        if part.kind == "relation" and part.predicate in BUILTINS and part.predicate not in self.own:
+            part = replace(part, kind="built-in")
         self.lists += [argument for argument in part.args if isinstance(argument, tuple)]
         return [[part]]
 
@@ -153,7 +162,7 @@ class Normalizer:
             if variable not in seen and variable.name != "_"
         ]
         if new:
-            raise _error(
+            raise clause_error(
                 clause, f"the condition of '->' binds {new[0]}, and only its first solution would count"
             )
         return self._bodies(condition, clause, seen)
@@ -174,8 +183,9 @@ class Normalizer:
         return Part("relation", name, shared, negated=True)
 
 
-def _error(clause: Clause, message: str) -> PrologError:
-    return PrologError(f"background clause '{clause}' (line {clause.line}): {message}")
+def clause_error(clause: Clause, message: str) -> PrologError:
+    """Return an error that names a clause."""
+    return PrologError(f"background clause '{clause}' ({clause.place}): {message}")
 
 
 def _check_argument(argument: Term, clause: Clause, literal: Term) -> None:
@@ -183,24 +193,24 @@ def _check_argument(argument: Term, clause: Clause, literal: Term) -> None:
         what = (
             "a list with variables"
             if isinstance(argument, tuple)
-            else f"the function symbol {indicator(argument)}"
+            else f"the function symbol {indicator(*predicate_of(argument))}"
         )
-        raise _error(
+        raise clause_error(
             clause, f"{what} in '{term_text(literal)}' is not supported; arguments are constants or variables"
         )
 
 
 def _part(term: Term, clause: Clause) -> Part:
     if isinstance(term, Variable):
-        raise _error(clause, f"a variable ({term.name}) cannot be called as a goal")
+        raise clause_error(clause, f"a variable ({term.name}) cannot be called as a goal")
     if isinstance(term, str):
         if f"{term}/0" in UNSUPPORTED:
-            raise _error(clause, f"{'the cut (!)' if term == '!' else term} is not supported")
+            raise clause_error(clause, f"{'the cut (!)' if term == '!' else term} is not supported")
         return Part("relation", term, ())
     if not isinstance(term, Compound):
-        raise _error(clause, f"{term_text(term)} is not a goal")
+        raise clause_error(clause, f"{term_text(term)} is not a goal")
     if f"{term.name}/{len(term.args)}" in UNSUPPORTED:
-        raise _error(clause, f"{indicator(term)} is not supported")
+        raise clause_error(clause, f"{indicator(*predicate_of(term))} is not supported")
     if len(term.args) == 2:
         if term.name in ORDERINGS:
             for side in term.args:
@@ -208,12 +218,12 @@ def _part(term: Term, clause: Clause) -> Part:
             return Part("compare", term.name, term.args)
         if term.name == "is":
             if not isinstance(term.args[0], (Variable, int, float)):
-                raise _error(
+                raise clause_error(
                     clause, f"the left side of '{term_text(term)}' is neither a variable nor a number"
                 )
             _check_expression(term.args[1], clause)
             return Part("is", "is", term.args)
-        if term.name in {"=", "==", "\\=", "\\=="}:
+        if term.name in {"=", "==", "\\=", "\\==", "dif"}:
             for side in term.args:
                 _check_argument(side, clause, term)
             # constants are ground, so that `==` and `=` differ only in which may bind a variable
@@ -221,6 +231,8 @@ def _part(term: Term, clause: Clause) -> Part:
             return Part("unify", "=", term.args) if equal else Part("differ", "\\=", term.args)
     for argument in term.args:
         _check_argument(argument, clause, term)
+    if predicate_of(term) == ("memberchk", 2):
+        return Part("relation", "member", term.args)
     return Part("relation", term.name, term.args)
 
 
@@ -231,7 +243,7 @@ def _check_expression(term: Term, clause: Clause) -> None:
         for argument in term.args:
             _check_expression(argument, clause)
         return
-    raise _error(clause, f"'{term_text(term)}' is not an arithmetic expression that is supported")
+    raise clause_error(clause, f"'{term_text(term)}' is not an arithmetic expression that is supported")
 
 
 def schedule(
@@ -270,15 +282,26 @@ def schedule(
     while waiting:
         part = next((each for each in waiting if _is_ready(each, known, outside, waiting)), None)
         if part is None:
-            relations = [each for each in waiting if each.kind == "relation" and not each.negated]
-            if not relations:
+            part = _next_join(waiting, known)
+            if part is None:
                 break
-            part = next((each for each in relations if each.variables() & known), relations[0])
         waiting.remove(part)
         ordered.append(part)
         if not part.negated:
             known |= part.variables()
     return ordered, waiting, known
+
+
+def _next_join(waiting: Sequence[Part], known: set[Variable]) -> Part | None:
+    """Return what extends bindings next: a relation, or a built-in predicate that has its inputs."""
+    relations = [each for each in waiting if each.kind == "relation" and not each.negated]
+    builtins = [
+        each
+        for each in waiting
+        if each.kind == "built-in" and not each.negated and builtin_inputs(each, known) is not None
+    ]
+    linked = [each for each in (*relations, *builtins) if each.variables() & known]
+    return next(iter((*linked, *relations, *builtins)), None)
 
 
 def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting: Sequence[Part]) -> bool:
@@ -293,3 +316,16 @@ def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting:
     if part.kind == "unify" and not part.negated:
         return any(not isinstance(side, Variable) or side in known for side in part.args)
     return part.variables() <= known
+
+
+def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, ...], Solve] | None:
+    """Return the bound arguments of a built-in predicate and its solutions for them, None if too few are."""
+    for inputs, solve in BUILTINS[part.predicate]:
+        if all(each in known for position in inputs for each in variables(part.args[position])):
+            return inputs, solve
+    return None
+
+
+def makes_constants(part: Part) -> bool:
+    """Whether a built-in predicate may have solutions that are not among its inputs."""
+    return all(len(inputs) < len(part.args) for inputs, _ in BUILTINS[part.predicate])

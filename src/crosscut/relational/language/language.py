@@ -35,8 +35,8 @@ class Language:
     root : tuple of Goal
         Goals every query starts with. Variables ``0 .. n_keys-1`` are the example's keys, the next ones are
         new.
-    root_types : tuple of str or None
-        Types of the variables bound by key and root, by variable number.
+    root_types : tuple
+        Types of the variables bound by key and root, by variable number; a `TypeVariable` for a key of none.
     types : dict of (name, arity) to tuple
         Argument types with the key's included; use `types_of`.
     typed : bool
@@ -51,7 +51,7 @@ class Language:
     lookahead: tuple[Lookahead, ...]
     auto_lookahead: tuple[AutoLookahead, ...]
     root: tuple[Goal, ...]
-    root_types: tuple[str | None, ...]
+    root_types: TypeNames
     types: Mapping[tuple[str, int], TypeNames]
     typed: bool
     implicit_key: bool

@@ -54,6 +54,12 @@ class Clause:
     head: Compound | str | None
     body: Term | None
     line: int
+    source: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the clause stands: its file, if it comes from one, and line."""
+        return f"{self.source}, line {self.line}" if self.source else f"line {self.line}"
 
     def __str__(self) -> str:
         head = "" if self.head is None else repr(self.head) if isinstance(self.head, Compound) else self.head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.terms import atom_text
+from crosscut.relational.language.terms import indicator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ class Rule:
     @property
     def indicator(self) -> str:
         """``name/arity``."""
-        return f"{atom_text(self.name)}/{self.arity}"
+        return indicator(self.name, self.arity)
 
     @property
     def is_test(self) -> bool:

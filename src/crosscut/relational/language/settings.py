@@ -49,7 +49,8 @@ class Settings:
     discretize : "equal_freq", "entropy" or "equal_width"
         How thresholds of a ``to_be_discretized`` argument are chosen.
     classes : tuple of constants or None
-        The classes in their order; None for all that occur, sorted.
+        The classes in their order; None for all that occur, in ACE's files as first seen, elsewhere sorted.
+        Of classes that tie in a leaf the first is predicted.
     folds : tuple of int or None
         Fold marks named by ``execute(loofl(tilde, [...]))``.
     n_folds : int or None

@@ -77,11 +77,20 @@ _WORD = re.compile(r"[a-z]\w*|!")
 _SOLO = frozenset({",", ";", "|"})
 
 
-def indicator(term: Term) -> str:
-    """``name/arity`` of a literal, as Prolog writes it."""
-    if isinstance(term, Compound):
-        return f"{atom_text(term.name)}/{len(term.args)}"
-    return f"{term_text(term)}/0"
+def name_and_args(literal: Term) -> tuple[str, tuple[Term, ...]]:
+    """Return the name and the arguments of a literal; an atom has none."""
+    return (literal.name, literal.args) if isinstance(literal, Compound) else (str(literal), ())
+
+
+def predicate_of(literal: Term) -> tuple[str, int]:
+    """Return the name of a literal and the number of its arguments."""
+    name, args = name_and_args(literal)
+    return name, len(args)
+
+
+def indicator(name: str, arity: int) -> str:
+    """Return ``name/arity`` as Prolog writes it."""
+    return f"{atom_text(name)}/{arity}"
 
 
 def atom_text(atom: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.relational.language.prolog import PrologError, read_program
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal
-from crosscut.relational.language.terms import Compound, Variable, conjuncts, term_text
+from crosscut.relational.language.terms import Compound, Variable, conjuncts, name_and_args, term_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries, members
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class DecisionList:
 
         goals = []
         for goal, negated in _body(clause):
-            name, args = (goal.name, goal.args) if isinstance(goal, Compound) else (str(goal), ())
+            name, args = name_and_args(goal)
             placed = tuple(map(argument, args))
             name = ALIASES.get(name, name)
             stored = database.relations.get((name, len(args) + 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -100,6 +100,17 @@ class RelationalForest:
         forest.trees = forest.pruned = pruned
         forest.levels = levels
         return forest
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the trees in place of the core's objects that they are made from."""
+        made: dict[str, Any] = {
+            "trees": self.trees,
+            "pruned": self.pruned,
+            "_grown": [],
+            "_pruned": [],
+            "_facts": None,
+        }
+        return {**vars(self), **made}
 
     @cached_property
     def trees(self) -> tuple[RelationalTree, ...]:
@@ -219,10 +230,10 @@ class Grower:
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
-                found = leaves[0] >= 0
+                found = leaves >= 0
                 mine = self.order[found]
-                result.held_out[mine] = self.target.predictions(predictions[0][found])
-                result.held_out_leaves[mine] = leaves[0][found]
+                result.held_out[mine] = self.target.predictions(predictions[found])
+                result.held_out_leaves[mine] = leaves[found]
         return result
 
 

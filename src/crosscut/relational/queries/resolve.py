@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crosscut.relational.database.thresholds import generated
 from crosscut.relational.language.bias import BiasError
 from crosscut.relational.language.language import Language
-from crosscut.relational.language.modes import AutoLookahead, Choice, Const, Key, Lookahead, Var
+from crosscut.relational.language.modes import AutoLookahead, Choice, Const, Key, Lookahead, TypeVariable, Var
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal
 from crosscut.relational.queries.stored_rules import StoredRules
 
@@ -186,10 +186,14 @@ class _Resolver:
         located = self.located(literal)
         return located.changed(lambda a: self.constant(a.value) if isinstance(a, Const) else a)
 
-    def root(self) -> tuple[tuple[Goal, ...], tuple[str | None, ...]]:
+    def root(self) -> tuple[tuple[Goal, ...], TypeNames]:
         n_keys = len(self.database.keys)
         numbers: dict[str, int] = {}
-        types: list[str | None] = list(self.database.key_types)
+        # a key whose type nothing declares gets that of its first use on a path
+        types: list[str | TypeVariable | None] = [
+            TypeVariable(f"Key{number}") if name is None and self.bias.typed else name
+            for number, name in enumerate(self.database.key_types)
+        ]
         goals = []
         for literal in self.bias.root:
             located = self.located(literal)

@@ -187,9 +187,3 @@ class RelationalTree:
             (self.classes[int(leaf.prediction)], leaf.statistics[int(leaf.prediction)], sum(leaf.statistics))
             for leaf in self.root.leaves()
         ]
-
-    @property
-    def training_accuracy(self) -> float:
-        """Share of the training examples that the tree classifies as they are."""
-        leaves = self.leaves()
-        return sum(float(correct) for _, correct, _ in leaves) / sum(covered for _, _, covered in leaves)

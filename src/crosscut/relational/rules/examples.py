@@ -83,7 +83,7 @@ class RelationalExamples(Rows):
         if conditions not in self._refinements:
             candidates = path.candidates(self.queries)
             numbers = np.array(self.queries.store.order(candidates, path.ages), np.int64)
-            queries = np.ascontiguousarray(np.ravel(candidates.queries)[numbers], np.int32)
+            queries = candidates.queries[numbers]
             self._refinements[conditions] = _Refinements(candidates, numbers, queries)
         return self._refinements[conditions]
 
@@ -119,7 +119,7 @@ class RelationalExamples(Rows):
             return True
         possible = np.zeros((len(covered), self.n_classes))  # to cover a class, and others if it has to
         possible[range(len(covered)), list(codes)] = covered
-        least = np.maximum(covered, settings.least_weight)
+        least = np.maximum(covered, settings.min_weight)
         return float(_quality(request, settings, possible, least, tuple(covered)).max()) >= best
 
     @staticmethod
@@ -185,7 +185,7 @@ class RelationalExamples(Rows):
         ).astype(np.float64)
         n = counts.sum(axis=1)
         whole = state.rows.bit_count()
-        usable = (n > 0) & (n < whole) & (n >= settings.least_weight)
+        usable = (n > 0) & (n < whole) & (n >= settings.min_weight)
         if request.target >= 0:
             usable &= counts[:, request.target] > 0
         chosen = np.flatnonzero(usable)

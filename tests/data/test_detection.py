@@ -2,7 +2,8 @@ import gzip
 
 import pytest
 
-from crosscut.data.dialect import MISSING_WORDS, Dialect, separator_of
+from crosscut.data.detection import detect, separator_of
+from crosscut.data.dialect import MISSING_WORDS, Dialect, TextOptions
 
 
 @pytest.mark.parametrize(
@@ -28,4 +29,5 @@ def test_separator(head, expected, usual):
 
 def test_of_a_compressed_file(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a;b\n1;2\n"))
-    assert Dialect.of(tmp_path / "a.csv.gz", ",") == Dialect(";", '"', MISSING_WORDS)
+    found = detect(tmp_path / "a.csv.gz", ",", TextOptions())
+    assert found == Dialect(";", '"', MISSING_WORDS, names=("a", "b"), decimal="")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from crosscut import TreeClassifier, TreeRegressor
-from crosscut.report.html import write_report
 from crosscut.report.shared_nodes import shared_nodes
+from crosscut.report.tree_page import write_report
 
 
 @pytest.fixture(scope="module")

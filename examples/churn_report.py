@@ -1,0 +1,22 @@
+"""Which customers leave? A pruned tree and its honest error: `python examples/churn_report.py [FOLDER]`."""
+
+import sys
+from pathlib import Path
+
+from crosscut import TreeClassifier, read_file, split_target
+from crosscut.plot import plot_confusion, plot_pruning
+
+here = Path(__file__).resolve().parent
+folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
+
+X, y = split_target(read_file(here / "churn.csv"), "churned")
+full = TreeClassifier(cv=10, random_state=0).fit(X, y)
+model = TreeClassifier(cv=10, prune="1se", random_state=0).fit(X, y)
+for name, tree in {"full": full, "pruned": model}.items():
+    score = f"{tree.cv_score_:.3f} ± {tree.cv_standard_error_:.3f}"
+    print(f"{name:>6}: {tree.get_n_leaves():3} leaves, accuracy on unseen rows {score}")
+print(model.to_text())
+
+plot_pruning(model).figure.savefig(folder / "churn-pruning.svg", metadata={"Date": None})
+plot_confusion(model).figure.savefig(folder / "churn-confusion.svg", metadata={"Date": None})
+model.report(folder / "churn.html", target="churned")

@@ -1,0 +1,123 @@
+"""Columns that no tree should test, or only with care: identifiers, free text, constants, leaks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from crosscut.data.column_types import held_by
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+FEWEST_ROWS = 20  # in fewer rows all values may differ by chance
+NEARLY_ALL = 0.9  # distinct values per row of an identifier
+MANY_WORDS = 4  # of a value on average, in free text
+MANY_CATEGORIES = 50
+LEAKS = 0.999  # of the target, by one column alone
+_KEY = re.compile(r"(^|[\W_])(id|key|uuid|guid|index|idx|row|nr|no|number)$|[a-z]I[dD]$|^c1$", re.IGNORECASE)
+
+
+class Finding(NamedTuple):
+    """What is remarkable about a column."""
+
+    name: str
+    what: str  # "identifier", "free text", "constant", "many categories" or "leak"
+    told: str
+
+
+def findings(X: pa.Table, y: NDArray[Any], *, classes: bool) -> list[Finding]:
+    """Return what is remarkable about the columns of a table, given what is to be predicted.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"key": [f"k{i}" for i in range(40)], "age": [i % 7 for i in range(40)]})
+    >>> [(found.name, found.what) for found in findings(rows, np.arange(40) % 2, classes=True)]
+    [('key', 'identifier')]
+    """
+    found = []
+    for name in X.column_names:
+        finding = _usual(name, X[name]) or _leak(name, X[name], y, classes=classes)
+        if finding is not None:
+            found.append(finding)
+    return found
+
+
+def _usual(name: str, column: pa.ChunkedArray) -> Finding | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = len(column) - column.null_count
+    values = pc.unique(column).drop_null()
+    n = len(values)
+    if n == 1 and not column.null_count:
+        return Finding(name, "constant", f"is {values[0].as_py()} in every row")
+    if held_by(column.type) == "text":
+        texts = [str(value) for value in values.to_pylist()]
+        if n >= FEWEST_ROWS and n > rows / 2 and np.mean([len(text.split()) for text in texts]) >= MANY_WORDS:
+            return Finding(name, "free text", f"is free text, such as {texts[0][:40]!r}")
+        if n >= FEWEST_ROWS and n >= NEARLY_ALL * rows:
+            return Finding(name, "identifier", f"has {n:,} different values in {rows:,} rows")
+        if n > MANY_CATEGORIES:
+            return Finding(name, "many categories", f"has {n:,} categories in {rows:,} rows")
+    elif pa.types.is_integer(column.type) and n == len(column) >= FEWEST_ROWS and _KEY.search(name):
+        span = pc.min_max(column).as_py()
+        if span["max"] - span["min"] < 2 * n:
+            return Finding(name, "identifier", "numbers the rows")
+    return None
+
+
+def _leak(name: str, column: pa.ChunkedArray, y: NDArray[Any], *, classes: bool) -> Finding | None:
+    """Find a column that alone gives the target away: by its values, or by one cut."""
+    if len(y) < FEWEST_ROWS:
+        return None
+    codes = np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1)) + 1
+    n = int(codes.max()) + 1
+    share = 0.0
+    if n <= max(2, len(y) // 20):
+        share = _known(codes, n, y) if classes else _explained(codes, n, y)
+    if share < LEAKS and held_by(column.type) in {"numbers", "dates"} and not column.null_count:
+        numbers = np.asarray(
+            column.cast("float64")
+            if held_by(column.type) == "numbers"
+            else column.cast("timestamp[us]").cast("int64")
+        )
+        share = max(share, _best_cut(numbers, y) if classes else _linear(numbers, y))
+    return Finding(name, "leak", f"gives {share:.1%} of the target away") if share >= LEAKS else None
+
+
+def _known(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
+    """Return the share of rows with the most frequent class of their value."""
+    labels, numbers = np.unique(y, return_inverse=True)
+    counts = np.bincount(codes * len(labels) + numbers, minlength=n * len(labels)).reshape(n, -1)
+    return float(counts.max(axis=1).sum() / len(y))
+
+
+def _explained(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
+    """Return the share of the variance between the values."""
+    sizes = np.bincount(codes, minlength=n)
+    means = np.bincount(codes, y, n) / np.maximum(sizes, 1)
+    return 1 - float(((y - means[codes]) ** 2).sum() / max(((y - y.mean()) ** 2).sum(), 1e-300))
+
+
+def _best_cut(numbers: NDArray[Any], y: NDArray[Any]) -> float:
+    """Return the share of rows that the best threshold tells apart, of two classes."""
+    labels, codes = np.unique(y, return_inverse=True)
+    if len(labels) != 2:
+        return 0.0
+    order = np.argsort(numbers, kind="stable")
+    below = np.cumsum(np.where(codes[order] == 1, 1, -1))
+    ends = np.append(np.flatnonzero(np.diff(numbers[order])), len(y) - 1)
+    right = np.abs(2 * below[ends] - below[-1]).max()
+    return float((right + len(y)) / (2 * len(y)))
+
+
+def _linear(numbers: NDArray[Any], y: NDArray[Any]) -> float:
+    """Return the share of the variance that a line explains."""
+    if numbers.std() == 0 or y.std() == 0:
+        return 0.0
+    return float(np.corrcoef(numbers.astype(np.float64), y.astype(np.float64))[0, 1] ** 2)

@@ -1,0 +1,187 @@
+"""Prolog's built-in predicates that background clauses may use, each on constants."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from crosscut.relational.language.terms import Compound, Term, term_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Solution = tuple[Any, ...]
+    Solve = Callable[..., Iterator[Solution]]
+
+MAX_RANGE = 1_000_000
+
+
+def _is_number(term: Any) -> bool:
+    return isinstance(term, (int, float))
+
+
+def _anything(_: Any) -> bool:
+    return True
+
+
+def _is_whole(term: Any) -> bool:
+    return _is_number(term) and math.isfinite(term) and float(term).is_integer()
+
+
+def _numbers(items: Any) -> bool:
+    return isinstance(items, tuple) and all(map(_is_number, items))
+
+
+def _order(term: Any) -> tuple[Any, ...]:
+    """Sort terms in Prolog's standard order: numbers, atoms, then compound terms and lists."""
+    if _is_number(term):
+        return (1, term)
+    if isinstance(term, str):
+        return (3, term)
+    args = term.args if isinstance(term, Compound) else term
+    return (4, len(args), term.name if isinstance(term, Compound) else "[|]", tuple(map(_order, args)))
+
+
+def _compared(a: Any, b: Any) -> str:
+    left, right = _order(a), _order(b)
+    return "=" if left == right else "<" if left < right else ">"
+
+
+def _test(holds: Callable[..., bool]) -> Solve:
+    """Return a predicate of bound arguments: one solution, the arguments, where it holds."""
+
+    def solve(*args: Any) -> Iterator[Solution]:
+        if holds(*args):
+            yield args
+
+    return solve
+
+
+def _function(value: Callable[..., Any], suits: Callable[..., bool]) -> Solve:
+    """Return a predicate whose last argument is a function of the others."""
+
+    def solve(*args: Any) -> Iterator[Solution]:
+        if suits(*args):
+            yield (*args, value(*args))
+
+    return solve
+
+
+def _between(low: Any, high: Any) -> Iterator[Solution]:
+    if _is_whole(low) and _is_whole(high):
+        if high - low >= MAX_RANGE:
+            raise ValueError(f"between({low},{high},X) has more than {MAX_RANGE} values")
+        for value in range(int(low), int(high) + 1):
+            yield low, high, value
+
+
+def _within(low: Any, high: Any, value: Any) -> bool:
+    return (
+        _is_whole(low)
+        and _is_whole(value)
+        and low <= value
+        and (high in {"inf", "infinite"} or value <= high)
+    )
+
+
+def _item(start: int) -> Solve:
+    def solve(items: Any) -> Iterator[Solution]:
+        if isinstance(items, tuple):
+            for number, item in enumerate(items, start):
+                yield number, items, item
+
+    return solve
+
+
+def _splits(items: Any) -> Iterator[Solution]:
+    if isinstance(items, tuple):
+        for cut in range(len(items) + 1):
+            yield items[:cut], items[cut:], items
+
+
+def _lists(*terms: Any) -> bool:
+    return all(isinstance(term, tuple) for term in terms)
+
+
+def _without_repetitions(items: Any) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _full(items: Any) -> bool:
+    return isinstance(items, tuple) and len(items) > 0
+
+
+def _atoms(*terms: Any) -> bool:
+    return all(isinstance(term, (str, int, float)) for term in terms)
+
+
+def _text(term: Any) -> str:
+    return term if isinstance(term, str) else term_text(term)
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "number": _is_number,
+    "integer": lambda term: isinstance(term, int),
+    "float": lambda term: isinstance(term, float),
+    "atom": lambda term: isinstance(term, str),
+    "atomic": _atoms,
+    "compound": lambda term: isinstance(term, Compound) or _full(term),
+    "is_list": _lists,
+    "ground": _anything,
+    "nonvar": _anything,
+}
+_ORDERS: dict[str, str] = {"@<": "<", "@>": ">", "@=<": "<=", "@>=": ">="}
+_OF_A_LIST: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
+    "length": (len, _lists),
+    "last": (lambda items: items[-1], _full),
+    "reverse": (lambda items: items[::-1], _lists),
+    "sum_list": (sum, _numbers),
+    "sumlist": (sum, _numbers),
+    "max_list": (max, lambda items: _numbers(items) and _full(items)),
+    "min_list": (min, lambda items: _numbers(items) and _full(items)),
+    "msort": (lambda items: tuple(sorted(items, key=_order)), _lists),
+    "sort": (lambda items: _without_repetitions(sorted(items, key=_order)), _lists),
+    "list_to_set": (_without_repetitions, _lists),
+    "atom_length": (lambda term: len(_text(term)), _atoms),
+}
+
+# By name and number of arguments: which arguments must be bound, and the solutions for them. The first case
+# whose arguments are bound counts.
+BUILTINS: dict[tuple[str, int], tuple[tuple[tuple[int, ...], Solve], ...]] = {
+    **{(name, 1): (((0,), _test(holds)),) for name, holds in _TYPES.items()},
+    **{
+        (name, 2): (((0, 1), _test(lambda a, b, wanted=wanted: _compared(a, b) in (wanted[0], wanted[1:]))),)
+        for name, wanted in _ORDERS.items()
+    },
+    **{(name, 2): (((0,), _function(value, suits)),) for name, (value, suits) in _OF_A_LIST.items()},
+    ("between", 3): (((0, 1, 2), _test(_within)), ((0, 1), _between)),
+    ("succ", 2): (
+        ((0,), _function(lambda a: a + 1, lambda a: _is_whole(a) and a >= 0)),
+        ((1,), lambda b: iter([(b - 1, b)] if _is_whole(b) and b > 0 else [])),
+    ),
+    ("plus", 3): (
+        ((0, 1), _function(lambda a, b: a + b, lambda *args: all(map(_is_number, args)))),
+        ((0, 2), lambda a, c: iter([(a, c - a, c)] if _is_number(a) and _is_number(c) else [])),
+        ((1, 2), lambda b, c: iter([(c - b, b, c)] if _is_number(b) and _is_number(c) else [])),
+    ),
+    ("compare", 3): (((1, 2), lambda a, b: iter([(_compared(a, b), a, b)])),),
+    ("nth0", 3): (((1,), _item(0)),),
+    ("nth1", 3): (((1,), _item(1)),),
+    ("append", 3): (
+        ((0, 1), _function(lambda a, b: a + b, _lists)),
+        ((2,), _splits),
+    ),
+    ("atom_concat", 3): (((0, 1), _function(lambda a, b: _text(a) + _text(b), _atoms)),),
+}
+
+
+def is_recursion_on_lists(head: Term | None) -> bool:
+    """Whether a clause defines one of these predicates item by item, as in ``last([_|T],X)``.
+
+    Lists are constants here, so the built-in predicate takes its place.
+    """
+    if not isinstance(head, Compound) or (head.name, len(head.args)) not in BUILTINS:
+        return False
+    return any(
+        isinstance(each, tuple) or (isinstance(each, Compound) and each.name == "[|]") for each in head.args
+    )
