@@ -83,7 +83,7 @@ def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
 
 
 def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
-    """Grow all tasks as the parameters say; they are not pruned yet.
+    """Grow all tasks, without pruning.
 
     Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
     """

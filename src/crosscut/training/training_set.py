@@ -40,7 +40,7 @@ class TrainingSet:
     classes : array or None
         The classes in sorted order; None for regression.
     name : str
-        Name of what is predicted.
+        Name of the target.
     sample_weight : array or None
         The rows' weights without those of the classes.
     """
@@ -112,7 +112,8 @@ class TrainingSet:
         weights = by_class[self.target.values]
         if self.sample_weight is not None:
             weights *= np.asarray(self.sample_weight, np.float64)
-        return Target(self.target.values, self.target.n_classes, weights)
+        counted = bool(np.all(weights[rows] == 1))
+        return Target(self.target.values, self.target.n_classes, None if counted else weights)
 
     def tasks(
         self, cv: Any, groups: Any = None, random_state: Any = None, limits: Limits | None = None
