@@ -28,7 +28,7 @@ struct AnyClasses : ClassSums<double, W> {
     rows_l = V{};
     this->clear_classes();
   }
-  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.q[k]); }
+  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.lowest[k]); }
   CC_INLINE V weights_of(const ScanRows& rows, u32 row, u32 mask) const {
     V w = times_of_row<T, W>(rows.times, row, mask);
     if (rows.weight) w *= rows.weight[row];

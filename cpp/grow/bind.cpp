@@ -4,10 +4,13 @@
 #include <nanobind/stl/string.h>
 
 #include <chrono>
+#include <limits>
 #include <optional>
 
 #include "../arrays.hpp"
 #include "../dispatch.hpp"
+#include "bind_exact.hpp"
+#include "exact.hpp"
 #include "packed_trees.hpp"
 
 CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&, ::crosscut::PackedTrees&))
@@ -80,15 +83,26 @@ struct HeldTable : Held<Table> {
   }
 };
 
+auto digits_of(Maybe<Array<double>> y, Maybe<Array<double>> w, std::size_t n, const nb::list& grids) {
+  need((!y || y->size() == n) && (!w || w->size() == n), "target and weight must have one entry per row");
+  const ExactRows rows = grids_of(grids, y ? 3 : 1);
+  std::vector<std::int64_t> digits(n * static_cast<std::size_t>(rows.width));
+  {
+    nb::gil_scoped_release release;
+    exact_digits(rows, n, y ? y->data() : nullptr, w ? w->data() : nullptr, digits.data());
+  }
+  return give(std::move(digits), static_cast<std::size_t>(rows.width));
+}
+
 struct HeldTarget : HeldPart<Target> {
   std::size_t n_rows;
 
-  // exact: (parts, shift, bits) of each quantity, parts being (high, low) integers per row
+  // digits: of exact sums (exact_digits), on the grids (unit, bits, n) of each quantity
   HeldTarget(int n_classes_, Maybe<Array<std::int32_t>> classes_, Maybe<Array<double>> weight_, Maybe<Array<double>> product_,
-             Maybe<Array<double>> target_, const nb::list& exact_, double decrease_scale_) {
+             Maybe<Array<double>> target_, Maybe<Matrix<std::int64_t>> digits, const nb::list& grids, bool weight_rounded_, bool product_rounded_) {
     need(n_classes_ >= 0 && n_classes_ <= 65535, "n_classes must be from 0 to 65535");
     need(n_classes_ ? classes_.has_value() : product_ && target_, "classes are needed for classification, product and target for regression");
-    n_classes = n_classes_, decrease_scale = decrease_scale_;
+    n_classes = n_classes_, weight_rounded = weight_rounded_, product_rounded = product_rounded_;
     n_rows = n_classes ? classes_->size() : target_->size();
     if (n_classes) {
       classes = hold_if(classes_);
@@ -99,17 +113,14 @@ struct HeldTarget : HeldPart<Target> {
     }
     need(!weight_ || weight_->size() == n_rows, "weight must have one entry per row");
     weight = hold_if(weight_);
-    n_exact = static_cast<int>(nb::len(exact_));
-    need(n_exact == (n_classes ? (weight_ ? 1 : 0) : 3), "exact must have 3 quantities for regression, 1 for weighted classes, else none");
-    for (int q = 0; q < n_exact; q++) {
-      const nb::tuple item = nb::cast<nb::tuple>(exact_[static_cast<std::size_t>(q)]);
-      need(nb::len(item) == 3, "an exact quantity is (parts, shift, bits)");
-      const auto parts = nb::cast<Matrix<std::int64_t>>(item[0]);
-      need(parts.shape(0) == n_rows && parts.shape(1) == 2, "an exact quantity has two integers per row");
-      exact[q] = reinterpret_cast<const Exact*>(hold(parts));
-      exact_grid[q] = {nb::cast<int>(item[1]), nb::cast<int>(item[2])};
-      need(exact_grid[q].bits >= 0 && exact_grid[q].bits <= 62, "an exact quantity has 0 to 62 bits");
-    }
+    least_weight = weight ? std::numeric_limits<double>::infinity() : 1;
+    for (std::size_t i = 0; weight && i < n_rows; i++)
+      if (weight[i] > 0) least_weight = std::min(least_weight, weight[i]);
+    need(digits.has_value() == (!n_classes || weight), "digits are needed unless rows are counted");
+    exact = grids_of(grids, n_classes ? 1 : 3);
+    if (!digits) return;
+    need(digits->shape(0) == n_rows && digits->shape(1) == static_cast<std::size_t>(exact.width), "digits must be those of the grids, for every row");
+    exact.digits = hold(*digits);
   }
 };
 
@@ -218,8 +229,11 @@ void bind_grow(nb::module_& m) {
                     const Array<bool>&, const Array<bool>&, const Array<bool>&, Maybe<nb::list>>(),
            "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a, "has_missing"_a, "close"_a, "edges"_a.none());
   nb::class_<HeldTarget>(m, "Target")
-      .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>, Maybe<Array<double>>, const nb::list&, double>(),
-           "n_classes"_a, "classes"_a.none(), "weight"_a.none(), "product"_a.none(), "target"_a.none(), "exact"_a, "decrease_scale"_a);
+      .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>, Maybe<Array<double>>,
+                    Maybe<Matrix<std::int64_t>>, const nb::list&, bool, bool>(),
+           "n_classes"_a, "classes"_a.none(), "weight"_a.none(), "product"_a.none(), "target"_a.none(), "digits"_a.none(), "grids"_a,
+           "weight_rounded"_a, "product_rounded"_a);
+  m.def("exact_digits", &digits_of, "target"_a.none(), "weight"_a.none(), "n_rows"_a, "grids"_a);
   nb::class_<HeldTasks>(m, "Tasks")
       .def(nb::init<const Matrix<std::uint16_t>&, const Matrix<std::int64_t>&, const Array<double>&, Maybe<Matrix<std::uint8_t>>,
                     Maybe<Matrix<bool>>, Maybe<Array<double>>>(),

@@ -17,6 +17,7 @@ struct BorderSearch : Search<P> {
 
   BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s, Best& so_far)
       : Base(worker, b, so_far), w(worker), rows(r), sorted(s), cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
+    this->bundle_rows = &rows, this->same_split = &split_alike<LargeRows>;
     if constexpr (requires { p.running; }) p.running = false;
   }
 

@@ -60,6 +60,23 @@ inline u32 times_of(const Worker& w, const Bundle& bundle, int k, std::size_t ro
   return p.multiplicity ? p.multiplicity[task_of(w, bundle, k) * p.n_rows + row] : 1;
 }
 
+inline i64* empty_sums(const Worker& w, Arena& arena, int n = 1) {
+  const auto size = static_cast<std::size_t>(n * w.run.p.n_sums());
+  i64* sums = arena.take<i64>(size);
+  std::fill_n(sums, size, i64{0});
+  return sums;
+}
+
+// Adds a row of the table to exact sums of lane k.
+CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::size_t row, i64* sums) {
+  const Problem& p = w.run.p;
+  const i64 times = times_of(w, bundle, k, row);
+  const int width = p.exact.width;
+  const i64* digits = p.exact.row(row);
+  if (p.n_classes) sums += p.classes[row] * width;
+  for (int d = 0; d < width; d++) sums[d] += times * digits[d];
+}
+
 // The same for n rows, [row][kLanes]; null if every row counts once. Lanes are then tied to the tasks of the block.
 template <class Row>
 const u8* times_of_lanes(Worker& w, u32 n, Row row) {

@@ -3,6 +3,7 @@
 //   n; mask(i); rank(f, i); row(i) (row of the table); value_rank(f, r): the table's rank of the accessor's rank r.
 #pragma once
 #include "categories.hpp"
+#include "contested.hpp"
 #include "leaves.hpp"
 #include "neighbours.hpp"
 #include "search.hpp"
@@ -101,11 +102,12 @@ struct Forking {
   bool enough_decrease(int k) const {
     const double least = limits_of(w, bundle, k).min_decrease;
     if (!(least > 0)) return true;
+    if (w.run.on_grid) return exact_decrease(w, bundle, rows, best, k) + 2.220446049250313e-16 >= least;
     const Node& node = *bundle.node[k];
     const Judge& judge = w.run.judge;
     const double gain_q = judge.criterion == Criterion::gain_ratio ? entropy_of_choice(k) : 0;
     const double gain = judge.improvement(node.stats, best.q[k], gain_q) / w.root_total[bundle.task[k]];
-    return gain * w.run.p.decrease_scale + 2.220446049250313e-16 >= least;
+    return gain + 2.220446049250313e-16 >= least;
   }
   // Gain ratio's improvement is the entropy gain: Σ of the branches' parts of Q.
   double entropy_of_choice(int k) const {
@@ -175,7 +177,8 @@ struct Forking {
     const int f = best.feature[k], K = w.run.K();
     Node& node = *bundle.node[k];
     std::int32_t* map = arena.take<std::int32_t>(V);
-    choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
+    if (best.map[k]) std::copy_n(best.map[k], V, map);
+    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
     int n_branches = 0;
     for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
     Node* child = add_children(w, node, n_branches);
@@ -253,13 +256,14 @@ void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fo
     for (u32 i = 0; i < rows.n; i++) {
       const u32 m = rows.mask(i) & any_leaf;
       const int b = m ? t.branch(rows.rank(t.feature, i)) : -1;
-      if (b >= 0) each_bit(m & closed[b], [&](int k) { add_to_leaf(w, bundle, k, rows.row(i), *t.child[b * kLanes + k]); });
+      if (b >= 0) each_bit(m & closed[b], [&](int k) { add_exactly(w, bundle, k, rows.row(i), t.child[b * kLanes + k]->exact); });
     }
   }
 }
 
 template <class Rows>
-Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, const Best& best) {
+Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, Best& best) {
+  decide_contested(w, bundle, rows, best);
   Forking<Rows> forking(w, bundle, rows, best);
   forking.take_tests();
   const Fork found{forking.tests, forking.n_tests};

@@ -16,21 +16,7 @@ inline bool wants_test(const Run& run, const Node& node, const TaskLimits& limit
 }
 
 inline void start_sums(Worker& w, Node& leaf) {
-  const int n = w.run.p.n_classes ? w.run.p.n_classes : 3;
-  leaf.exact = w.nodes.take<Exact>(static_cast<std::size_t>(n));
-  std::fill_n(leaf.exact, n, Exact{0, 0});
-  leaf.pure = true;
-}
-
-// Adds a row of the table to lane k's leaf.
-inline void add_to_leaf(const Worker& w, const Bundle& bundle, int k, std::size_t row, Node& leaf) {
-  const Problem& p = w.run.p;
-  const i64 times = times_of(w, bundle, k, row);
-  const auto add = [times](Exact& to, const Exact& x) { to.hi += times * x.hi, to.lo += times * x.lo; };
-  if (p.n_classes) return add(leaf.exact[p.classes[row]], p.n_exact ? p.exact[0][row] : Exact{1, 0});  // class weights
-  if (leaf.exact[0].hi == 0 && leaf.exact[0].lo == 0) leaf.first = p.target[row];
-  leaf.pure &= p.target[row] == leaf.first;
-  for (int q = 0; q < 3; q++) add(leaf.exact[q], p.exact[q][row]);
+  leaf.exact = empty_sums(w, w.nodes);
 }
 
 // The lanes' nodes stay leaves: sum what their values come from.
@@ -38,7 +24,7 @@ template <class Rows>
 void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {
   if (w.run.counted || !lanes) return;
   each_bit(lanes, [&](int k) { start_sums(w, *bundle.node[k]); });
-  for (u32 i = 0; i < rows.n; i++) each_bit(rows.mask(i) & lanes, [&](int k) { add_to_leaf(w, bundle, k, rows.row(i), *bundle.node[k]); });
+  for (u32 i = 0; i < rows.n; i++) each_bit(rows.mask(i) & lanes, [&](int k) { add_exactly(w, bundle, k, rows.row(i), bundle.node[k]->exact); });
 }
 
 // Regression: lanes whose rows all have the same target are done.

@@ -11,12 +11,15 @@ struct LocalSearch : Search<P> {
   const LocalBundle& bundle;
   Worker& w;
   const ScanRows rows;
+  const LocalRows all;
   using Base = Search<P>;
   using V = typename P::V;
   using Base::best, Base::p, Base::stats, Base::missing_rows, Base::W;
 
   LocalSearch(Worker& worker, const LocalTable& t, const LocalBundle& b, Best& so_far)
-      : Base(worker, b, so_far), table(t), bundle(b), w(worker), rows{b.info, t.weight, t.product, t.times} {}
+      : Base(worker, b, so_far), table(t), bundle(b), w(worker), rows{b.info, t.weight, t.product, t.times}, all(t, b) {
+    this->bundle_rows = &all, this->same_split = &split_alike<LocalRows>;
+  }
 
   void judge(u32 lanes, int f, u64 key) { Base::judge(p, lanes, f, key); }
 
@@ -215,7 +218,7 @@ void search_local_as(Worker& w, const LocalTable& table, const LocalBundle& bund
 }
 
 inline Best search_local(Worker& w, const LocalTable& table, const LocalBundle& bundle) {
-  Best best(w);
+  Best best(w, bundle);
   switch (w.run.family) {
     case Run::Family::binary_gini: search_local_as<BinaryGini>(w, table, bundle, best); break;
     case Run::Family::many_gini: search_local_as<ManyGini>(w, table, bundle, best); break;

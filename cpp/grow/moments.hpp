@@ -23,7 +23,7 @@ struct Moments {
   static u32 class_of(u32) { return 0; }
   int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
-  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.q[k] * (1 - 1e-11) - 1e-290); }
+  void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.lowest[k] * (1 - 1e-11) - 1e-290); }
   CC_INLINE void both(const ScanRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
     const V m = times_of_row<T, W>(rows.times, row, mask);
     pr = m * rows.product[row];

@@ -11,11 +11,9 @@ struct Node {
   float low, high;
   std::int32_t* branches;
   int n_branches;
-  bool pure;       // regression: all targets are the same
-  double first;    // regression: the first target seen
   std::int64_t n_rows;
   double* stats;   // integer statistics
-  Exact* exact;    // at leaves: the exact sums that values come from
+  std::int64_t* exact;  // at leaves: the exact sums that values come from
 };
 
 // Compiled once, for all builds of the kernels: every task's tree in preorder, all trees end to end.

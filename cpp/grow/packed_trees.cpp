@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exact.hpp"
+
 namespace crosscut {
 namespace {
-
-double to_double(const Exact& e, const ExactGrid& grid) {
-  __extension__ typedef __int128 i128;
-  return std::ldexp(static_cast<double>((static_cast<i128>(e.hi) << grid.bits) + e.lo), grid.shift - grid.bits);
-}
-
-void accumulate(Exact& to, const Exact& x) { to.hi += x.hi, to.lo += x.lo; }
 
 double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
   double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
@@ -31,9 +26,9 @@ class Packer {
   const Problem& p;
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
-  const std::size_t Q = p.counted() ? 0 : p.n_classes ? width : 3;  // exact sums of a node
+  const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
   std::vector<Step> todo, nodes;
-  std::vector<Exact> sums;
+  std::vector<std::int64_t> sums;
 
  public:
   Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
@@ -75,27 +70,26 @@ class Packer {
  private:
   // Exact sums of all nodes, from those at the leaves.
   void add_up() {
-    sums.assign(nodes.size() * Q, Exact{0, 0});
+    sums.assign(nodes.size() * Q, 0);
     for (std::size_t i = nodes.size(); i-- > 0 && Q;)
       for (std::size_t q = 0; q < Q; q++) {
         if (!nodes[i].node->n_children) sums[i * Q + q] = nodes[i].node->exact[q];
-        if (i) accumulate(sums[nodes[i].parent * Q + q], sums[i * Q + q]);
+        if (i) sums[nodes[i].parent * Q + q] += sums[i * Q + q];
       }
   }
 
-  void write_value(const Node& x, const Exact* exact, std::size_t at) {
+  void write_value(const Node& x, const std::int64_t* exact, std::size_t at) {
+    const DigitGrid* grid = p.exact.grid;
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     if (!p.n_classes) {
-      weight = to_double(exact[0], p.exact_grid[0]), value[0] = to_double(exact[1], p.exact_grid[1]) / weight;
-      impurity = x.pure ? 0 : to_double(exact[2], p.exact_grid[2]) / weight - value[0] * value[0];
-      if (!(impurity > 0)) impurity = 0;
+      const std::int64_t* w = exact + grid[0].n;
+      weight = exact_weight(p, exact), value[0] = exact_ratio(grid[0], exact, grid[1], w);
+      impurity = x.n_rows > 1 ? exact_variance(p.exact, exact) : 0;
       return;
     }
     if (Q) {
-      Exact sum{0, 0};
-      const ExactGrid grid = p.n_exact ? p.exact_grid[0] : ExactGrid{0, 0};
-      for (std::size_t c = 0; c < width; c++) value[c] = to_double(exact[c], grid), accumulate(sum, exact[c]);
-      weight = to_double(sum, grid);
+      weight = exact_weight(p, exact);
+      for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid[0], exact + c * static_cast<std::size_t>(grid[0].n));
     } else {
       weight = 0;
       for (std::size_t c = 0; c < width; c++) value[c] = x.stats[c], weight += value[c];

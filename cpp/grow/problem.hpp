@@ -28,12 +28,20 @@ struct TaskLimits {
   double min_decrease;
 };
 
-// A sum that does not depend on order: v = hi·2^shift + lo·2^(shift - bits), both parts summed as integers.
-struct Exact {
-  std::int64_t hi, lo;
+// A number without rounding: Σ digit[d]·2^(unit + d·bits). Sums of digits do not overflow, so they do not depend on order.
+struct DigitGrid {
+  int unit, bits, n;
 };
-struct ExactGrid {
-  int shift, bits;
+
+// What every row adds to exact sums: classes: w; regression: w·y, w and w·y·y.
+struct ExactRows {
+  DigitGrid grid[3];
+  int width;                           // digits of a row
+  const std::int64_t* digits;          // [n_rows][width]; null: every row counts once
+  const std::int64_t* row(std::size_t i) const {
+    static constexpr std::int64_t once = 1;
+    return digits ? digits + i * static_cast<std::size_t>(width) : &once;
+  }
 };
 
 struct Table {
@@ -48,10 +56,9 @@ struct Target {
   const double* weight;                // [n_rows] on the grid, null when every row counts once
   const double* product;               // [n_rows] on the grid, regression
   const double* target;                // [n_rows] regression targets, to tell pure nodes
-  int n_exact;                         // exact quantities per row: 0 (counts), 1 (w) or 3 (w, w·y, w·y·y)
-  const Exact* exact[3];
-  ExactGrid exact_grid[3];
-  double decrease_scale;               // turns a difference of qualities into the target's units
+  ExactRows exact;
+  double least_weight;                 // on the grid
+  bool weight_rounded, product_rounded;  // the grid is coarser than the numbers
 };
 
 struct Tasks {
@@ -72,6 +79,8 @@ struct Growth {
 
 struct Problem : Table, Target, Tasks, Growth {
   bool counted() const { return n_classes && !weight && !multiplicity; }  // class statistics are plain row counts
+  bool on_grid() const { return !n_classes || weight; }  // statistics are not counts: what they leave open is decided exactly
+  int n_sums() const { return n_classes ? n_classes * exact.width : exact.width; }  // digits of a node's exact sums
   int n_threads;
   bool (*poll)(void*, double);         // called by the calling thread now and then; true means stop
   void* poll_argument;

@@ -70,7 +70,7 @@ struct Block {
     rows.bits = RowBits::of(me.scratch, rows.codes->n, rows.ids, n);
     close_pure_lanes(me, bundle, rows);
     if (bundle.lanes) {
-      const Best best = search_large(helpers, worth_sharing(n) ? n_helpers : 1, bundle, rows);
+      Best best = search_large(helpers, worth_sharing(n) ? n_helpers : 1, bundle, rows);
       const Fork forked = fork(me, bundle, rows, best);
       level.seconds += seconds_now() - started;
       refine_children(bundle, rows, all_lanes, forked, local);
@@ -197,6 +197,8 @@ struct Block {
     }
     for (int k = 0; k < tasks; k++) {
       me.root_total[k] = p.totals ? p.totals[task_of(me, bundle, k)] : me.run.judge.total(bundle.node[k]->stats);
+      if (me.run.on_grid && !p.totals && limits_of(me, bundle, k).min_decrease > 0)
+        me.root_total[k] = exact_weight(p, ExactSearch<LargeRows>::sums_of(me, bundle, rows, k));
       bundle.lanes |= static_cast<u32>(wants_test(me.run, *bundle.node[k], limits_of(me, bundle, k))) << k;
     }
     return bundle;

@@ -131,7 +131,7 @@ inline void refine_local(Worker& w, const LocalTable& table, LocalBundle& bundle
   const LocalRows rows(table, bundle);
   close_pure_lanes(w, bundle, rows);
   if (bundle.lanes) {
-    const Best best = search_local(w, table, bundle);
+    Best best = search_local(w, table, bundle);
     const Fork forked = fork(w, bundle, rows, best);
     if (timed) level.seconds += seconds_now() - started;
     refine_children(w, table, bundle, forked, child_bundles(w, rows, forked));

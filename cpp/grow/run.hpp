@@ -56,6 +56,7 @@ struct Run {
   Judge judge;
   bool counted;   // class statistics are plain row counts
   bool weighted;  // rows have grid weights or multiplicities
+  bool on_grid;   // statistics only propose tests: those within `margin` of the best are compared exactly
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
   bool shares;     // tasks with the same rows at a node have the same subtree (same_rows.hpp)
   bool remembers;  // ... also in another block
@@ -67,6 +68,7 @@ struct Run {
         judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
+        on_grid(problem.on_grid()),
         family(!problem.n_classes                                   ? Family::moments
                : !counted || problem.criterion != Criterion::gini ? Family::any_classes
                : problem.n_classes == 2                            ? Family::binary_gini
@@ -76,6 +78,26 @@ struct Run {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
   }
   int K() const { return judge.K; }
+  bool rounded() const { return p.weight_rounded || p.product_rounded; }
+  // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. A weight on the grid is off by
+  // a share `off` at most, a product by half a unit (and the rounding of w·(y − c), which adds up to 1); n rows have weight n·least or
+  // more. So |ΔP| ≤ W/2·least + 1 in every branch, and with Σ|P| ≤ √(W·Q) the error of Σ P²/W is at most what stands below.
+  double margin(const double* node, double q) const {
+    const double W = judge.total(node), least = p.least_weight, off = p.weight_rounded ? 1 / least : 0, formula = 0x1p-50 * (judge.K + 8);
+    if (off > 0.0625) return std::numeric_limits<double>::infinity();
+    double error = 0;
+    switch (judge.criterion) {
+      case Criterion::variance:
+        if (p.product_rounded) error = 1.25 * (__builtin_sqrt(W * q) / least + 4 * __builtin_sqrt(q) + W / (least * least) + 4);
+        error += q * (2 * off + formula);
+        break;
+      case Criterion::gini: error = q * (4 * off + formula); break;
+      default:  // |l·log2 l| of weights from 1e-300 to 1e300
+        error = W * (112 * off + 1200 * formula);
+        if (judge.criterion == Criterion::gain_ratio) error *= 3 * (1 + q) / least;
+    }
+    return 2 * error;
+  }
   // 32 bits that say all a scan needs of a row: its mask below, the mask of class 1 or the class above
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);

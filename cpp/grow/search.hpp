@@ -5,25 +5,63 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+// Columns of tests that the grid cannot tell from the best one.
+struct Rivals {
+  static constexpr int kMost = 16;
+  bool contested = false;  // they are not all the same split of the rows
+  bool keep = false;       // some are to be looked at whatever the best is
+  int n = 0;               // kMost + 1: too many to name
+  int column[kMost];
+  void add(int f) {
+    for (int i = 0; i < n && n <= kMost; i++)
+      if (column[i] == f) return;
+    if (n < kMost) column[n] = f;
+    n += n <= kMost;
+  }
+  void add(const Rivals& others) {
+    contested |= others.contested, keep |= others.keep;
+    for (int i = 0; i < others.n && i < kMost; i++) add(others.column[i]);
+    if (others.n > kMost) n = others.n;
+  }
+};
+
 // The best test of every lane so far: highest quality, then lowest feature, then lowest key (the order within a feature).
 struct Best {
+  const Run& run;
+  const Bundle& bundle;
   double q[kLanes];
+  double lowest[kLanes];  // what a test needs to be worth a look: no exact quality below can be the best
   int feature[kLanes];
   u64 key[kLanes];
   i64 n_left[kLanes];
   double* left;  // [kLanes][K], numeric tests only
   int K;
+  Rivals* rivals;  // [kLanes], where statistics only propose tests
+  std::int32_t* map[kLanes] = {};  // nominal tests that were decided exactly: the branch of every rank
 
-  explicit Best(Worker& w) : left(w.scratch.take<double>(static_cast<std::size_t>(kLanes * w.run.K()))), K(w.run.K()) {
-    for (int t = 0; t < kLanes; t++) q[t] = kNever, feature[t] = -1, key[t] = 0;
+  Best(Worker& w, const Bundle& b)
+      : run(w.run), bundle(b), left(w.scratch.take<double>(static_cast<std::size_t>(kLanes * w.run.K()))), K(w.run.K()),
+        rivals(run.on_grid ? w.scratch.take<Rivals>(kLanes) : nullptr) {
+    for (int t = 0; t < kLanes; t++) q[t] = lowest[t] = kNever, feature[t] = -1, key[t] = 0;
+    for (int t = 0; t < kLanes && rivals; t++) rivals[t] = Rivals{};
   }
   void merge(const Best& from) {
-    for (int k = 0; k < kLanes; k++)
+    for (int k = 0; k < kLanes; k++) {
+      if (rivals) merge_rivals(from, k);
       if (from.feature[k] >= 0 && beats(k, from.q[k], from.feature[k], from.key[k])) {
-        q[k] = from.q[k], feature[k] = from.feature[k], key[k] = from.key[k], n_left[k] = from.n_left[k];
+        q[k] = from.q[k], lowest[k] = from.lowest[k], feature[k] = from.feature[k], key[k] = from.key[k], n_left[k] = from.n_left[k];
         std::copy_n(from.left + k * K, K, left + k * K);
       }
+    }
   }
+  void merge_rivals(const Best& from, int k) {
+    const bool same = from.feature[k] == feature[k] && from.key[k] == key[k];
+    if (from.feature[k] < 0 || feature[k] < 0 || same || from.rivals[k].keep || rivals[k].keep) rivals[k].add(from.rivals[k]);
+    else if (clearly_better(k, from.q[k])) rivals[k] = from.rivals[k];
+    else if (from.q[k] >= lowest[k]) rivals[k].add(from.rivals[k]), rivals[k].contested = true;
+  }
+  double less_margin(int k, double quality) const { return rivals ? quality - run.margin(bundle.node[k]->stats, quality) : quality; }
+  bool clearly_better(int k, double quality) const { return quality > q[k] && less_margin(k, quality) > q[k]; }
   bool beats(int t, double quality, int f, u64 order) const {
     return quality > q[t] || (quality == q[t] && quality > kNever && (f < feature[t] || (f == feature[t] && order < key[t])));
   }
@@ -32,7 +70,7 @@ struct Best {
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
     const double quality = judge.binary(stats, node.stats);
     if (!beats(t, quality, f, order)) return false;
-    q[t] = quality, feature[t] = f, key[t] = order, n_left[t] = n;
+    q[t] = quality, lowest[t] = less_margin(t, quality), feature[t] = f, key[t] = order, n_left[t] = n;
     for (int c = 0; c < K; c++) left[t * K + c] = stats[c];
     return true;
   }
@@ -43,6 +81,25 @@ enum : u64 { kMissingRight = 0, kPresence = 1, kMissingLeft = 2 };
 constexpr u64 numeric_key(u64 phase, u32 cut) { return phase << 40 | cut; }
 constexpr u64 phase_of(u64 key) { return key >> 40; }
 constexpr u32 cut_of(u64 key) { return static_cast<u32>(key); }
+
+constexpr bool goes_left(u32 rank, u64 key, u32 missing_rank) {
+  return rank == missing_rank ? phase_of(key) == kMissingLeft : phase_of(key) == kPresence || rank <= cut_of(key);
+}
+
+// Do two tests part lane k's rows alike, or mirrored where that makes no difference?
+template <class Rows>
+bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, int g, u64 other) {
+  const Rows& rows = *static_cast<const Rows*>(of_bundle);
+  const u32 missing_f = rows.missing_rank(f), missing_g = rows.missing_rank(g);
+  int mirrored = -1;
+  for (u32 i = 0; i < rows.n; i++) {
+    if (!(rows.mask(i) >> k & 1)) continue;
+    const int differ = goes_left(rows.rank(f, i), key, missing_f) != goes_left(rows.rank(g, i), other, missing_g);
+    if (mirrored < 0) mirrored = differ && run.judge.criterion != Criterion::gain_ratio;
+    if (mirrored != differ) return false;
+  }
+  return true;
+}
 
 // A lane's missing rows in the column being searched, and what a cut means for it: without own values above the cut "missing right" is
 // the test "present | missing"; without own values below it "missing left" is that test mirrored, which is no candidate.
@@ -86,6 +143,8 @@ struct Search {
   P* other = nullptr;  // another scan's, which has to learn of better tests, too
   double* stats;
   MissingRows missing_rows;
+  const void* bundle_rows = nullptr;
+  bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g, u64 other) = nullptr;
 
   static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
   Search(Worker& worker, const Bundle& b, Best& so_far)
@@ -103,14 +162,52 @@ struct Search {
       const i64 left = state.rows_left(k);
       if (!missing_rows.meaning(k, left, bundle.node[k]->n_rows, order)) return;
       state.left(k, stats);
-      if (best.offer_left(w.run.judge, bundle, k, f, order, left, stats)) lower(k);
+      if (best.rivals ? propose(k, f, order, left) : best.offer_left(w.run.judge, bundle, k, f, order, left, stats)) lower(k);
     });
+  }
+  // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie on any grid.
+  bool propose(int k, int f, u64 order, i64 n) {
+    const Node& node = *bundle.node[k];
+    if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
+    const double q = w.run.judge.binary(stats, node.stats);
+    Rivals& rivals = best.rivals[k];
+    if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // gain ratio: rounding may hide a gain
+    if (q == kNever || q < best.lowest[k]) return false;
+    if (best.feature[k] < 0 || best.clearly_better(k, q)) {
+      if (!rivals.keep) rivals = {};
+    } else if (!rivals.contested && !(node.n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) && !(alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order)))) {
+      rivals.contested = true;
+    }
+    rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
+    rivals.add(f);
+    return best.offer_left(w.run.judge, bundle, k, f, order, n, stats);
+  }
+  // Are the statistics those of the best test, perhaps mirrored? (The formula of the gain ratio would then round otherwise.)
+  bool alike(int k, i64 n) const {
+    const double *mine = best.left + k * best.K, *node = bundle.node[k]->stats;
+    if (w.run.p.columns[best.feature[k]].nominal) return false;
+    bool same = n == best.n_left[k], mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.judge.criterion != Criterion::gain_ratio;
+    for (int c = 0; c < best.K; c++) same &= stats[c] == mine[c], mirrored &= stats[c] == node[c] - mine[c];
+    return same || mirrored;
   }
   // A nominal column: lane k's statistics, [n_categories][K], and rows per category.
   void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories) {
     const NominalChoice choice =
         choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr);
-    if (best.beats(k, choice.q, f, choice.key)) best.q[k] = choice.q, best.feature[k] = f, best.key[k] = choice.key, lower(k);
+    if (best.rivals && !rival(k, f, choice.q)) return;
+    if (!best.beats(k, choice.q, f, choice.key)) return;
+    best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
+  }
+  // The order of categories depends on sums, so that it is left to exact ones; prefixes that are too small for a leaf in one order may be
+  // large enough in another, and with several classes they may be much better.
+  bool rival(int k, int f, double q) {
+    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes > 2)) || (q == kNever && w.run.p.weight_rounded);
+    Rivals& rivals = best.rivals[k];
+    if (!unsure && (q == kNever || q < best.lowest[k])) return false;
+    if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q))) rivals = {};
+    rivals.contested = true, rivals.keep |= unsure;
+    rivals.add(f);
+    return true;
   }
   // The lanes whose own neighbours around a cut between the places a and b = a + 1 or later are far enough apart (gap rule). Places are
   // entries of a list or bins, `first` to `last`; own(x, k): does lane k have rows there? low, high: a place's last and first value.

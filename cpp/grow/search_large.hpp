@@ -33,7 +33,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
         if (!failure.any()) best.merge(*mine);
       };
       failure.guard([&] {
-        mine = new (w.scratch.take<Best>(1)) Best(w);
+        mine = new (w.scratch.take<Best>(1)) Best(w, bundle);
         mine->merge(best);
         search = new (w.scratch.take<char>(sizeof(Search))) Search(w, bundle, rows, sorted, all_rows, *mine);
         for (int f; (f = next.fetch_add(1)) < end;) {
@@ -67,7 +67,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
 
 inline Best search_large(Worker** helpers, int n_helpers, const Bundle& bundle, const LargeRows& rows) {
   Worker& w = *helpers[0];
-  Best best(w);
+  Best best(w, bundle);
   const auto mark = w.scratch.mark();
   const Problem& p = w.run.p;
   const int W = large_width(p.multiplicity ? kLanes : bundle.n);

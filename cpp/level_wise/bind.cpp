@@ -7,6 +7,7 @@
 
 #include "../arrays.hpp"
 #include "bins.hpp"
+#include "../grow/bind_exact.hpp"
 #include "choose.hpp"
 #include "pass.hpp"
 
@@ -80,7 +81,8 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes, 
   need(!amounts || amounts->shape(0) == N, "amounts must have one line per row");
   need(ranges.has_value() == target.has_value() && (!target || target->size() == N), "target goes with ranges, and has one entry per row");
   const int A = amounts ? static_cast<int>(amounts->shape(1)) : 0;
-  const int slots = amounts ? n_channels - 1 - (A - 1) : n_channels;
+  need(!A || (n_channels - 1) % A == 0, "amounts must be those of a channel");
+  const int slots = A ? (n_channels - 1) / A : n_channels;
   need_within(slot, 0, slots, "slot must be below the number of channels");
   for (int f = 0; f < F; f++)
     need(largest(codes.data() + static_cast<std::size_t>(f) * N, N) < shape.first_bin[f + 1] - shape.first_bin[f],
@@ -100,7 +102,7 @@ nb::tuple to_tuple(const Branch& b) { return nb::make_tuple(b.n_rows, give(b.sta
 
 template <class T>
 nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin, int first_column, int end_column, const Array<bool>& nominal,
-                int n_channels, bool mixed, const std::string& criterion, int n_classes, bool counted, bool weighted, bool multiway,
+                int n_channels, bool mixed, const std::string& criterion, int n_classes, const nb::list& grids, bool multiway,
                 const Array<std::int64_t>& min_leaf) {
   const int F = static_cast<int>(nominal.size()), L = static_cast<int>(min_leaf.size());
   const StatisticsShape shape = checked_shape(first_bin, F, n_channels);
@@ -108,9 +110,11 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
   need(L >= 1 && L <= 64, "min_leaf must have 1 to 64 entries");
   const std::int64_t bins = shape.first_bin[end_column] - shape.first_bin[first_column];
   need(static_cast<std::int64_t>(statistics.size()) == bins * n_channels * n_cells(L, mixed), "statistics must be those of one bundle");
-  const ChoiceProblem problem{criterion_named(criterion.c_str()), n_classes, counted, weighted, multiway, nominal.data(), shape};
+  const bool counted = nb::len(grids) == 0;
+  const ExactRows exact = counted ? ExactRows{} : grids_of(grids, n_classes ? 1 : 2);
+  const ChoiceProblem problem{criterion_named(criterion.c_str()), n_classes, counted, exact, multiway, nominal.data(), shape};
   need((problem.criterion == Criterion::variance) == (n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
-  need(n_channels == (n_classes == 0 ? (weighted ? 3 : 2) : counted ? n_classes : n_classes + 1) && (n_classes || !counted),
+  need(n_channels == (counted ? n_classes : 1 + (n_classes ? n_classes : 1) * exact.width) && (n_classes || !counted),
        "n_channels must be what the statistics of this kind have");
   std::vector<Choice> choices;
   {
@@ -121,7 +125,9 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
   for (const Choice& c : choices) {
     nb::list branches;
     for (const Branch& b : c.branches) branches.append(to_tuple(b));
-    out.append(nb::make_tuple(to_tuple(c.node), c.quality, c.improvement, c.feature, c.missing, c.cut, give(c.branch_of), branches));
+    const auto bytes = [](const std::vector<std::uint64_t>& words) { return nb::bytes(reinterpret_cast<const char*>(words.data()), 8 * words.size()); };
+    const nb::tuple node = nb::make_tuple(c.node.n_rows, give(c.node.stats), c.weight);
+    out.append(nb::make_tuple(node, nb::make_tuple(c.quality, bytes(c.above), bytes(c.below)), c.improvement, c.feature, c.missing, c.cut, give(c.branch_of), branches));
   }
   return out;
 }
@@ -142,7 +148,7 @@ void define(nb::module_& m) {
   m.def("pass_batch", &pass_batch<T>, "bundles"_a, "codes"_a, "masks"_a, "slot"_a, "amounts"_a.none(), "target"_a.none(), "first_bin"_a,
         "n_channels"_a, "statistics"_a.noconvert(), "ranges"_a.noconvert().none(), "n_threads"_a);
   m.def("choose_tests", &choose<T>, "statistics"_a.noconvert(), "first_bin"_a, "first_column"_a, "end_column"_a, "nominal"_a, "n_channels"_a,
-        "mixed"_a, "criterion"_a, "n_classes"_a, "counted"_a, "weighted"_a, "multiway"_a, "min_leaf"_a);
+        "mixed"_a, "criterion"_a, "n_classes"_a, "grids"_a, "multiway"_a, "min_leaf"_a);
 }
 
 }  // namespace

@@ -2,45 +2,53 @@
 #define CROSSCUT_LEVEL stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
 
-#include "../grow/nominal.hpp"
+#include <memory>
+
+#include "../grow/exact_nominal.hpp"
 
 namespace crosscut {
 namespace {
 
 using namespace CROSSCUT_LEVEL;
 
-// One lane's statistics of one column: [bin][K] and the rows per bin; the last bin is for missing values.
+// One lane's statistics of one column: [bin][K], or [bin][T] digits of exact sums, and the rows per bin; the last bin is of missing values.
 struct LaneColumn {
   int bins = 0;  // with the missing one
   std::vector<double> table;
+  std::vector<i64> digits;
   std::vector<i64> n;
 };
 
 class Chooser {
+  struct Sums {
+    i64 n_rows;
+    std::vector<double> stats;
+    std::vector<i64> digits;
+  };
   const ChoiceProblem& problem;
   Problem p{};
   Run run;
   Arena arena;
-  int K;
+  int K, T;  // T: digits of exact sums of a node; 0 if rows are counted
 
   static Problem make(const ChoiceProblem& c) {
     Problem made{};
-    made.criterion = c.criterion, made.n_classes = c.n_classes, made.multiway = c.multiway;
+    made.criterion = c.criterion, made.n_classes = c.n_classes, made.multiway = c.multiway, made.exact = c.exact;
     return made;
   }
 
  public:
-  explicit Chooser(const ChoiceProblem& c) : problem(c), p(make(c)), run(p), K(run.K()) {}
+  explicit Chooser(const ChoiceProblem& c) : problem(c), p(make(c)), run(p), K(run.K()), T(c.counted ? 0 : p.n_sums()) {}
 
-  template <class T>
-  void read(const T* cells, int bins, int L, bool mixed, int lane, LaneColumn& out) const {
+  template <class Cell>
+  void read(const Cell* cells, int bins, int L, bool mixed, int lane, LaneColumn& out) const {
     const int C = problem.shape.n_channels, width = n_cells(L, mixed);
     out.bins = bins;
-    out.table.assign(static_cast<std::size_t>(bins * K), 0.0), out.n.assign(static_cast<std::size_t>(bins), 0);
+    out.table.assign(static_cast<std::size_t>(bins * K), 0.0), out.n.assign(static_cast<std::size_t>(bins), 0), out.digits.clear();
     std::vector<i64> sums(static_cast<std::size_t>(C));
     for (int b = 0; b < bins; b++) {
       for (int c = 0; c < C; c++) {
-        const T* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) + static_cast<std::size_t>(c)) * static_cast<std::size_t>(width);
+        const Cell* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) + static_cast<std::size_t>(c)) * static_cast<std::size_t>(width);
         i64 sum = -static_cast<i64>(cell[lane]);
         for (int j = 0; j <= L; j++) sum += cell[j];
         if (mixed) sum += cell[L + 1 + lane];
@@ -48,19 +56,23 @@ class Chooser {
       }
       double* s = out.table.data() + b * K;
       i64& n = out.n[static_cast<std::size_t>(b)];
-      if (problem.counted)
-        for (int c = 0; c < K; c++) s[c] = static_cast<double>(sums[static_cast<std::size_t>(c)]), n += sums[static_cast<std::size_t>(c)];
-      else if (problem.n_classes)
-        for (int c = 0; c < K; c++) s[c] = static_cast<double>(sums[static_cast<std::size_t>(c) + 1]), n = sums[0];
-      else
-        n = sums[0], s[0] = static_cast<double>(sums[1]), s[1] = static_cast<double>(sums[problem.weighted ? 2 : 0]);
+      if (T) {
+        n = sums[0], out.digits.insert(out.digits.end(), sums.begin() + 1, sums.end());
+        continue;
+      }
+      for (int c = 0; c < K; c++) s[c] = static_cast<double>(sums[static_cast<std::size_t>(c)]), n += sums[static_cast<std::size_t>(c)];
     }
   }
 
-  Branch total(const LaneColumn& column) const {
-    Branch out{0, std::vector<double>(static_cast<std::size_t>(K))};
-    for (int b = 0; b < column.bins; b++) add(out, column, b);
-    return out;
+  Sums empty() const { return {0, std::vector<double>(static_cast<std::size_t>(K)), std::vector<i64>(static_cast<std::size_t>(T))}; }
+
+  // Starts a lane: its node, from any column.
+  void start(const LaneColumn& column, Choice& best) {
+    node = empty();
+    for (int b = 0; b < column.bins; b++) add(node, column, b);
+    best.node = shown(node), best.quality = kNever;
+    best.weight = T ? exact_weight(p, node.digits.data()) : run.judge.total(node.stats.data());
+    contest = T ? std::make_unique<Contest>(p, node.digits.data()) : nullptr;
   }
 
   void look(const LaneColumn& column, int f, i64 min_leaf, Choice& best) {
@@ -68,32 +80,76 @@ class Chooser {
     else look_numeric(column, f, min_leaf, best);
   }
 
+  void finish(Choice& best) {
+    if (best.feature < 0) return;
+    if (T) {
+      const double q = contest->quality(best.above, best.below);
+      if (best.above.empty()) best.quality = q;
+      std::vector<i64> digits;
+      for (const Sums& branch : branches) digits.insert(digits.end(), branch.digits.begin(), branch.digits.end());
+      best.improvement = contest->improvement(digits.data(), static_cast<int>(branches.size()));
+    } else {
+      double sum = 0;  // gain ratio's improvement is the entropy gain
+      for (const Sums& branch : branches) sum += run.judge.branch(branch.stats.data());
+      best.improvement = run.judge.improvement(node.stats.data(), best.quality, sum);
+    }
+    best.branches.clear();
+    for (const Sums& branch : branches) best.branches.push_back(shown(branch));
+  }
+
  private:
-  void add(Branch& to, const LaneColumn& column, int b) const {
+  Sums node;
+  std::vector<Sums> branches;  // of the best test
+  std::unique_ptr<Contest> contest;
+
+  void add(Sums& to, const LaneColumn& column, int b) const {
     to.n_rows += column.n[static_cast<std::size_t>(b)];
-    for (int c = 0; c < K; c++) to.stats[static_cast<std::size_t>(c)] += column.table[static_cast<std::size_t>(b * K + c)];
+    for (int c = 0; c < K && !T; c++) to.stats[static_cast<std::size_t>(c)] += column.table[static_cast<std::size_t>(b * K + c)];
+    for (int d = 0; d < T; d++) to.digits[static_cast<std::size_t>(d)] += column.digits[static_cast<std::size_t>(b * T + d)];
+  }
+  Sums without(const Sums& left) const {
+    Sums right = node;
+    right.n_rows -= left.n_rows;
+    for (int c = 0; c < K; c++) right.stats[static_cast<std::size_t>(c)] -= left.stats[static_cast<std::size_t>(c)];
+    for (int d = 0; d < T; d++) right.digits[static_cast<std::size_t>(d)] -= left.digits[static_cast<std::size_t>(d)];
+    return right;
+  }
+  Branch shown(const Sums& sums) const {
+    if (!T) return {sums.n_rows, sums.stats};
+    if (!p.n_classes) return {sums.n_rows, {exact_weight(p, sums.digits.data())}};
+    Branch out{sums.n_rows, {}};
+    for (int c = 0; c < K; c++) out.stats.push_back(exact_value(p.exact.grid[0], sums.digits.data() + c * p.exact.grid[0].n));
+    return out;
+  }
+
+  // Is it better than all before? Candidates come in the order in which the first of equals wins.
+  bool better(const Sums& left, Choice& best) {
+    if (T) {
+      std::vector<i64> both = left.digits;
+      for (int d = 0; d < T; d++) both.push_back(node.digits[static_cast<std::size_t>(d)] - left.digits[static_cast<std::size_t>(d)]);
+      return contest->offer(both.data(), 2);
+    }
+    const double q = run.judge.binary(left.stats.data(), node.stats.data());
+    if (!(q > best.quality)) return false;
+    best.quality = q;
+    return true;
   }
 
   void look_numeric(const LaneColumn& column, int f, i64 min_leaf, Choice& best) {
     const int bins = column.bins - 1;
     const i64 missing = column.n[static_cast<std::size_t>(bins)];
-    Branch left{0, std::vector<double>(static_cast<std::size_t>(K))};
+    Sums left = empty();
     const auto offer = [&](int cut, int missing_branch) {
-      if (left.n_rows < min_leaf || best.node.n_rows - left.n_rows < min_leaf) return;
-      const double q = run.judge.binary(left.stats.data(), best.node.stats.data());
-      if (!(q > best.quality)) return;  // of equally good candidates, the first one wins
-      best.quality = q, best.feature = f, best.cut = cut;
-      Branch right = best.node;
-      right.n_rows -= left.n_rows;
-      for (int c = 0; c < K; c++) right.stats[static_cast<std::size_t>(c)] -= left.stats[static_cast<std::size_t>(c)];
-      best.branches = {left, right};
-      best.missing = missing_branch >= 0 ? missing_branch : left.n_rows > right.n_rows ? 0 : 1;
+      if (left.n_rows < min_leaf || node.n_rows - left.n_rows < min_leaf || !better(left, best)) return;
+      best.feature = f, best.cut = cut;
+      branches = {left, without(left)};
+      best.missing = missing_branch >= 0 ? missing_branch : left.n_rows > branches[1].n_rows ? 0 : 1;
       best.branch_of.assign(static_cast<std::size_t>(column.bins), 1);
       std::fill_n(best.branch_of.begin(), cut == bins ? bins : cut + 1, 0);
       best.branch_of.back() = missing_branch;
     };
     const auto cuts = [&](int missing_branch) {
-      i64 later = best.node.n_rows - missing;
+      i64 later = node.n_rows - missing;
       for (int b = 0; b < bins; b++) {
         const i64 own = column.n[static_cast<std::size_t>(b)];
         if (!own) continue;
@@ -102,9 +158,9 @@ class Chooser {
       }
     };
     cuts(missing ? 1 : -1);
-    if (!missing || missing == best.node.n_rows) return;
+    if (!missing || missing == node.n_rows) return;
     offer(bins, 1);  // present | missing
-    left = {0, std::vector<double>(static_cast<std::size_t>(K))};
+    left = empty();
     add(left, column, bins);
     cuts(0);
   }
@@ -112,31 +168,29 @@ class Chooser {
   void look_nominal(const LaneColumn& column, int f, i64 min_leaf, Choice& best) {
     const int V = column.bins;
     std::vector<std::int32_t> map(static_cast<std::size_t>(V));
-    Node node{};
-    node.n_rows = best.node.n_rows, node.stats = best.node.stats.data();
-    const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, node, min_leaf, arena, map.data());
-    if (!(choice.q > best.quality)) return;
-    best.quality = choice.q, best.feature = f, best.cut = -1;
+    if (T) {
+      const Categories categories{column.digits.data(), column.n.data(), V, node.digits.data(), node.n_rows, min_leaf};
+      if (!offer_nominal(p, categories, arena, *contest, map.data())) return;
+    } else {
+      Node all{};
+      all.n_rows = node.n_rows, all.stats = node.stats.data();
+      const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, all, min_leaf, arena, map.data());
+      if (!(choice.q > best.quality)) return;
+      best.quality = choice.q;
+    }
+    best.feature = f, best.cut = -1;
     best.branch_of = map;
     const int n_branches = 1 + *std::max_element(map.begin(), map.end());
-    best.branches.assign(static_cast<std::size_t>(n_branches), Branch{0, std::vector<double>(static_cast<std::size_t>(K))});
+    branches.assign(static_cast<std::size_t>(n_branches), empty());
     for (int v = 0; v < V; v++)
-      if (map[static_cast<std::size_t>(v)] >= 0) add(best.branches[static_cast<std::size_t>(map[static_cast<std::size_t>(v)])], column, v);
+      if (map[static_cast<std::size_t>(v)] >= 0) add(branches[static_cast<std::size_t>(map[static_cast<std::size_t>(v)])], column, v);
     best.missing = map.back();
     if (best.missing >= 0) return;
     best.missing = 0;
     for (int b = 1; b < n_branches; b++) {
-      const i64 most = best.branches[static_cast<std::size_t>(best.missing)].n_rows, n = best.branches[static_cast<std::size_t>(b)].n_rows;
+      const i64 most = branches[static_cast<std::size_t>(best.missing)].n_rows, n = branches[static_cast<std::size_t>(b)].n_rows;
       if (problem.multiway ? n > most : n >= most) best.missing = b;
     }
-  }
-
- public:
-  void judge_improvement(Choice& best) const {
-    if (best.feature < 0) return;
-    double sum = 0;  // gain ratio's improvement is the entropy gain
-    for (const Branch& branch : best.branches) sum += run.judge.branch(branch.stats.data());
-    best.improvement = run.judge.improvement(best.node.stats.data(), best.quality, sum);
   }
 };
 
@@ -150,15 +204,14 @@ std::vector<Choice> choose_tests(const ChoiceProblem& problem, const T* statisti
   const std::size_t bin = static_cast<std::size_t>(n_cells(L, mixed) * problem.shape.n_channels);
   for (int lane = 0; lane < L; lane++) {
     Choice& best = choices[static_cast<std::size_t>(lane)];
-    best.quality = kNever;
     for (int f = first; f < end; f++) {
       const std::int64_t at = problem.shape.first_bin[f];
       chooser.read(statistics + static_cast<std::size_t>(at - problem.shape.first_bin[first]) * bin,
                    static_cast<int>(problem.shape.first_bin[f + 1] - at), L, mixed, lane, column);
-      if (f == first) best.node = chooser.total(column);
+      if (f == first) chooser.start(column, best);
       chooser.look(column, f, min_leaf[lane], best);
     }
-    chooser.judge_improvement(best);
+    chooser.finish(best);
   }
   return choices;
 }

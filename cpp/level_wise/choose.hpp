@@ -12,7 +12,7 @@ struct ChoiceProblem {
   Criterion criterion;
   int n_classes;                  // 0: regression
   bool counted;                   // channels are classes; else the number of rows comes first
-  bool weighted;                  // regression: a channel of weights follows the products
+  ExactRows exact;                // unless counted: the grids of what rows add to exact sums, without w·y·y
   bool multiway;
   const bool* nominal;            // [n_columns]
   StatisticsShape shape;
@@ -20,12 +20,13 @@ struct ChoiceProblem {
 
 struct Branch {
   std::int64_t n_rows = 0;
-  std::vector<double> stats;      // class sums, or (product, weight)
+  std::vector<double> stats;      // class sums; of a regression the weight
 };
 
 struct Choice {
   Branch node;
-  double quality, improvement = 0;
+  double weight = 0, quality, improvement = 0;
+  std::vector<std::uint64_t> above, below;  // of the quality, where it is a fraction
   int feature = -1, missing = -1;
   int cut = -1;                           // numeric: last bin on the left; the number of bins for "present | missing"
   std::vector<std::int32_t> branch_of;    // branch of every code of the column, the last of missing; −1 unseen

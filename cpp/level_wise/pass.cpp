@@ -130,7 +130,7 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
     *cell += 1;
     if (!rows.amounts) continue;
     const i64* amounts = rows.amounts + a.pure[i] * A;
-    cell += (1 + static_cast<std::size_t>(rows.slot[a.pure[i]])) * cells;
+    cell += (1 + static_cast<std::size_t>(rows.slot[a.pure[i]]) * A) * cells;
     for (std::size_t j = 0; j < A; j++) cell[j * cells] += static_cast<T>(amounts[j]);
   }
   for (std::size_t i = 0; i < a.mixed.size(); i++) {
@@ -142,7 +142,7 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
       T* cell = at + std::countr_zero(left);
       *cell += 1;
       if (!rows.amounts) continue;
-      cell += (1 + slot) * cells;
+      cell += (1 + slot * A) * cells;
       for (std::size_t j = 0; j < A; j++) cell[j * cells] += static_cast<T>(rows.amounts[id * A + j]);
     }
   }

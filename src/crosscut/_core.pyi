@@ -104,9 +104,18 @@ class Target:
         weight: NDArray[np.float64] | None,
         product: NDArray[np.float64] | None,
         target: NDArray[np.float64] | None,
-        exact: list[tuple[NDArray[np.int64], int, int]],
-        decrease_scale: float,
+        digits: NDArray[np.int64] | None,
+        grids: list[tuple[int, int, int]],
+        weight_rounded: bool,
+        product_rounded: bool,
     ) -> None: ...
+
+def exact_digits(
+    target: NDArray[np.float64] | None,
+    weight: NDArray[np.float64] | None,
+    n_rows: int,
+    grids: list[tuple[int, int, int]],
+) -> NDArray[np.int64]: ...
 
 class Tasks:
     def __init__(
@@ -245,8 +254,7 @@ def choose_tests(
     mixed: bool,
     criterion: str,
     n_classes: int,
-    counted: bool,
-    weighted: bool,
+    grids: list[tuple[int, int, int]],
     multiway: bool,
     min_leaf: NDArray[np.int64],
 ) -> list[tuple[Any, ...]]: ...

@@ -1,12 +1,10 @@
-import math
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut.data.grid import Grids, RowStatistics, Totals, centre_of, on_grid
-from crosscut.data.target import Target
-from crosscut.reference.examples import centre, grid
+from crosscut.data.grid import Bits, ExactGrid, Grids, Totals, on_grid
 
 NUMBERS = st.floats(-1e30, 1e30) | st.integers(-50, 50).map(float)
 WEIGHTS = st.floats(0, 1e6) | st.integers(0, 5).map(float)
@@ -14,44 +12,36 @@ WEIGHTS = st.floats(0, 1e6) | st.integers(0, 5).map(float)
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(NUMBERS, WEIGHTS), min_size=1, max_size=40), st.booleans(), st.booleans())
-def test_batches_get_the_grids_of_rows_in_memory(rows, numbers, weighted):
+def test_batches_get_the_grids_of_all_rows(rows, numbers, weighted):
     y, w = np.array(rows).T
-    weight = w if weighted else None
-    trained = y[w > 0] if weighted else y
-    middle = centre_of(math.fsum(trained), len(trained))
     totals = Totals()
     for part in np.array_split(np.arange(len(y)), 3):
         other = Totals()
-        other.add(y[part], w[part] if weighted else None, middle if numbers else None)
+        other.add(y[part] if numbers else None, w[part] if weighted else None, len(part))
         totals = totals.merge(other)
-    grids = Grids.of(Totals.from_notes(totals.to_notes()), numbers=numbers, weighted=weighted, centre=middle)
-    values = y if numbers else np.zeros(len(y), np.int32)
-    expected = RowStatistics.of(Target(values, 0 if numbers else 1, weight), most=1)
+    grids = Grids.of(Totals.from_notes(totals.to_notes()), numbers=numbers, weighted=weighted)
     if not numbers and not weighted:
         assert grids is None
-        assert expected.weight is expected.product is None
         return
-    if weighted:
-        np.testing.assert_array_equal(grids.weights(w), expected.weight)
-    if numbers:
-        np.testing.assert_array_equal(grids.products(y, weight), expected.product)
-        assert grids.decrease_scale == expected.decrease_scale
-    found = grids.exact(y, weight)
-    for own, shift, (parts, expected_shift, bits) in zip(
-        found, grids.trained.shifts, expected.exact, strict=True
-    ):
-        assert (shift, grids.trained.bits) == (expected_shift, bits)
-        np.testing.assert_array_equal(own, parts)
+    weight = Bits.of_weights(w if weighted else None)
+    assert grids.trained == ExactGrid.of(len(y), weight, Bits.of(y) if numbers else None)
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=40), st.integers(1, 5))
-def test_the_reference_has_the_same_grid(values, most):
-    v = np.array(values)
-    integers, exponent = on_grid(v, most=most)
-    expected, expected_exponent = grid(v, most)
-    np.testing.assert_array_equal(integers, expected)
-    assert exponent == expected_exponent
-    assert centre_of(math.fsum(v), len(v)) == centre(v)
+@settings(deadline=None)
+@given(st.lists(st.tuples(NUMBERS, WEIGHTS), min_size=1, max_size=40), st.booleans())
+def test_digits_add_up_to_exact_sums(rows, weighted):
+    y, w = np.array(rows).T
+    weight = w if weighted else None
+    grid = ExactGrid.of(len(y), Bits.of_weights(weight), Bits.of(y))
+    sums = grid.digits(y, weight, len(y)).sum(axis=0).tolist()
+    numbers = [Fraction(v) for v in y]
+    weights = [Fraction(v) for v in w] if weighted else [Fraction(1)] * len(y)
+    expected = [
+        sum(a * b for a, b in zip(weights, numbers, strict=True)),
+        sum(weights),
+        sum(a * b * b for a, b in zip(weights, numbers, strict=True)),
+    ]
+    assert [grid.value(q, sums[grid.starts[q] : grid.starts[q + 1]]) for q in range(3)] == expected
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=40), st.booleans())

@@ -33,7 +33,8 @@ def arguments(**changes):
         "coarse_first": table.coarse_first, "nominal": np.zeros(3, bool), "has_missing": table.has_missing,
         "close": table.close, "edges": None,
         "n_classes": 2, "classes": (X[:, 0] > 0).astype(np.int32), "weight": None, "product": None,
-        "target": None, "exact": [], "decrease_scale": 1.0,
+        "target": None, "digits": None, "grids": [(0, 50, 1)],
+        "weight_rounded": False, "product_rounded": False,
         "masks": tasks.masks, "limits": np.tile(np.array([[9, 2, 1]]), (4, 1)), "min_decrease": np.zeros(4),
         "multiplicity": None, "features": None, "totals": None,
         "criterion": "gini", "multiway": False, "local_rows": 64, "bundling": True, "two_resolutions": True,
@@ -45,8 +46,8 @@ def arguments(**changes):
 def grow_with(given):
     """Hand the arguments to the parts of the problem they belong to, then grow."""
     values = list(given.values())
-    parts = _core.Table(*values[:9]), _core.Target(*values[9:16]), _core.Tasks(*values[16:22])
-    return _core.grow(*parts, _core.Growth(*values[22:27]), *values[27:])
+    parts = _core.Table(*values[:9]), _core.Target(*values[9:18]), _core.Tasks(*values[18:24])
+    return _core.grow(*parts, _core.Growth(*values[24:29]), *values[29:])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def grow_with(given):
         ({"local_rows": 5000}, "local_rows must be"),
         ({"features": np.ones((4, 2), bool)}, "features must have the shape"),
         ({"coarse_first": [np.array([0, 5], np.uint32)] * 3}, "coarse_first must run"),
-        ({"weight": np.ones(50)}, "exact must have"),
+        ({"weight": np.ones(50)}, "digits are needed"),
         ({"nominal": np.ones(3, bool), "coarse": np.zeros((3, 50), np.uint8)}, "coarse must be the ranks"),
     ],
 )

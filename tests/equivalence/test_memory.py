@@ -75,9 +75,7 @@ def test_together_equals_alone(seed, threads, bundling, two_resolutions, local_r
     some = np.random.default_rng(seed).choice(case.tasks.n_tasks, min(4, case.tasks.n_tasks), replace=False)
     for i in some:
         alone = grow(case.table, case.target, case.tasks.take([int(i)]), case.growth, n_jobs=1)
-        # with multiplicities and weights the grid belongs to the whole task list
-        if case.tasks.multiplicity is None or (case.target.n_classes and case.target.weights is None):
-            assert together.trees[i].equals(alone.trees[0]), (i, case.made_of)
+        assert together.trees[i].equals(alone.trees[0]), (i, case.made_of)
 
 
 def test_every_instruction_set(level):

@@ -22,8 +22,7 @@ class Problem:
     growth: Growth
 
     def examples(self) -> Examples:
-        largest = 1 if self.tasks.multiplicity is None else int(self.tasks.multiplicity.max())
-        return Examples.of(self.table, self.target, self.growth, largest)
+        return Examples.of(self.table, self.target, self.growth)
 
     def spelled_out(self) -> tuple[Examples, TaskList]:
         examples = self.examples()

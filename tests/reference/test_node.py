@@ -15,7 +15,7 @@ from .problem import problems
 
 def told(y, criterion="gini", n_classes=2, weights=None, multiplicity=None):
     table = Table.from_data(np.arange(len(y), dtype=np.float32)[:, None])
-    examples = Examples.of(table, Target(np.array(y), n_classes, weights), Growth(criterion), 9)
+    examples = Examples.of(table, Target(np.array(y), n_classes, weights), Growth(criterion))
     times = np.ones(len(y), np.int64) if multiplicity is None else np.array(multiplicity)
     task = Task(times, np.array([True]), Limits())
     return info(examples, task, task.rows)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crosscut.reference.quality import compute_quality, entropy, gain_ratio, gini, variance
+from crosscut.reference.quality import compute_quality, entropy, exact_gini, exact_variance, gain_ratio, gini
 
 counts = st.integers(0, 50)
 tests = st.lists(st.lists(counts, min_size=3, max_size=3), min_size=2, max_size=4)
@@ -26,6 +26,8 @@ def test_gini_is_weight_less_weighted_impurity(branches):
             p = [Fraction(c, sum(classes)) for c in classes]
             expected += sum(classes) * (1 - sum(q * (1 - q) for q in p))
     assert gini(array(branches)) == pytest.approx(float(expected))
+    present = [classes for classes in branches if sum(classes)]
+    assert exact_gini(np.array(present, object), (0, 0)) == expected
 
 
 @given(tests)
@@ -64,12 +66,13 @@ def test_gain_ratio_refuses_tests_without_gain():
 
 @given(st.lists(st.lists(st.integers(-20, 20), min_size=1, max_size=9), min_size=2, max_size=4))
 def test_variance_is_sum_of_squares_less_squared_errors(branches):
-    S = array([[len(ys), sum(ys)] for ys in branches])
+    S = np.array([[len(ys), sum(ys)] for ys in branches], object)
     expected = Fraction(0)
     for ys in branches:
         mean = Fraction(sum(ys), len(ys))
         expected += sum(y * y for y in ys) - sum((y - mean) ** 2 for y in ys)
-    assert variance(S) == pytest.approx(float(expected))
+    assert exact_variance(S, (0, 0)) == expected
+    assert exact_variance(S, (-1, 2)) == expected * 8
 
 
 @pytest.mark.parametrize("criterion", compute_quality)
@@ -81,4 +84,3 @@ def test_many_tests_are_judged_as_each_alone(criterion):
 
 def test_branches_without_weight_are_left_out():
     assert gini(array([[0, 0], [3, 1]])) == 2.5
-    assert variance(array([[0, 0], [2, 4]])) == 8.0

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.reference.examples import Examples
-from crosscut.reference.quality import compute_quality
-from crosscut.reference.refine import empty_statistics, update_statistics
+from crosscut.reference.refine import empty_statistics, qualities, update_statistics
 from crosscut.reference.test import column_tests, subsets_of
 from crosscut.tasks.growth import Growth
 
@@ -128,11 +127,10 @@ def test_the_best_of_all_subsets_is_a_prefix_in_the_order_of_means(criterion, se
     S = empty_statistics(examples, 0)
     update_statistics(S, examples, 0, np.arange(30))
     own = np.flatnonzero(S[:, 0])
-    quality = compute_quality[criterion]
 
     def best(subsets):
         sides = [np.stack([S[left].sum(axis=0), S.sum(axis=0) - S[left].sum(axis=0)]) for left in subsets]
-        return max(float(quality(side[:, 1:].astype(float))) for side in sides)
+        return max(float(q) for q in qualities(examples, np.array(sides)[..., 1:]))
 
     if len(own) > 1:
         every = [np.array(left) for k in range(1, len(own)) for left in combinations(own.tolist(), k)]

@@ -1,20 +1,25 @@
-"""Fixed-point grids of weights and targets (docs/semantics.md), for rows in memory and in batches.
+"""Weights and targets as integers (docs/semantics.md), for rows in memory and in batches.
 
 A number ``v`` becomes the integer ``rint(v * 2**k)``, held as a double. The exponent ``k`` is chosen so that
-sums of any of the numbers stay below 2**53 and are exact.
+sums of any of the numbers stay below 2**53 and are exact. Such grids belong to all rows, so they only propose
+tests: what they cannot tell apart, and what is shown, comes from exact sums, which are kept as digits.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from crosscut.data.exact_sum import ExactSum
+from crosscut import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from crosscut.data.target import Target
@@ -49,194 +54,189 @@ def centre_of(total: float, n: int) -> float:
     return centre if math.isfinite(centre) else 0.0
 
 
+class Bits(NamedTuple):
+    """Which bits some numbers have: they are multiples of 2**low, and below 2**high in magnitude."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Bits:
+        """Look at finite numbers.
+
+        Examples
+        --------
+        >>> Bits.of(np.array([0.75, 5.0, 0.0]))
+        Bits(low=-2, high=3)
+        """
+        mantissa, exponent = np.frexp(values[values != 0])
+        if not len(mantissa):
+            return NO_BITS
+        whole = np.ldexp(mantissa, 53).astype(np.int64)
+        last = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+        return cls(int((exponent + last).min()) - 53, int(exponent.max()))
+
+    @classmethod
+    def of_weights(cls, weight: NDArray[np.float64] | None) -> Bits:
+        """Look at weights; without any, rows count once."""
+        return cls(0, 1) if weight is None else cls.of(weight)
+
+    def merge(self, other: Bits) -> Bits:
+        """Return the bits of both."""
+        return Bits(min(self.low, other.low), max(self.high, other.high))
+
+    def times(self, other: Bits) -> Bits:
+        """Return the bits of products."""
+        return Bits(self.low + other.low, self.high + other.high)
+
+
+NO_BITS = Bits(10**6, -(10**6))
+
+
+@dataclass(frozen=True)
+class ExactGrid:
+    """Numbers as integers of any size, in digits: a row's digits add up without carries, in any order.
+
+    A quantity's grid is (unit, bits, n): n digits of so many bits, the lowest in units of 2**unit. Quantities
+    are the weight w; for a regression w * y, w and w * y * y.
+    """
+
+    grids: tuple[tuple[int, int, int], ...]
+
+    @classmethod
+    def of(cls, n_rows: int, weight: Bits, target: Bits | None) -> ExactGrid:
+        """Choose grids on which no number is rounded, and no sum of so many rows overflows."""
+        width = 61 - math.frexp(max(1, n_rows))[1]
+        product = None if target is None else weight.times(target)
+        square = None if target is None or product is None else product.times(target)
+        grids = []
+        for low, high in (b for b in (product, weight, square) if b is not None):
+            grids.append((low, width, -(-(high - low) // width)) if low < high else (0, width, 1))
+        return cls(tuple(grids))
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """First digit of each quantity, and the number of all digits."""
+        return tuple(accumulate((n for _, _, n in self.grids), initial=0))
+
+    def digits(
+        self, target: NDArray[np.float64] | None, weight: NDArray[np.float64] | None, n_rows: int
+    ) -> NDArray[np.int64]:
+        """Return the digits of each row, (rows, digits)."""
+        return _core.exact_digits(target, weight, n_rows, list(self.grids))
+
+    def value(self, q: int, digits: Sequence[int]) -> Fraction:
+        """Return a sum of quantity ``q``."""
+        unit, bits, _ = self.grids[q]
+        return sum(d << (bits * i) for i, d in enumerate(digits)) * Fraction(2) ** unit
+
+
 class RowStatistics(NamedTuple):
     """What each row of a table in memory adds to the statistics."""
 
     values: NDArray[Any]  # class codes or numbers
     weight: NDArray[np.float64] | None  # on the grid
     product: NDArray[np.float64] | None  # on the grid; for numbers
-    exact: list[tuple[NDArray[np.int64], int, int]]  # parts, shift and bits: leaf values come from these
-    decrease_scale: float
+    digits: NDArray[np.int64] | None  # of exact sums
+    grid: ExactGrid
+    weight_rounded: bool  # the grid is coarser than the numbers
+    product_rounded: bool
 
     @classmethod
     def of(cls, target: Target, most: int) -> RowStatistics:
         """Choose grids for the rows, each of which a task counts at most so many times."""
         w, numbers = target.weights, not target.n_classes
         y: NDArray[Any] = np.ascontiguousarray(target.values, dtype=np.float64 if numbers else np.int32)
-        weight, weight_exponent = (None, 0) if w is None else on_grid(w, most=most)
+        exact = ExactGrid.of(len(y) * most, Bits.of_weights(w), Bits.of(y) if numbers else None)
         if not numbers and w is None:
-            return cls(y, None, None, [], 1.0)
-        quantities = _quantities(y, w, numbers=numbers)
-        grid = ExactGrid.of(len(y) * most, tuple(float(np.abs(v).max(initial=0.0)) for v in quantities))
-        exact = [(grid.parts(q, v), grid.shifts[q], grid.bits) for q, v in enumerate(quantities)]
+            return cls(y, None, None, None, exact, weight_rounded=False, product_rounded=False)
+        weight, weight_rounded = None, False
+        if w is not None:
+            weight, exponent = on_grid(w, most=most)
+            weight_rounded = not np.array_equal(weight, np.ldexp(w, exponent))
+            weight[w > 0] = np.maximum(weight[w > 0], 1)
+        digits = exact.digits(y if numbers else None, w, len(y))
         if not numbers:
-            return cls(y, weight, None, exact, 1.0)
+            return cls(y, weight, None, digits, exact, weight_rounded=weight_rounded, product_rounded=False)
         trained = y if w is None else y[w > 0]
         centre = centre_of(math.fsum(trained), len(trained))
-        product, exponent = on_grid((y - centre) * quantities[0], most=most)
-        return cls(y, weight, product, exact, _decrease_scale(weight_exponent, exponent))
+        product, exponent = on_grid((y - centre) * (1.0 if w is None else w), most=most)
+        product_rounded = w is not None or not _is_exact(y, centre, product, exponent)
+        return cls(
+            y, weight, product, digits, exact, weight_rounded=weight_rounded, product_rounded=product_rounded
+        )
 
 
-@dataclass
-class Magnitude:
-    """What the grid of some numbers depends on; magnitudes of parts of the data add up in any order."""
-
-    total: ExactSum = field(default_factory=ExactSum)  # of absolute values
-    whole: bool = True  # all are integers
-
-    def add(self, values: NDArray[np.float64]) -> None:
-        """Look at the numbers of a batch."""
-        self.total += ExactSum.of(np.abs(values))
-        self.whole = self.whole and bool(np.all(values == np.rint(values)))
-
-    def merge(self, other: Magnitude) -> Magnitude:
-        """Add the numbers of another part of the data."""
-        return Magnitude(self.total + other.total, self.whole and other.whole)
-
-    @property
-    def exponent(self) -> int:
-        """Exponent of their grid."""
-        return exponent_of(float(self.total), whole=self.whole)
+def _is_exact(y: NDArray[np.float64], c: float, product: NDArray[np.float64], exponent: int) -> bool:
+    """Whether ``product`` is ``(y - c) * 2**exponent`` without rounding (Knuth's TwoSum)."""
+    difference = y - c
+    part = difference - y
+    error = (y - (difference - part)) - (c + part)
+    return not error.any() and np.array_equal(product, np.ldexp(difference, exponent))
 
 
 @dataclass
 class Totals:
-    """Sums over all rows from which the grids follow; for classes those of the weights only."""
+    """What the grids of exact sums depend on; those of parts of the data may be merged in any order."""
 
     n_rows: int = 0
-    weights: Magnitude = field(default_factory=Magnitude)
-    products: Magnitude = field(default_factory=Magnitude)  # w * (y - centre)
-    largest: tuple[float, float, float] = (0.0, 0.0, 0.0)  # magnitude of w, w * y and w * y * y
-    largest_target: float = 0.0
+    weight: Bits = NO_BITS
+    target: Bits = NO_BITS
 
-    def add(self, target: NDArray[Any], weight: NDArray[np.float64] | None, centre: float | None) -> None:
-        """Look at a batch; there is no centre if the targets are classes."""
-        self.n_rows += len(target)
-        if weight is not None:
-            self.weights.add(weight)
-        quantities = _quantities(target, weight, numbers=centre is not None)
-        if centre is not None:
-            self.products.add((target - centre) * quantities[0])
-            self.largest_target = max(self.largest_target, float(np.abs(target).max(initial=0.0)))
-        found = [float(np.abs(v).max(initial=0.0)) for v in quantities]
-        w, wy, wyy = (max(pair) for pair in zip(self.largest, [*found, 0.0, 0.0], strict=False))
-        self.largest = (w, wy, wyy)
+    def add(
+        self, target: NDArray[np.float64] | None, weight: NDArray[np.float64] | None, n_rows: int
+    ) -> None:
+        """Look at a batch; there is no target if it consists of classes."""
+        self.n_rows += n_rows
+        self.weight = self.weight.merge(Bits.of_weights(weight))
+        if target is not None:
+            self.target = self.target.merge(Bits.of(target))
 
     def merge(self, other: Totals) -> Totals:
         """Add the totals of another part of the data."""
-        w, wy, wyy = (max(pair) for pair in zip(self.largest, other.largest, strict=True))
-        return Totals(
-            self.n_rows + other.n_rows,
-            self.weights.merge(other.weights),
-            self.products.merge(other.products),
-            (w, wy, wyy),
-            max(self.largest_target, other.largest_target),
-        )
+        n_rows = self.n_rows + other.n_rows
+        return Totals(n_rows, self.weight.merge(other.weight), self.target.merge(other.target))
 
     def to_notes(self) -> list[Any]:
         """Return what can be written as JSON."""
-        magnitudes = [[str(m.total.units), m.whole] for m in (self.weights, self.products)]
-        return [self.n_rows, *magnitudes, self.largest, self.largest_target]
+        return [self.n_rows, self.weight, self.target]
 
     @classmethod
     def from_notes(cls, notes: list[Any]) -> Totals:
         """Return the totals that were written."""
-        weights, products = (Magnitude(ExactSum(int(units)), whole) for units, whole in notes[1:3])
-        return cls(notes[0], weights, products, tuple(notes[3]), notes[4])
-
-
-@dataclass(frozen=True)
-class ExactGrid:
-    """Sums of some quantities as pairs of integers (high, low) that neither overflow nor depend on order."""
-
-    shifts: tuple[int, ...]  # of each quantity
-    bits: int
-
-    @classmethod
-    def of(cls, n_rows: int, largest: tuple[float, ...]) -> ExactGrid:
-        """Choose the grid for so many rows of quantities up to these."""
-        bits = 61 - math.frexp(max(1, n_rows))[1]
-        return cls(tuple(math.frexp(v)[1] - bits for v in largest), bits)
-
-    def parts(self, q: int, v: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the two integers of each value of quantity ``q``, as (rows, 2)."""
-        scaled = np.ldexp(v, -self.shifts[q])
-        high = np.floor(scaled)
-        low = np.rint(np.ldexp(scaled - high, self.bits))
-        return np.stack([high, low], axis=1).astype(np.int64)
-
-    def value(self, q: int, high: int, low: int) -> float:
-        """Return the sum of quantity ``q``, rounded once."""
-        return math.ldexp(float((high << self.bits) + low), self.shifts[q] - self.bits)
+        return cls(notes[0], Bits(*notes[1]), Bits(*notes[2]))
 
 
 @dataclass(frozen=True)
 class Grids:
-    """How rows enter the statistics where they do not simply count: weights, and targets of a regression."""
+    """How rows of a stream enter exact sums where they do not simply count: weights, and numeric targets."""
 
     numbers: bool  # targets are numbers, not classes
-    weighted: bool
-    centre: float  # products are measured from it
-    weight_exponent: int
-    exponent: int  # products are rint(w * (y - centre) * 2**exponent)
-    trained: ExactGrid  # of w, and for numbers w * y and w * y * y: leaf values come from these
-    held_out: ExactGrid  # of 1, y and y * y: scores do
+    trained: ExactGrid  # of training rows
+    held_out: ExactGrid  # of numbers without weights: scores come from these
 
     @classmethod
-    def of(cls, totals: Totals, *, numbers: bool, weighted: bool, centre: float) -> Grids | None:
+    def of(cls, totals: Totals, *, numbers: bool, weighted: bool) -> Grids | None:
         """Choose grids on which no sum can overflow; None where rows simply count."""
         if not numbers and not weighted:
             return None
-        y = totals.largest_target
+        target = totals.target if numbers else None
         return cls(
             numbers,
-            weighted,
-            centre,
-            totals.weights.exponent,
-            totals.products.exponent,
-            ExactGrid.of(totals.n_rows, totals.largest if numbers else totals.largest[:1]),
-            ExactGrid.of(totals.n_rows, (1.0, y, y * y)),
+            ExactGrid.of(totals.n_rows, totals.weight, target),
+            ExactGrid.of(totals.n_rows, Bits.of_weights(None), target),
         )
 
     @property
-    def decrease_scale(self) -> float:
-        """What turns a difference of qualities into the target's units."""
-        return _decrease_scale(self.weight_exponent, self.exponent) if self.numbers else 1.0
+    def deciding(self) -> list[tuple[int, int, int]]:
+        """Grids of the quantities that decide between tests: not the last of a regression, of squares."""
+        return list(self.trained.grids[:2])
 
-    def weights(self, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        """Integer weights, as doubles."""
-        return None if weight is None else np.asarray(np.rint(np.ldexp(weight, self.weight_exponent)))
+    @property
+    def n_deciding(self) -> int:
+        """Digits of these."""
+        return sum(n for _, _, n in self.deciding)
 
-    def products(
-        self, target: NDArray[np.float64], weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Integer statistics of targets, as doubles."""
-        product = target - self.centre
-        if weight is not None:
-            product = product * weight
-        return np.asarray(np.rint(np.ldexp(product, self.exponent)))
-
-    def amounts(self, target: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.int64]:
-        """Return what each row adds to the statistics of a pass, beside itself."""
-        own = [self.products(target, weight)] if self.numbers else []
-        on_grid = self.weights(weight)
-        return np.stack([*own, *([] if on_grid is None else [on_grid])], axis=1).astype(np.int64)
-
-    def exact(self, target: NDArray[Any], weight: NDArray[np.float64] | None) -> list[NDArray[np.int64]]:
-        """Return the parts of each quantity that leaf values come from."""
-        quantities = _quantities(target, weight, numbers=self.numbers)
-        return [self.trained.parts(q, v) for q, v in enumerate(quantities)]
-
-
-def _decrease_scale(weight_exponent: int, exponent: int) -> float:
-    """2**(2 * difference), infinite where Python would refuse: weights may be as small as 1e-300."""
-    with np.errstate(over="ignore"):
-        return float(np.ldexp(1.0, 2 * (weight_exponent - exponent)))
-
-
-def _quantities(
-    target: NDArray[Any], weight: NDArray[np.float64] | None, *, numbers: bool
-) -> list[NDArray[np.float64]]:
-    """W, and for numbers w * y and (w * y) * y."""
-    w = np.ones(len(target)) if weight is None else weight
-    return [w, w * target, w * target * target] if numbers else [w]
+    def digits(self, target: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.int64]:
+        """Return the digits that training rows add to exact sums."""
+        return self.trained.digits(target if self.numbers else None, weight, len(target))

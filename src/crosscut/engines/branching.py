@@ -21,13 +21,13 @@ def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
     bundle = state.bundles[b]
     by_column: dict[int, list[tuple[int, list[int], NDArray[np.int32]]]] = {}
     for task, node, choice in zip(bundle.tasks, bundle.nodes, choices, strict=True):
-        (n_rows, stats), _, improvement, feature, _, _, branch_of, _, pure = choice
+        (n_rows, stats, weight), _, improvement, feature, _, _, branch_of, _, pure = choice
         tree, limits = state.trees[task], plan.limits[task]
         if bundle.depth == 0:
-            tree.n_rows[0], tree.stats[0] = n_rows, stats
+            tree.n_rows[0], tree.stats[0], tree.weight = n_rows, stats, weight
             if not tree.wants_test(0, limits, plan.coding.n_classes):
                 continue
-        if pure or feature < 0 or not _enough_decrease(plan, tree, improvement, limits):
+        if pure or feature < 0 or not _enough_decrease(tree, improvement, limits):
             continue
         children = _take_test(plan, tree, node, choice)
         by_column.setdefault(feature, []).append((task, children, branch_of))
@@ -35,12 +35,11 @@ def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
         bundle.splits.append(_join(plan, state, bundle, feature, tests))
 
 
-def _enough_decrease(plan: Plan, tree: GrowingTree, improvement: float, limits: Limits) -> bool:
+def _enough_decrease(tree: GrowingTree, improvement: float, limits: Limits) -> bool:
     least = limits.min_impurity_decrease
     if not least > 0:
         return True
-    scale = 1.0 if plan.grids is None else plan.grids.decrease_scale
-    return improvement / tree.total(plan.coding.n_classes) * scale + 2.220446049250313e-16 >= least
+    return improvement / tree.weight + 2.220446049250313e-16 >= least
 
 
 def _take_test(plan: Plan, tree: GrowingTree, node: int, choice: list[Any]) -> list[int]:

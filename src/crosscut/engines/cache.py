@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Coding
 
 _MANIFEST = "manifest"
-_VERSION = 4
+_VERSION = 5
 
 
 class CodeCache:

@@ -52,8 +52,6 @@ class Coding:
         Missing values of each column.
     classes : array or None
         The classes in sorted order.
-    centre : float
-        Regression: what the integer statistics of targets are measured from.
     sampled : tuple of str
         Columns whose bins come from a sample of the rows.
     class_weights : float64 array or None
@@ -67,7 +65,6 @@ class Coding:
     n_missing: NDArray[np.int64]
     classes: NDArray[Any] | None
     n_rows: int
-    centre: float
     sampled: tuple[str, ...] = ()
     class_weights: NDArray[np.float64] | None = None
 
@@ -118,7 +115,6 @@ class Coding:
             "n_missing": self.n_missing.tolist(),
             "classes": None if self.classes is None else [self.classes.dtype.str, self.classes.tolist()],
             "n_rows": self.n_rows,
-            "centre": self.centre,
             "sampled": self.sampled,
             "class_weights": None if self.class_weights is None else self.class_weights.tolist(),
         }
@@ -138,7 +134,6 @@ class Coding:
             n_missing=np.array(notes["n_missing"], np.int64),
             classes=classes,
             n_rows=notes["n_rows"],
-            centre=notes["centre"],
             sampled=tuple(notes["sampled"]),
             class_weights=None if notes["class_weights"] is None else np.array(notes["class_weights"]),
         )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.target import Target
 from crosscut.data.threads import n_threads
-from crosscut.engines.memory import limit_arrays
+from crosscut.engines.memory import core_target, limit_arrays
 from crosscut.forest.forest import Packed
 from crosscut.tasks.masks import BLOCK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.data.grid import Grids
     from crosscut.engines.bundle import Bundle
     from crosscut.engines.coding import Coding
     from crosscut.engines.passes import GatheredRows
@@ -35,7 +35,6 @@ def grow_gathered(
     bundle: Bundle,
     rows: list[GatheredRows],
     coding: Coding,
-    grids: Grids | None,
     *,
     growth: Growth,
     limits: tuple[Limits, ...],
@@ -62,12 +61,7 @@ def grow_gathered(
         limit if limit.max_depth is None else replace(limit, max_depth=limit.max_depth - bundle.depth)
         for limit in (limits[task] for task in bundle.tasks)
     ]
-    numbers = grids is not None and grids.numbers
-    exact: list[Any] = []
-    if grids is not None:
-        grid = grids.trained
-        parts = grids.exact(target, weight)
-        exact = [(part, shift, grid.bits) for part, shift in zip(parts, grid.shifts, strict=True)]
+    values = target.astype(np.int32) if coding.n_classes else target
     trees, _ = _core.grow(
         _core.Table(
             ranks=codes.astype(np.uint32),
@@ -80,15 +74,7 @@ def grow_gathered(
             close=np.zeros(len(codes), np.bool_),
             edges=coding.edges,
         ),
-        _core.Target(
-            n_classes=coding.n_classes,
-            classes=None if numbers else target.astype(np.int32),
-            weight=None if grids is None else grids.weights(weight),
-            product=grids.products(target, weight) if grids is not None and numbers else None,
-            target=target if numbers else None,
-            exact=exact,
-            decrease_scale=1.0 if grids is None else grids.decrease_scale,
-        ),
+        core_target(Target(values, coding.n_classes, weight)),
         _core.Tasks(masks, *limit_arrays(own, n_lanes), totals=totals),
         _core.Growth(growth.criterion, growth.splits == "multiway", _LOCAL_ROWS),
         n_threads(n_jobs),

@@ -34,6 +34,7 @@ class GrowingTree:
     children: list[list[int]] = field(default_factory=list)
     branches: list[NDArray[np.int32]] = field(default_factory=list)  # of nominal tests
     subtrees: dict[int, Tree] = field(default_factory=dict)  # grown in memory, in place of a node
+    weight: float = 0.0  # of all rows: what a decrease of impurity is a share of
 
     def add_node(self, depth: int, n_rows: int, stats: NDArray[np.float64]) -> int:
         """Add a leaf."""
@@ -55,11 +56,6 @@ class GrowingTree:
         if n < limits.min_samples_split or n < 2 * limits.min_samples_leaf:
             return False
         return not (n_classes and np.count_nonzero(self.stats[node] > 0) <= 1)
-
-    def total(self, n_classes: int) -> float:
-        """Weight of all rows, on its grid: what a decrease of impurity is a share of."""
-        root = self.stats[0]
-        return float(root.sum() if n_classes else root[1])  # classes, or (product, weight)
 
     def flatten(self, n_classes: int, criterion: Criterion) -> Tree:
         """Return the tree with nodes in preorder; values that are no counts are left open."""
@@ -136,6 +132,7 @@ class GrowingTree:
             lists = getattr(self, name)
             arrays[f"n_{name}"] = np.array([len(some) for some in lists], np.int64)
             arrays[name] = np.array([v for some in lists for v in some], np.int32)
+        arrays["weight"] = np.array(self.weight)
         arrays["subtrees"] = np.array(list(self.subtrees), np.int64)
         for node, tree in self.subtrees.items():
             arrays |= {f"subtree{node}.{name}": getattr(tree, name) for name in _TREE_FIELDS}
@@ -155,7 +152,7 @@ class GrowingTree:
             node: Tree(**{name: arrays[f"subtree{node}.{name}"] for name in _TREE_FIELDS})
             for node in arrays["subtrees"].tolist()
         }
-        return cls(**own)
+        return cls(**own, weight=float(arrays["weight"]))
 
 
 def impurity_of(value: list[float], weight: float, criterion: Criterion) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,26 +39,28 @@ def with_values(packed: Packed, sums: LeafSums, grids: Grids, criterion: Criteri
         np.add.at(total, parents, total[nodes])
     if not grids.numbers:
         return _with_class_weights(packed, total, grids.trained, criterion)
-    pure = (packed.feature < 0) & (sums.least == sums.largest)
-    n, value = len(total), grids.trained.value
-    weight, mean, impurity = np.empty(n), np.empty((n, 1)), np.zeros(n)
-    for i, (high, low, high1, low1, high2, low2) in enumerate(total.tolist()):
-        weight[i] = w = value(0, high, low)
-        mean[i, 0] = m = value(1, high1, low1) / w
-        if not pure[i]:
-            impurity[i] = max(0.0, value(2, high2, low2) / w - m * m)
+    weight, mean, impurity = np.empty(len(total)), np.empty((len(total), 1)), np.empty(len(total))
+    for i, digits in enumerate(total.tolist()):
+        wy, w, wyy = _sums(grids.trained, digits)
+        weight[i], mean[i, 0], impurity[i] = float(w), float(wy / w), float(wyy / w - (wy / w) ** 2)
     return replace(packed, weight=weight, value=mean, impurity=impurity)
+
+
+def _sums(grid: ExactGrid, digits: list[int]) -> list[Fraction]:
+    """Exact sums of all quantities."""
+    return [grid.value(q, digits[first:end]) for q, (first, end) in enumerate(pairwise(grid.starts))]
 
 
 def _with_class_weights(
     packed: Packed, total: NDArray[np.int64], grid: ExactGrid, criterion: Criterion
 ) -> Packed:
-    n_classes = total.shape[1] // 2
+    width = grid.starts[-1]
+    n_classes = total.shape[1] // width
     weight, value, impurity = np.empty(len(total)), np.empty((len(total), n_classes)), np.empty(len(total))
-    for i, parts in enumerate(total.tolist()):
-        high, low = parts[::2], parts[1::2]
-        own = [grid.value(0, *pair) for pair in zip(high, low, strict=True)]
-        weight[i], value[i] = grid.value(0, sum(high), sum(low)), own
+    for i, digits in enumerate(total.tolist()):
+        sums = [grid.value(0, digits[c * width : (c + 1) * width]) for c in range(n_classes)]
+        own = [float(v) for v in sums]
+        weight[i], value[i] = float(sum(sums)), own
         impurity[i] = impurity_of(own, float(weight[i]), criterion)
     return replace(packed, weight=weight, value=value, impurity=impurity)
 
@@ -73,17 +77,15 @@ def scores_of(packed: Packed, sums: LeafSums, grids: Grids | None) -> NDArray[np
     for t, begin in enumerate(starts.tolist()):
         nodes = slice(begin, int(packed.node_start[t + 1]))
         rows = sums.held_out[nodes].tolist()
-        n = sum(row[0] for row in rows)
+        y, n, yy = _sums(grids.held_out, [sum(digits) for digits in zip(*rows, strict=True)])
         if n < 2:  # one value has no variance to explain
             continue
-        value = grids.held_out.value
-        y = value(1, sum(row[1] for row in rows), sum(row[2] for row in rows))
-        yy = value(2, sum(row[3] for row in rows), sum(row[4] for row in rows))
-        residual = 0.0
-        for (count, high, low, high2, low2), p in zip(rows, packed.value[nodes, 0].tolist(), strict=True):
-            if count:
-                own, own2 = value(1, high, low), value(2, high2, low2)
-                residual += max(0.0, own2 - 2 * p * own + count * p * p)
+        residual = Fraction(0)
+        for digits, prediction in zip(rows, packed.value[nodes, 0].tolist(), strict=True):
+            if any(digits):
+                own, n_own, own2 = _sums(grids.held_out, digits)
+                p = Fraction(prediction)
+                residual += own2 - 2 * p * own + n_own * p * p
         spread = yy - y * y / n
-        scores[t] = 1 - residual / spread if spread > 0 else float(residual == 0)
+        scores[t] = float(1 - residual / spread) if spread > 0 else float(residual == 0)
     return scores

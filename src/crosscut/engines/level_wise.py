@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,7 +62,7 @@ class Plan:
         """Statistics per bin and task: class counts; else the number of rows, and sums of amounts."""
         if self.grids is None:
             return self.coding.n_classes
-        return 1 + (self.coding.n_classes or 1 + self.grids.weighted)
+        return 1 + (self.coding.n_classes or 1) * self.grids.n_deciding
 
     @property
     def wide(self) -> bool:
@@ -84,7 +85,7 @@ class State:
         n_tasks = plan.folds.n_folds + 1
         trees = [GrowingTree() for _ in range(n_tasks)]
         for tree in trees:
-            tree.add_node(0, 0, np.zeros(plan.coding.n_classes or 2))
+            tree.add_node(0, 0, np.zeros(plan.coding.n_classes or 1))
         root = Bundle(0, tuple(range(n_tasks)), (0,) * n_tasks, mixed=False, n_rows=plan.coding.n_rows)
         return cls(trees, [root], [0])
 
@@ -167,8 +168,7 @@ def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) ->
         bundle.mixed,
         plan.growth.criterion,
         plan.coding.n_classes,
-        plan.grids is None,
-        plan.grids is not None and plan.grids.numbers and plan.grids.weighted,
+        [] if plan.grids is None else plan.grids.deciding,
         plan.growth.splits == "multiway",
         np.array([plan.limits[task].min_samples_leaf for task in bundle.tasks], np.int64),
     )
@@ -191,9 +191,15 @@ def _better(before: list[Any] | None, found: list[Any]) -> list[Any]:
     if before is None:
         return found
     for mine, other in zip(before, found, strict=True):
-        if other[1] > mine[1]:
+        if _quality(other[1]) > _quality(mine[1]):
             mine[1:-1] = other[1:-1]
     return before
+
+
+def _quality(found: tuple[float, bytes, bytes]) -> float | Fraction:
+    """Quality of a test: a double, or a fraction given by the bytes of two integers."""
+    quality, above, below = found
+    return Fraction(*(int.from_bytes(b, "little") for b in (above, below))) if below else quality
 
 
 def _finish(plan: Plan, state: State, b: int, rows: list[Any]) -> None:
@@ -201,12 +207,11 @@ def _finish(plan: Plan, state: State, b: int, rows: list[Any]) -> None:
     bundle = state.bundles[b]
     totals = None
     if bundle.depth:
-        totals = np.array([state.trees[task].total(plan.coding.n_classes) for task in bundle.tasks])
+        totals = np.array([state.trees[task].weight for task in bundle.tasks])
     grown = grow_gathered(
         bundle,
         rows,
         plan.coding,
-        plan.grids,
         growth=plan.growth,
         limits=plan.limits,
         totals=totals,

@@ -91,7 +91,7 @@ def grow(
     progress = progress or watcher()
     trees, work = _core.grow(
         _table(table),
-        _target(target, tasks),
+        core_target(target, 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))),
         _core.Tasks(masks, *limit_arrays(tasks.limits, tasks.n_tasks), tasks.multiplicity, tasks.features),
         _core.Growth(growth.criterion, growth.splits == "multiway", local_rows, bundling, two_resolutions),
         n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
@@ -137,9 +137,18 @@ def _table(table: Table) -> _core.Table:
     )
 
 
-def _target(target: Target, tasks: Tasks) -> _core.Target:
-    """Integer statistics of every row (docs/semantics.md) and the exact sums leaf values come from."""
-    most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
-    values, weight, product, exact, scale = RowStatistics.of(target, most)
-    classes, numbers = (values, None) if target.n_classes else (None, values)
-    return _core.Target(target.n_classes, classes, weight, product, numbers, exact, scale)
+def core_target(target: Target, most: int = 1) -> _core.Target:
+    """Integer statistics of rows that a task counts at most so many times (docs/semantics.md)."""
+    rows = RowStatistics.of(target, most)
+    classes, numbers = (rows.values, None) if target.n_classes else (None, rows.values)
+    return _core.Target(
+        target.n_classes,
+        classes,
+        rows.weight,
+        rows.product,
+        numbers,
+        rows.digits,
+        list(rows.grid.grids),
+        rows.weight_rounded,
+        rows.product_rounded,
+    )

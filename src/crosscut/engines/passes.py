@@ -89,7 +89,8 @@ class LevelPass:
             masks = np.where(batch.weight > 0, masks, np.uint64(0))
         amounts = target = None
         if self.grids is not None:
-            amounts = self.grids.amounts(batch.target, batch.weight)
+            digits = self.grids.digits(batch.target, batch.weight)
+            amounts = np.ascontiguousarray(digits[:, : self.grids.n_deciding])
         if self.grids is not None and self.grids.numbers:
             slot, target = np.zeros(batch.n_rows, np.int32), batch.target
         else:
@@ -132,15 +133,12 @@ class LevelPass:
 class LeafSums:
     """What the rows at each node (counted over all trees) add up to; only leaves get any.
 
-    Held-out rows: the number of rows of each class; or the number of rows and the parts (high, low) of the
-    exact sums of y and y*y. Training rows, where they do not simply count: the parts of the weight of each
-    class; or of the sums of w, w*y and w*y*y, and the range of y.
+    Held-out rows: the number of rows of each class, or the digits of exact sums (``Grids.held_out``).
+    Training rows, where they do not simply count: the digits of each class's weight, or of ``Grids.trained``.
     """
 
     held_out: NDArray[np.int64]
     trained: NDArray[np.int64] | None = None
-    least: NDArray[np.float64] | None = None
-    largest: NDArray[np.float64] | None = None
 
 
 @dataclass
@@ -157,11 +155,10 @@ class LeafPass:
     def start(self) -> LeafSums:
         """Return sums of no rows."""
         n, n_classes = len(self.coded.feature), self.coding.n_classes
-        held_out = np.zeros((n, n_classes or 5), np.int64)
         if self.grids is None:
-            return LeafSums(held_out)
-        trained = np.zeros((n, 2 * (n_classes or 3)), np.int64)
-        return LeafSums(held_out, trained, np.full(n, np.inf), np.full(n, -np.inf))
+            return LeafSums(np.zeros((n, n_classes), np.int64))
+        held_out = np.zeros((n, n_classes or self.grids.held_out.starts[-1]), np.int64)
+        return LeafSums(held_out, np.zeros((n, (n_classes or 1) * self.grids.trained.starts[-1]), np.int64))
 
     def add(self, sums: LeafSums, batch: Batch) -> None:
         """Send the rows down the trees."""
@@ -177,45 +174,29 @@ class LeafPass:
             to += np.bincount(place, minlength=to.size).reshape(to.shape)
             return
         assert self.grids is not None
-        to[:, 0] += np.bincount(node, minlength=len(to))
-        for q, v in ((1, batch.target), (2, batch.target * batch.target)):
-            np.add.at(to[:, 2 * q - 1 : 2 * q + 1], node, self.grids.held_out.parts(q, v))
+        np.add.at(to, node, self.grids.held_out.digits(batch.target, None, batch.n_rows))
 
     def _add_trained(self, grids: Grids, sums: LeafSums, batch: Batch) -> None:
         assert sums.trained is not None
-        assert sums.least is not None
-        assert sums.largest is not None
-        parts = grids.exact(batch.target, batch.weight)
+        digits = grids.digits(batch.target, batch.weight)
         leaf = apply(self.coded, code_matrix(self.coding, batch.codes), n_jobs=self.n_jobs)
-        to = sums.trained.reshape(len(sums.trained), -1, 2)  # node, quantity or class, (high, low)
+        to = sums.trained.reshape(len(sums.trained), self.coding.n_classes or 1, -1)
         for t, start in enumerate(self.coded.node_start[:-1].tolist()):
             rows = np.ones(batch.n_rows, np.bool_) if batch.weight is None else batch.weight > 0
             if t:
                 rows &= batch.fold != t - 1
             node = start + leaf[t][rows]
+            place: NDArray[np.int64] = np.zeros_like(node)
             if self.coding.n_classes:
-                np.add.at(to, (node, batch.target[rows]), parts[0][rows])
-                continue
-            for q, part in enumerate(parts):
-                np.add.at(to[:, q], node, part[rows])
-            np.minimum.at(sums.least, node, batch.target[rows])
-            np.maximum.at(sums.largest, node, batch.target[rows])
+                place += batch.target[rows]
+            np.add.at(to, (node, place), digits[rows])
 
     def merge(self, sums: LeafSums, others: LeafSums) -> LeafSums:
         """Add up the sums of two parts of the data."""
         held_out = sums.held_out + others.held_out
         if sums.trained is None or others.trained is None:
             return LeafSums(held_out)
-        assert sums.least is not None
-        assert others.least is not None
-        assert sums.largest is not None
-        assert others.largest is not None
-        return LeafSums(
-            held_out,
-            sums.trained + others.trained,
-            np.minimum(sums.least, others.least),
-            np.maximum(sums.largest, others.largest),
-        )
+        return LeafSums(held_out, sums.trained + others.trained)
 
 
 def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -9,8 +9,6 @@ import numpy as np
 
 from crosscut.data.column_types import check_same
 from crosscut.data.columns import Column, Kind, columns_of, infinite_error
-from crosscut.data.exact_sum import ExactSum
-from crosscut.data.grid import centre_of
 from crosscut.data.schema import Schema
 from crosscut.engines.coding import Coding
 from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
@@ -66,7 +64,6 @@ class Survey:
     sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
     labels: dict[Any, int] = field(default_factory=dict)  # rows of each class
     label_type: str = ""
-    total: ExactSum = field(default_factory=ExactSum)  # of the targets that train, in regression
     n_trained: int = 0  # rows of positive weight
     pieces: dict[int, dict[Any, int]] = field(default_factory=dict)  # rows of each class in each piece
 
@@ -91,7 +88,7 @@ class Survey:
         self.sample.add(first_row, numbers)
         trains = None if weight is None else self._training_rows(weight, first_row)
         self.n_trained += len(target.values) if trains is None else int(np.count_nonzero(trains))
-        self._add_target(target, trains, first_row, piece)
+        self._add_target(target, first_row, piece)
         self.n_rows += len(target.values)
 
     def merge(self, other: Survey) -> Survey:
@@ -105,7 +102,6 @@ class Survey:
         self.n_trained += other.n_trained
         self.n_missing += other.n_missing
         self.sample.merge(other.sample)
-        self.total += other.total
         for f, mine in enumerate(self.distinct):
             mine.merge(other.distinct[f])
             self.categories[f] |= other.categories[f]
@@ -152,7 +148,6 @@ class Survey:
             n_missing=self.n_missing,
             classes=classes,
             n_rows=self.n_rows,
-            centre=centre_of(float(self.total), self.n_trained),
             sampled=tuple(sampled),
             class_weights=None if classes is None else self._class_weights(classes),
         )
@@ -214,9 +209,7 @@ class Survey:
             )
         return np.asarray(weight.values > 0)
 
-    def _add_target(
-        self, target: Column, trains: NDArray[np.bool_] | None, first_row: int, piece: int
-    ) -> None:
+    def _add_target(self, target: Column, first_row: int, piece: int) -> None:
         nominal = target.kind == "nominal"
         missing = target.values < 0 if nominal else np.isnan(target.values)
         if missing.any():
@@ -229,8 +222,6 @@ class Survey:
         if not self.roles.classifies:
             if nominal:
                 raise ValueError(f"target column {target.name!r} holds text; a regression needs numbers")
-            numbers = target.values if trains is None else target.values[trains]
-            self.total += ExactSum.of(numbers.astype(np.float64))
             return
         found, counts = np.unique(target.values, return_counts=True)
         if not nominal and found.dtype.kind == "f" and np.any(found != np.rint(found)):

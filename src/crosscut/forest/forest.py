@@ -13,7 +13,7 @@ from crosscut import _core
 from crosscut.forest.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -258,6 +258,18 @@ class Forest:
         else:
             self.__dict__["trees"] = tuple(trees)
         self.work = work
+
+    @classmethod
+    def joined(cls, forests: Iterable[Forest]) -> Forest:
+        """Return the trees of several forests; what was done on a level is added up."""
+        forests = list(forests)
+        work: dict[str, NDArray[Any]] = {}
+        for forest in forests:
+            for name, counts in (forest.work or {}).items():
+                longer, shorter = sorted((work.get(name, counts[:0]), counts), key=len, reverse=True)
+                work[name] = longer.copy()
+                work[name][: len(shorter)] += shorter
+        return cls(Packed.of([tree for forest in forests for tree in forest.trees]), work)
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:

@@ -36,7 +36,6 @@ def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:
     Forest
         One tree per task.
     """
-    largest = 1 if tasks.multiplicity is None else int(tasks.multiplicity.max())
-    examples = Examples.of(table, target, growth, largest)
+    examples = Examples.of(table, target, growth)
     trees = tuple(flatten(grow_tree(examples, task), examples) for task in tasks_of(tasks, examples))
     return Forest(trees)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,17 +42,19 @@ class Node:
 
 
 def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
-    """Sum up the original targets of the examples (``math.fsum`` is exact, so order does not matter)."""
+    """Sum up the targets of the examples; sums are exact, and every value is rounded once."""
     times = task.multiplicity[rows]
     w = np.repeat(examples.weights[rows], times)
     y = np.repeat(examples.y[rows], times)
     weight = math.fsum(w)
     pure = bool(np.all(y == y[0]))
     if examples.n_classes == 0:
-        wy = w * y
-        mean = math.fsum(wy) / weight
-        impurity = 0.0 if pure else max(0.0, math.fsum(wy * y) / weight - mean * mean)
-        return Info(len(rows), weight, (mean,), impurity, pure)
+        W, WY = (examples.amounts[rows, 1:] * times[:, None]).sum(axis=0)
+        WYY = (examples.squares[rows] * times).sum()
+        unit = Fraction(2) ** examples.units[1]
+        mean = Fraction(WY, W) * unit
+        variance = Fraction(WYY, W) * unit * unit - mean * mean
+        return Info(len(rows), weight, (float(mean),), float(variance), pure)
     value = tuple(math.fsum(w[y == c]) for c in range(examples.n_classes))
     p = [v / weight for v in value]
     impurity = 0.0

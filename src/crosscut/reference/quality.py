@@ -1,14 +1,15 @@
 """compute_quality of section 2.1: the quality Q of tests, from their statistics alone.
 
-Every function takes ``S[..., j, c]``, the integer statistics of branch j (class c; or weight and product of
-a regression), and rates all tests of the leading axes at once. Operations and their order are fixed: the
-same integers give the same quality, bit for bit, however they were added up.
+The functions of ``compute_quality`` take ``S[..., j, c]``, the sums of branch j and class c as doubles, and
+judge all tests of the leading axes at once. Operations and their order are fixed: the same sums give the same
+quality, bit for bit. Where weights or targets are no counts, Gini and variance are fractions instead.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def gini(S: Floats) -> Floats:
-    """Return the sum of squared class weights over branch weight; higher means lower Gini impurity."""
+def gini(S: Floats, _: Floats | None = None) -> Floats:
+    """Sum of squared class weights over branch weight; the higher, the lower the Gini impurity."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         squares, L = np.zeros_like(Q), np.zeros_like(Q)
@@ -32,22 +33,25 @@ def gini(S: Floats) -> Floats:
     return Q
 
 
-def entropy(S: Floats) -> Floats:
-    """Return the information: minus the entropy of the classes, times the weight."""
+def entropy(S: Floats, _: Floats | None = None) -> Floats:
+    """Information: minus the entropy of the classes, times the weight."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         information = np.zeros_like(Q)
         for c in range(S.shape[-1]):
             information = information + x(S[..., j, c])
-        Q = Q + (information - x(S[..., j, :].sum(axis=-1)))
+        Q = Q + (information - x(total(S[..., j, :])))
     return Q
 
 
-def gain_ratio(S: Floats) -> Floats:
-    """Return information gain over split information (Quinlan 1993); -inf where there is almost no gain."""
-    L = S.sum(axis=-1)
-    N = L.sum(axis=-1)
-    gain = entropy(S) - entropy(S.sum(axis=-2, keepdims=True))
+def gain_ratio(S: Floats, node: Floats | None = None) -> Floats:
+    """Information gain over split information (Quinlan 1993); -inf where there is next to no gain.
+
+    The sums of the node, as one branch, may be given: those of the branches add up to it but for rounding.
+    """
+    node = S.sum(axis=-2, keepdims=True) if node is None else node
+    L, N = total(S), total(node[..., 0, :])
+    gain = entropy(S) - entropy(node)
     split = x(N)
     for j in range(S.shape[-2]):
         split = split - x(L[..., j])
@@ -55,12 +59,30 @@ def gain_ratio(S: Floats) -> Floats:
     return np.where(allowed, share(gain, np.where(allowed, split, 0)), -np.inf)
 
 
-def variance(S: Floats) -> Floats:
-    """Return squared product over weight; higher means less variance within the branches."""
-    Q = np.zeros(S.shape[:-2])
-    for j in range(S.shape[-2]):
-        Q = Q + share(S[..., j, 1] * S[..., j, 1], S[..., j, 0])
-    return Q
+def exact_gini(S: NDArray[Any], units: tuple[int, int]) -> Fraction:
+    """Gini of one test, from integers ``S[j, c]`` in units of 2**unit."""
+    parts = [Fraction(int(sum(c * c for c in branch)), int(sum(branch))) for branch in S]
+    return sum(parts, Fraction(0)) * Fraction(2) ** units[0]
+
+
+def exact_variance(S: NDArray[Any], units: tuple[int, int]) -> Fraction:
+    """Squared sum over weight; the higher, the lower the variance left in the branches."""
+    parts = [Fraction(int(product * product), int(weight)) for weight, product in S]
+    return sum(parts, Fraction(0)) * Fraction(2) ** (units[0] + 2 * units[1])
+
+
+def rounded(S: NDArray[Any], unit: int) -> Floats:
+    """Integers in units of 2**unit as doubles, each rounded once."""
+    found = [float(Fraction(int(v)) * Fraction(2) ** unit) for v in S.ravel().tolist()]
+    return np.array(found).reshape(S.shape)
+
+
+def total(S: Floats) -> Floats:
+    """Sum over the classes, in their order."""
+    L = np.zeros(S.shape[:-1])
+    for c in range(S.shape[-1]):
+        L = L + S[..., c]
+    return L
 
 
 def x(v: Floats) -> Floats:
@@ -73,9 +95,12 @@ def share(a: Floats, b: Floats) -> Floats:
     return np.divide(a, b, out=np.zeros_like(a), where=b != 0)
 
 
-compute_quality: dict[str, Callable[[Floats], Floats]] = {
+compute_quality: dict[str, Callable[..., Floats]] = {
     "gini": gini,
     "entropy": entropy,
     "gain_ratio": gain_ratio,
-    "variance": variance,
+}
+exact_quality: dict[str, Callable[[NDArray[Any], tuple[int, int]], Fraction]] = {
+    "gini": exact_gini,
+    "variance": exact_variance,
 }

@@ -7,11 +7,11 @@ test of the column is rated from them, so the code loops over columns where the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.reference.quality import compute_quality
+from crosscut.reference.quality import compute_quality, exact_quality, rounded
 from crosscut.reference.task import trained_by
 from crosscut.reference.test import column_tests
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crosscut.reference.test import Test
 
     Rows = NDArray[np.int64]
-    Statistics = NDArray[np.int64]
+    Statistics = NDArray[Any]  # integers
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -99,7 +99,7 @@ class FoldStatistics:
         for S_fold in self.S[t].values():
             S += S_fold
         for fold, S_fold in self.S[t].items():
-            times = self.folds.times[i, fold]
+            times = int(self.folds.times[i, fold])
             S[:, 0] -= S_fold[:, 0] * (times == 0)
             S[:, 1:] -= S_fold[:, 1:] * (1 - times)
         return S
@@ -118,7 +118,7 @@ class FoldStatistics:
 
 def empty_statistics(examples: Examples, t: int) -> Statistics:
     """Return the statistics of a column before any example has been seen."""
-    return np.zeros((examples.table.n_values[t] + 1, examples.amounts.shape[1]), np.int64)
+    return np.zeros((examples.table.n_values[t] + 1, examples.amounts.shape[1]), examples.amounts.dtype)
 
 
 def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, times: Rows | int = 1) -> None:
@@ -137,15 +137,15 @@ def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Te
     Of equally good tests the one with the lowest column wins, then the first in the order of
     ``column_tests``.
     """
-    quality = compute_quality[examples.growth.criterion]
-    best, best_Q, best_branches = None, -np.inf, None
+    best, best_branches = None, None
+    best_Q: Any = -np.inf
     for t in sorted(S):
         branches, make = column_tests(examples, t, S[t])
         admissible = (branches[..., 0] >= task.limits.min_samples_leaf).all(axis=-1)
-        Q = np.where(admissible, quality(branches[..., 1:].astype(np.float64)), -np.inf)
+        Q = np.where(admissible, qualities(examples, branches[..., 1:]), -np.inf)
         if len(Q) and Q.max() > best_Q:
             i = int(np.argmax(Q))
-            best, best_Q, best_branches = make(i), Q[i], branches[i, :, 1:].astype(np.float64)
+            best, best_Q, best_branches = make(i), Q[i], branches[i, :, 1:]
     if best_branches is None:
         return None
     least = task.limits.min_impurity_decrease
@@ -153,11 +153,36 @@ def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Te
     return best if enough else None
 
 
-def improvement(examples: Examples, task: Task, branches: NDArray[np.float64]) -> float:
-    """Return the decrease of impurity by a test, as a share of the tree's total weight."""
+def qualities(examples: Examples, S: NDArray[Any]) -> NDArray[Any]:
+    """Return Q of tests, [test, branch, amount]: of counts; else exact, or of sums that are rounded once."""
     criterion = examples.growth.criterion
-    quality = compute_quality["entropy" if criterion == "gain_ratio" else criterion]
-    gain = quality(branches) - quality(branches.sum(axis=0, keepdims=True))
+    if examples.counted:
+        return compute_quality[criterion](S.astype(np.float64))
+    if criterion in exact_quality:
+        exact = np.empty(len(S), dtype=object)
+        exact[:] = [exact_quality[criterion](branches, examples.units) for branches in S]
+        return exact
+    node = rounded(S.sum(axis=-2, keepdims=True), examples.units[0])
+    return compute_quality[criterion](rounded(S, examples.units[0]), node)
+
+
+def improvement(examples: Examples, task: Task, branches: NDArray[Any]) -> float:
+    """Decrease of impurity that a test brings, as a part of the whole tree's weight."""
+    criterion = examples.growth.criterion
+    of_test, of_node = branches, branches.sum(axis=0, keepdims=True)
     weights = examples.amounts[:, 1:] if examples.n_classes else examples.amounts[:, 1:2]
-    N = float((weights * task.multiplicity[:, None]).sum())
-    return float(np.ldexp(gain / N, examples.scale))
+    total = (weights * task.multiplicity[:, None]).sum()
+    if not examples.counted and criterion in exact_quality:
+        quality = exact_quality[criterion]
+        gain = float(quality(of_test, examples.units) - quality(of_node, examples.units))
+    else:
+        gain = float(
+            entropy_or_gini(criterion, of_test, examples) - entropy_or_gini(criterion, of_node, examples)
+        )
+    return gain / float(rounded(np.array(total, dtype=object), examples.units[0]))
+
+
+def entropy_or_gini(criterion: str, branches: NDArray[Any], examples: Examples) -> NDArray[np.float64]:
+    """Quality that an improvement is measured in; under gain ratio it is the information."""
+    sums = rounded(branches.astype(object), examples.units[0])
+    return compute_quality["gini" if criterion == "gini" else "entropy"](sums)

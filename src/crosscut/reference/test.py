@@ -8,11 +8,10 @@ values it holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-
-from crosscut.reference.quality import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from crosscut.reference.examples import Examples
 
-    Integers = NDArray[np.int64]
+    Integers = NDArray[Any]
     # Statistics [test, branch, amount] of a column's tests, in the order in which the first of equals wins,
     # and a function that makes the i-th test. The first amount is the number of rows.
     Candidates = tuple[Integers, Callable[[int], "Test"]]
@@ -136,19 +135,24 @@ def subsets_of(own: Integers, S: Integers, n_classes: int) -> Iterator[Integers]
 
     With two classes, or numbers, the best subset is a prefix in the order of means (Breiman et al. 1984).
     """
-    amounts = S[own, 1:].astype(np.float64)
+    amounts = S[own, 1:]
     if n_classes > 2 and len(own) <= EXHAUSTIVE:
         for mask in range(1, 2 ** len(own) - 1, 2):
             yield own[(mask >> np.arange(len(own))) & 1 == 1]
         return
     if n_classes == 0:
-        orders = [share(amounts[:, 1], amounts[:, 0])]
+        orders = [means(amounts[:, 1], amounts[:, 0])]
     else:
         classes = [1] if n_classes == 2 else range(n_classes)
-        orders = [share(amounts[:, c], amounts.sum(axis=1)) for c in classes]
-    for means in orders:
-        by_mean = own[np.argsort(means, kind="stable")]
+        orders = [means(amounts[:, c], amounts.sum(axis=1)) for c in classes]
+    for order in orders:
+        by_mean = own[np.argsort(order, kind="stable")]
         yield from (by_mean[:k] for k in range(1, len(own)))
+
+
+def means(sums: Integers, weights: Integers) -> NDArray[np.float64]:
+    """Quotients of integers, each rounded once."""
+    return np.array([float(Fraction(int(a), int(b))) for a, b in zip(sums, weights, strict=True)])
 
 
 def majority(branches: Integers) -> int:

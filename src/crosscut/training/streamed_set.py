@@ -60,7 +60,7 @@ class StreamedSet:
         rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
-        grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted, centre=coding.centre)
+        grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted)
         return cls(model, stream, rows, coding, grids, folds, target)
 
     @property

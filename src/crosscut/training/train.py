@@ -83,8 +83,17 @@ def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
 
 
 def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
-    """Grow all tasks, without pruning."""
-    return grow(data.table, data.target, tasks, growth_of(model), n_jobs=model.n_jobs)
+    """Grow all tasks, without pruning.
+
+    Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
+    """
+    growth = growth_of(model)
+    if getattr(model, "class_weight", None) != "balanced":
+        return grow(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
+    return Forest.joined(
+        grow(data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs)
+        for t in range(tasks.n_tasks)
+    )
 
 
 def validate(data: TrainingSet, tasks: Tasks, forest: Forest, *, n_jobs: int | None = None) -> TreeValidation:

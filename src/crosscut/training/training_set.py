@@ -41,6 +41,8 @@ class TrainingSet:
         The classes in sorted order; None for regression.
     name : str
         Name of the target.
+    sample_weight : array or None
+        The rows' weights without those of the classes.
     """
 
     X: Any
@@ -49,6 +51,7 @@ class TrainingSet:
     labels: NDArray[Any]
     classes: NDArray[Any] | None
     name: str = "target"
+    sample_weight: Any = None
 
     @classmethod
     def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -64,7 +67,9 @@ class TrainingSet:
             classes, codes = read_classes(y, table.n_rows)
             labels = classes[codes]
             weights = read_weights(sample_weight, model.class_weight, labels)
-            return cls(data, table, Target(codes, len(classes), weights), labels, classes, name)
+            return cls(
+                data, table, Target(codes, len(classes), weights), labels, classes, name, sample_weight
+            )
         labels = read_numbers(y, table.n_rows)
         weights = read_weights(sample_weight, None, labels)
         return cls(data, table, Target(labels, 0, weights), labels, None, name)
@@ -95,6 +100,20 @@ class TrainingSet:
             ],
             np.int64,
         )
+
+    def balanced(self, tasks: Tasks, task: int) -> Target:
+        """Return the target with class weights "balanced" among the rows of one task."""
+        rows = tasks.train_rows(task)
+        times = 1 if tasks.multiplicity is None else tasks.multiplicity[task, rows]
+        trained = np.repeat(self.target.values[rows], times)
+        present, counts = np.unique(trained, return_counts=True)
+        by_class = np.ones(self.target.n_classes)
+        by_class[present] = len(trained) / (len(present) * counts)
+        weights = by_class[self.target.values]
+        if self.sample_weight is not None:
+            weights *= np.asarray(self.sample_weight, np.float64)
+        counted = bool(np.all(weights[rows] == 1))
+        return Target(self.target.values, self.target.n_classes, None if counted else weights)
 
     def tasks(
         self, cv: Any, groups: Any = None, random_state: Any = None, limits: Limits | None = None

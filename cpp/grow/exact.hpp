@@ -1,0 +1,35 @@
+// Sums of doubles and of their products without rounding, and what follows from them: whatever the grid leaves open is decided by the exact
+// sums of a task's own rows (docs/semantics.md). Compiled once, for all builds of the kernels.
+#pragma once
+#include <vector>
+
+#include "problem.hpp"
+
+namespace crosscut {
+
+double exact_value(const DigitGrid&, const std::int64_t* sum);  // rounded once
+double exact_weight(const Problem&, const std::int64_t* sums);  // of a node
+double exact_ratio(const DigitGrid&, const std::int64_t* a, const DigitGrid&, const std::int64_t* b);  // a / b, rounded once
+double exact_share(const Problem&, const std::int64_t* sums, int c);  // of a class in a node's weight, rounded once
+// The variance (Σwy²·Σw − (Σwy)²) / (Σw)², rounded once. sums: those of a regression, in the order of ExactRows.
+double exact_variance(const ExactRows&, const std::int64_t* sums);
+// Writes the digits of w (classes: y is null) or of w·y, w and w·y·y of n rows.
+void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const double* w, std::int64_t* digits);
+
+// Compares the tests of a node by the exact sums of their branches. Sums of a branch are those of a node: Problem::n_sums() digits.
+class Contest {
+  struct State;
+  State* state_;
+
+ public:
+  Contest(const Problem&, const std::int64_t* node);
+  Contest(const Contest&) = delete;
+  Contest& operator=(const Contest&) = delete;
+  ~Contest();
+  bool offer(const std::int64_t* branches, int n);  // true if it is better than all before
+  // Quality of the best so far: a fraction, its numbers as words from the lowest on; or, without words, a double.
+  double quality(std::vector<std::uint64_t>& above, std::vector<std::uint64_t>& below) const;
+  double improvement(const std::int64_t* branches, int n) const;  // Q − Q_node; the entropy gain for gain ratio
+};
+
+}  // namespace crosscut
