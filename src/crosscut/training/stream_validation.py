@@ -111,7 +111,7 @@ class LossPass:
         node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
         decided, centred = self.decided[node], None
         if self.coding.classes is None:
-            loss, centred = (batch.target - decided) ** 2, batch.target - self.coding.centre
+            loss, centred = (batch.target - decided) ** 2, batch.target - self.coded.value[0, 0]
         else:
             loss = (batch.target != decided).astype(np.float64)
         found = LossSums.of(loss, centred, batch.weight, batch.fold, self.n_folds)
