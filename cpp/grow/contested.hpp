@@ -46,8 +46,8 @@ struct ExactSearch {
   void search(const Rivals& rivals) {
     best.feature[k] = -1;
     for (int f = 0; f < w.run.p.n_features; f++) {
-      bool asked = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;
-      for (int i = 0; i < rivals.n && i < Rivals::kMost; i++) asked |= rivals.column[i] == f;
+      bool asked = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;  // too many to be listed
+      for (int i = 0; i < rivals.n && rivals.n <= Rivals::kMost; i++) asked |= rivals.column[i] == f;
       if (!asked || rows.n_ranks(f) < 2) continue;  // a local table's constant columns have no ranks
       const auto mark = w.scratch.mark();
       if (w.run.p.columns[f].nominal) search_nominal(f);

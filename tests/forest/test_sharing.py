@@ -73,7 +73,7 @@ def test_f_is_that_of_the_papers_algorithm(splits, values):
             X = np.array(list("abcde"), dtype=object)[X.astype(int)]
         target, growth = Target(rng.integers(0, 2, size=70).astype(np.int32), 2), Growth("gini", splits)
         table, tasks, counts = Table.from_data(X), Tasks.from_cv(4, n_rows=70), Counts()
-        examples = Examples.of(table, target, growth, 1)
+        examples = Examples.of(table, target, growth)
         grow_forest(examples, tasks_of(tasks, examples), counts)
         sharing = grow(table, target, tasks, growth).sharing
         np.testing.assert_allclose(sharing.f, counts.f(5)[: len(sharing.f)])
