@@ -174,7 +174,10 @@ def test_infinite_values_fail_as_in_scikit():
     X[3] = np.inf
     with pytest.raises(ValueError, match="infinity") as theirs:
         scikit.cross_validate(DecisionTreeClassifier(), X, y, error_score="raise")
-    with pytest.warns(DelegationWarning, match="the estimator does not accept X"), pytest.raises(ValueError) as ours:  # noqa: PT011
+    with (
+        pytest.warns(DelegationWarning, match="the estimator does not accept X"),
+        pytest.raises(ValueError, match="infinity") as ours,
+    ):
         crosscut.cross_validate(DecisionTreeClassifier(), X, y, error_score="raise")
     assert str(ours.value) == str(theirs.value)
 
@@ -186,7 +189,10 @@ def test_columns_of_mixed_names_and_missing_classes_fail_as_in_scikit():
     for given, target in ((frame, y), (X, labels)):
         with pytest.raises((ValueError, TypeError)) as theirs:
             scikit.cross_validate(DecisionTreeClassifier(), given, target, cv=KFold(3), error_score="raise")
-        with pytest.warns(DelegationWarning, match="does not accept"), pytest.raises(type(theirs.value)) as ours:
+        with (
+            pytest.warns(DelegationWarning, match="does not accept"),
+            pytest.raises(type(theirs.value)) as ours,
+        ):
             crosscut.cross_validate(DecisionTreeClassifier(), given, target, cv=KFold(3), error_score="raise")
         assert str(ours.value) == str(theirs.value)
 

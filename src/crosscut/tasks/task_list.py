@@ -162,9 +162,7 @@ class TaskList:
         """
         check_target(target, self.n_rows)
         if self.features is not None and n_columns is not None and self.features.shape[1] != n_columns:
-            raise ValueError(
-                f"features has {self.features.shape[1]} columns, but the table has {n_columns}"
-            )
+            raise ValueError(f"features has {self.features.shape[1]} columns, but the table has {n_columns}")
         trained, present = trained_classes(self.masks, self.n_tasks, target)
         check_trained(trained, [code if classes is None else classes[code] for code in present])
 
