@@ -35,10 +35,14 @@ struct ExactSearch {
     for (u32 i = 0; i < rows.n; i++) own[n] = i, n += rows.mask(i) >> k & 1;
   }
 
+  // The grid's best test may not exist: a nominal one by another order of its categories, or one that has no gain. Then tests that were
+  // left behind for its sake may be the best, and all columns are searched.
   void run() {
-    search(best.rivals[k]);
-    if (best.feature[k] >= 0) return;
-    Rivals all;  // gain ratio: those that seemed best have no gain
+    const int f = best.feature[k];
+    const bool exists = !best.rivals[k].keep || (f >= 0 && !w.run.p.columns[f].nominal && w.run.judge.criterion != Criterion::gain_ratio);
+    if (exists) search(best.rivals[k]);
+    if (exists && best.feature[k] >= 0) return;
+    Rivals all;
     all.n = Rivals::kMost + 1, least = kNever;
     search(all);
   }

@@ -65,7 +65,7 @@ struct Best {
   bool beats(int t, double quality, int f, u64 order) const {
     return quality > q[t] || (quality == q[t] && quality > kNever && (f < feature[t] || (f == feature[t] && order < key[t])));
   }
-  bool offer_left(const Judge& judge, const Bundle& bundle, int t, int f, u64 order, i64 n, const double* stats) {
+  bool offer_left(const Judge& judge, int t, int f, u64 order, i64 n, const double* stats) {
     const Node& node = *bundle.node[t];
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
     const double quality = judge.binary(stats, node.stats);
@@ -162,7 +162,7 @@ struct Search {
       const i64 left = state.rows_left(k);
       if (!missing_rows.meaning(k, left, bundle.node[k]->n_rows, order)) return;
       state.left(k, stats);
-      if (best.rivals ? propose(k, f, order, left) : best.offer_left(w.run.judge, bundle, k, f, order, left, stats)) lower(k);
+      if (best.rivals ? propose(k, f, order, left) : best.offer_left(w.run.judge, k, f, order, left, stats)) lower(k);
     });
   }
   // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie on any grid.
@@ -175,12 +175,19 @@ struct Search {
     if (q == kNever || q < best.lowest[k]) return false;
     if (best.feature[k] < 0 || best.clearly_better(k, q)) {
       if (!rivals.keep) rivals = {};
-    } else if (!rivals.contested && !(node.n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) && !(alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order)))) {
-      rivals.contested = true;
+    } else if (!rivals.contested) {
+      rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
     rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
     rivals.add(f);
-    return best.offer_left(w.run.judge, bundle, k, f, order, n, stats);
+    return best.offer_left(w.run.judge, k, f, order, n, stats);
+  }
+  // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only, and cuts of one column that leave as many
+  // rows on the left leave the same.
+  bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
+    if (bundle.node[k]->n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) return true;
+    if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k])) return true;
+    return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order));
   }
   // Are the statistics those of the best test, perhaps mirrored? (The formula of the gain ratio would then round otherwise.)
   bool alike(int k, i64 n) const {
