@@ -184,8 +184,7 @@ class Table:
 
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Return some rows, perhaps repeatedly, with the ranks they have in this table."""
-        ranks, coarse = (np.ascontiguousarray(codes[:, rows]) for codes in (self.ranks, self.coarse))
-        return replace(self, ranks=ranks, coarse=coarse)
+        return replace(self, ranks=self.ranks.take(rows, axis=1), coarse=self.coarse.take(rows, axis=1))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + ", ..." * (self.n_columns > 6)
