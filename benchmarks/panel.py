@@ -3,7 +3,7 @@
     python benchmarks/panel.py [--quick] [--only NAME] [--simd LEVEL] [--json FILE]
 
 Every table is grown at default depth and with at least 5 rows in a leaf. In one run, by the processor time of
-one thread: T_p (encoding and growing the eleven trees) and the whole `fit`, each over one fit of scikit-learn;
+one thread: T_p (encoding and growing the eleven trees) and the whole `fit`, over one fit of scikit-learn;
 and S, our own eleven trees grown one by one over the eleven grown together (without encoding, which they
 share). The jobs of a table take turns and the fastest repetition counts.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from crosscut.plot.canvas import BLUE, GREY, ORANGE, plain
@@ -38,4 +39,5 @@ def draw(rows: list[dict], file: Path) -> None:
         plain(ax)
     handles = figure.axes[0].get_legend_handles_labels()
     figure.legend(*handles, frameon=False, ncols=2, loc="outside upper center")
-    figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else {})
+    with rc_context({"svg.hashsalt": "crosscut", "svg.fonttype": "none"}):
+        figure.savefig(file, metadata={"Date": None})
