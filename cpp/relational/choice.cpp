@@ -17,15 +17,6 @@ namespace {
 // Qualities closer than this are equal: TILDE then compares the length of the tests and their order.
 constexpr double tolerance = 1e-10;
 
-// The reduction of variance as a share of the node's squared deviations.
-double reduction(const double* yes, const double* all, std::int32_t minimal_cases) {
-  const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
-  const double deviations = all[2] - all[1] * all[1] / n;
-  if (n_yes < minimal_cases || n_no < minimal_cases || deviations <= 0) return -1.0;
-  const double no = all[1] - yes[1];
-  return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / deviations;
-}
-
 }  // namespace
 
 Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics)
@@ -62,6 +53,22 @@ void Choice::count_classes(const Block& block, const Demand& demand) {
   n_yes_.assign(own, own + stride);
   for (std::size_t c = 1; c < k; c++)
     for (std::size_t i = 0; i < stride; i++) n_yes_[i] += own[c * stride + i];
+}
+
+// The reductions of variance as a share of the node's squared deviations.
+void Choice::rate_numbers(std::size_t task, std::size_t n_tasks, const double* all, std::int32_t minimal_cases) {
+  const Moments& moments = statistics_.moments();
+  const std::size_t w = statistics_.width();
+  const double n = moments.n(all), deviations = moments.deviations(all);
+  std::vector<double> no(w);
+  for (std::size_t q = 0; q < qualities_.size(); q++) {
+    const double* yes = sums_.data() + (q * n_tasks + task) * w;
+    const double n_yes = moments.n(yes);
+    qualities_[q] = -1.0;
+    if (n_yes < minimal_cases || n - n_yes < minimal_cases || deviations <= 0) continue;
+    for (std::size_t k = 0; k < w; k++) no[k] = all[k] - yes[k];
+    qualities_[q] = (deviations - moments.deviations(yes) - moments.deviations(no.data())) / deviations;
+  }
 }
 
 double Choice::rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand) {
@@ -155,7 +162,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     if (classes)
       top = rate_classes(candidates, segments_.groups[i], all, demand);
     else
-      for (std::size_t q = 0; q < n; q++) qualities_[q] = reduction(sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
+      rate_numbers(i, t, all, demand.minimal_cases);
     for (std::size_t q : barred) qualities_[q] = -1.0;
     if (!classes || !barred.empty()) top = *std::max_element(qualities_.begin(), qualities_.end());
     if (top <= tolerance) continue;

@@ -33,6 +33,7 @@ class Choice {
  private:
   void count_classes(const Block& block, const Demand& demand);
   void add_sums(const Block& block, const Demand& demand);
+  void rate_numbers(std::size_t task, std::size_t n_tasks, const double* all, std::int32_t minimal_cases);
   double rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand);
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
 

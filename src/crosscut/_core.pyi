@@ -185,8 +185,8 @@ class QueryStore:
         exhaustive_lookahead: int,
     ) -> None: ...
     def set_classes(self, codes: NDArray[np.int32], n_classes: int, folds: NDArray[np.int32]) -> None: ...
-    def set_values(
-        self, values: NDArray[np.float64], squares: NDArray[np.float64], folds: NDArray[np.int32]
+    def set_numbers(
+        self, digits: NDArray[np.float64], grids: list[tuple[int, int, int]], folds: NDArray[np.int32]
     ) -> None: ...
     def extend(
         self, bases: list[int], literals: list[tuple[int, bool, list[int]]], new_types: list[int]
