@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.pruning import importances
+from crosscut.report.answer import answer
+from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
 from crosscut.training.fit import fit_of
-from crosscut.training.parameters import criterion_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
@@ -65,6 +68,7 @@ def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
     """Return what the summary of every kind of fit begins with."""
     return {
         "crosscut": crosscut.__version__,
+        "date": f"{dt.datetime.now().astimezone():%Y-%m-%d}",
         "kind": fit.kind,
         "target": target or fit.target,
         "classes": None if fit.classes is None else [plain(c) for c in fit.classes],
@@ -73,11 +77,10 @@ def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
     }
 
 
-def held_out(fit: Fit) -> dict[str, Any]:
+def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
     """Return what the summary of every kind of fit says of held-out rows."""
-    if fit.classes is None:
-        return {"cv": errors(fit), "residuals": _residuals(fit)}
-    return {"cv": errors(fit), "confusion": _confusion(fit)}
+    said = {"answer": answer(fit, row), "cv": errors(fit)}
+    return said | ({"residuals": _residuals(fit)} if fit.classes is None else {"confusion": _confusion(fit)})
 
 
 def plain(value: Any) -> Any:
@@ -107,26 +110,12 @@ def _code(fit: Fit) -> str:
 
 
 def _data(fit: Fit) -> dict[str, Any]:
-    schema, missing, tree = fit.schema, fit.n_missing, fit.final
-    importance = importances(fit.forest.packed.only(0), criterion_of(fit.settings["criterion"]), len(schema))
-    used = np.unique(np.concatenate([tree.feature for tree in fit.forest]))
+    root = fit.final.value[0]
     return {
-        "rows": int(tree.n_rows[0]),
-        "class_weights": None if fit.classes is None else tree.value[0].tolist(),
-        "mean": float(tree.value[0, 0]) if fit.classes is None else None,
-        "columns": [
-            {
-                "name": name,
-                "kind": kind,
-                "categories": len(categories) if kind == "nominal" else None,
-                "missing": None if missing is None else int(missing[f]),
-                "importance": float(importance[f]),
-                "used": bool(f in used),
-            }
-            for f, (name, kind, categories) in enumerate(
-                zip(schema.names, schema.kinds, schema.categories, strict=True)
-            )
-        ],
+        "rows": int(fit.final.n_rows[0]),
+        "class_weights": None if fit.classes is None else root.tolist(),
+        "mean": float(root[0]) if fit.classes is None else None,
+        "columns": column_table(fit),
     }
 
 
@@ -173,7 +162,11 @@ def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
 
 
 def _confusion(fit: Fit) -> dict[str, Any]:
-    matrix = fit.validated("summarize()").confusion
+    return confusion_facts(fit.validated("summarize()").confusion)
+
+
+def confusion_facts(matrix: NDArray[np.int64]) -> dict[str, Any]:
+    """Return a confusion matrix, unless it is very large, and the share of each class that is recognised."""
     found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
         "matrix": matrix.tolist() if len(matrix) <= MAX_CLASSES else None,
@@ -185,7 +178,11 @@ def _confusion(fit: Fit) -> dict[str, Any]:
 
 def _residuals(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("summarize()")
-    residual = cv.y[cv.rows] - cv.decided
+    return residual_facts(cv.y[cv.rows] - cv.decided)
+
+
+def residual_facts(residual: NDArray[np.float64]) -> dict[str, float]:
+    """Return quartiles and means of residuals."""
     low, lower, middle, upper, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
     return {
         "minimum": float(low),
