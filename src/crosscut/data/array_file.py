@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -98,8 +99,8 @@ def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[Binar
             yield file
         return
     whole = whole.resolve()  # what a link points to is replaced, not the link
-    partial = whole.with_name(whole.name + ".partial")
-    file = partial.open("wb")
+    partial = whole.with_name(f"{whole.name}.{secrets.token_hex(4)}.partial")  # others may write it, too
+    file = partial.open("xb")
     try:
         yield file
         file.flush()
