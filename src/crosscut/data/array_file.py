@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.file_kind import check_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from os import PathLike
@@ -66,6 +68,8 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     """
     from safetensors import SafetensorError, safe_open
 
+    with suppress(FileNotFoundError):
+        check_file(Path(path))
     with Path(path).open("rb"):  # for Python's errors: safetensors has its own
         pass
     try:
