@@ -82,7 +82,7 @@ def limited(model: Any, tasks: Tasks) -> Tasks:
     """Return the tasks with the limits of an estimator; shares of the rows are those of a task's own."""
     if not has_shares(model):
         return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
-    sizes = [len(tasks.train_rows(task)) for task in range(tasks.n_tasks)]
+    sizes = [tasks.n_train_rows(task) for task in range(tasks.n_tasks)]
     return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
 
 
