@@ -1,4 +1,4 @@
-"""Photograph the report in Chromium for docs/report.md: `python examples/make_report_pictures.py [FOLDER]`."""
+"""Photograph the report in Chromium: `python examples/make_report_pictures.py [FOLDER]`."""
 
 import base64
 import shutil

@@ -60,7 +60,7 @@ def stability(fit: Fit) -> dict[str, Any]:
 
 
 def _questions(fit: Fit) -> list[dict[str, Any]]:
-    """Say of every test of the final tree how many folds ask about the same column there, and what others do."""
+    """Say of every test of the final tree how many folds ask about its column there, and what others do."""
     trees, tree, names = fit.forest.trees, fit.final, fit.schema.names
     found = []
     for node, others in enumerate(aligned(trees)):
