@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
+FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
 MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
@@ -67,6 +68,7 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
 def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
     """Return what the summary of every kind of fit begins with."""
     return {
+        "format": FORMAT,
         "crosscut": crosscut.__version__,
         "date": f"{dt.datetime.now().astimezone():%Y-%m-%d}",
         "kind": fit.kind,
@@ -103,7 +105,10 @@ def _code(fit: Fit) -> str:
     if relational and not isinstance(fit.settings["cv"], int | str | None):
         given["cv"] = "list(folds)"
     arguments = ["bias"] if relational else []
-    arguments += [f"{key}={value if '(' in str(value) else repr(value)}" for key, value in given.items()]
+    arguments += [
+        f"{key}={value if '(' in str(value) or isinstance(fit.settings[key], dict) else repr(value)}"
+        for key, value in given.items()
+    ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
     name, data = fit.learner, "database" if relational else "X, y"
     return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
