@@ -1,5 +1,5 @@
-# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go. `make run` builds the kernels
-# for this machine's instruction set alone, which is quicker; the tests compare all of them.
+# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go. `make run` builds it quickly
+# (CROSSCUT_QUICK in CMakeLists.txt); the tests and benchmarks build it as wheels have it.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -89,7 +89,7 @@ $(VENV)/.created:
 
 $(VENV)/.native: $(VENV)/.created pyproject.toml $(CPP)
 	$(PY) -m pip install --quiet --no-compile --group build
-	$(PY) -m pip install --quiet --no-compile --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=native
+	$(PY) -m pip install --quiet --no-compile --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_QUICK=ON
 	touch $@
 
 # Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
@@ -98,7 +98,7 @@ $(VENV)/.dependencies: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.built: $(VENV)/.dependencies $(CPP)
-	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=all
+	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings cmake.define.CROSSCUT_QUICK=OFF
 	touch $@
 
 clean:
