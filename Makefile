@@ -7,7 +7,7 @@ CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format docs sanitize test-clang bench reproduce wheel test-versions clean
+.PHONY: run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -43,13 +43,20 @@ sanitize: $(VENV)/.dependencies
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads.
+# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads and
+# with libc++.
 test-clang: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
-	CXX=clang++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
+	CXX=clang++ CXXFLAGS=$(if $(filter OFF,$(OPENMP)),-stdlib=libc++) $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
 		--config-settings cmake.define.CROSSCUT_WERROR=ON \
 		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+
+# The core for aarch64, cross-compiled and compared with the reference under qemu. For Debian 12 and a .venv of Python 3.11, with
+# the packages g++-aarch64-linux-gnu and qemu-user-static.
+test-aarch64: $(VENV)/.created
+	$(PY) -m pip install --quiet --group build
+	tests/installation/aarch64.sh $(PY) $(if $(filter tests,$(TESTS)),tests/equivalence tests/engines/test_level_wise.py,$(TESTS))
 
 # crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
 # package cannot be installed here is left out, with a message.
