@@ -58,11 +58,11 @@ def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups:
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
-    grown, sums = data.grow()
+    grown = data.grow()
     fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
     if not data.folds.n_folds:
         return fit
-    fit = _validated(model, fit, lambda trees: data.validate(trees, sums if trees is grown else None))
+    fit = _validated(model, fit, data.validate)
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
 
