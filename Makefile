@@ -47,8 +47,8 @@ sanitize: $(VENV)/.dependencies
 # with libc++.
 test-clang: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
-	CXX=clang++ CXXFLAGS=$(if $(filter OFF,$(OPENMP)),-stdlib=libc++) $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
-		--config-settings cmake.define.CROSSCUT_WERROR=ON \
+	CXX=clang++ CXXFLAGS=$(if $(filter OFF,$(OPENMP)),-stdlib=libc++) $(PY) -m pip install --quiet --no-build-isolation \
+		--editable ".[all]" --config-settings build-dir=build/clang --config-settings cmake.define.CROSSCUT_WERROR=ON \
 		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
@@ -58,8 +58,8 @@ test-aarch64: $(VENV)/.created
 	$(PY) -m pip install --quiet --group build
 	tests/installation/aarch64.sh $(PY) $(if $(filter tests,$(TESTS)),tests/equivalence tests/engines/test_level_wise.py,$(TESTS))
 
-# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first impression. A peer whose
-# package cannot be installed here is left out, with a message.
+# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first
+# impression. A peer whose package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
 	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
 		$(PY) -m pip install --quiet --group bench-$$peer || true; done
