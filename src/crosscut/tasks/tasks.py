@@ -143,7 +143,7 @@ class Tasks(TaskList):
         final: bool = True,
         **options: Unpack[Options],
     ) -> Self:
-        """Make one task per (train, test) pair of row numbers or masks; a repeated training row counts twice.
+        """Make one task per (train, test) pair of row numbers or masks; a repeated training row is two rows.
 
         Examples
         --------
@@ -210,7 +210,7 @@ class Tasks(TaskList):
         multiplicity = np.array([made.trains(task) for task in range(n_tasks)], np.uint8)
         for task, rows in repeated.items():
             multiplicity[task] = _counts(rows, n_rows, f"split {task - final}")
-        return replace(made, multiplicity=multiplicity)
+        return replace(made, multiplicity=multiplicity, copies=True)
 
     @classmethod
     def bootstrap(

@@ -78,7 +78,7 @@ def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     tasks = data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows))
     if not has_shares(model):
         return tasks
-    sizes = [len(tasks.train_rows(task)) for task in range(tasks.n_tasks)]
+    sizes = [tasks.n_train_rows(task) for task in range(tasks.n_tasks)]
     return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
 
 
