@@ -43,13 +43,11 @@ sanitize: $(VENV)/.dependencies
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads and
-# with libc++.
+# The same tests with the core built by clang with libc++ (Debian: libc++-dev, libc++abi-dev), warnings being errors.
 test-clang: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
-	CXX=clang++ CXXFLAGS=$(if $(filter OFF,$(OPENMP)),-stdlib=libc++) $(PY) -m pip install --quiet --no-build-isolation \
-		--editable ".[all]" --config-settings build-dir=build/clang --config-settings cmake.define.CROSSCUT_WERROR=ON \
-		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
+	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
+		--config-settings build-dir=build/clang --config-settings cmake.define.CROSSCUT_WERROR=ON
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
 # The core for aarch64, cross-compiled and compared with the reference under qemu. For Debian 12 and a .venv of Python 3.11, with
@@ -73,7 +71,7 @@ bench: $(VENV)/.built
 reproduce: $(VENV)/.built
 	$(VENV)/bin/crosscut reproduce $(QUICK)
 
-# Wheels for this machine, in dist/: made from the source archive, completed with the OpenMP runtime, installed into an empty
+# Wheels for this machine, in dist/: made from the source archive, repaired, installed into an empty
 # environment and tried there. `make wheel WHEEL_PYTHONS="python3.11 python3.12"` makes all: 3.11's own, and that of 3.12 and later.
 WHEEL_PYTHONS ?= $(PYTHON)
 wheel: $(VENV)/.created

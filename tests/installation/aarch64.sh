@@ -16,7 +16,7 @@ if [ ! -e "$here/unpacked" ]; then
     -o Dir::State::status=/dev/null -o APT::Sandbox::User=root)
   "${debian[@]}" update
   (cd "$here/packages" && "${debian[@]}" download {,lib}python3.11-minimal libpython3.11-{stdlib,dev} libc6 libstdc++6 libgcc-s1 \
-    libgomp1 zlib1g libexpat1 libssl3 libffi8 libbz2-1.0 liblzma5 libsqlite3-0 libuuid1)
+    zlib1g libexpat1 libssl3 libffi8 libbz2-1.0 liblzma5 libsqlite3-0 libuuid1)
   for package in "$here"/packages/*.deb; do dpkg-deb -x "$package" "$here/root"; done
   "$python" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' >"$here/needs"
   "$python" -m pip install --quiet --no-compile --target "$here/libraries" --python-version 3.11 --only-binary :all: \

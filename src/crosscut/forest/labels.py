@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crosscut.data.days import cut_text
+from crosscut.data.visible import short
 from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
 from crosscut.forest.thresholds import threshold_text
@@ -63,7 +64,7 @@ def branch_label(
         if condition.kind == "numeric":
             return sign + threshold_text(float(tree.threshold[node]))
         return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
-    names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
+    names = [short(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:
         return f"= {names[0]}"
     if max_names is not None and len(names) > max_names:
@@ -73,7 +74,7 @@ def branch_label(
 
 def outcome_label(value: NDArray[Any], classes: Sequence[Any] | NDArray[Any] | None) -> str:
     """Return what a node predicts: its most frequent class, or its mean."""
-    return number(float(value[0])) if classes is None else str(classes[decision(value)])
+    return number(float(value[0])) if classes is None else short(classes[decision(value)])
 
 
 def fold_label(tasks: Sequence[int]) -> str:
