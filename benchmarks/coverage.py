@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from crosscut import TreeClassifier, TreeRegressor
-from crosscut.forest.predict import apply, decisions
+from crosscut.forest.predict import apply
+from crosscut.forest.tree import decisions
 from crosscut.training.scores import accuracy, r_squared
 
 SIGNALS = {"noise": 0.0, "weak": 1.0, "strong": 4.0}

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.tree import Tree as Branches
 
 from crosscut.forest.labels import branch_label, counted, number, outcome_label
-from crosscut.forest.predict import probabilities
+from crosscut.forest.tree import shares
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
         f"{counted(tree.n_rows[0], 'row')}"
         + (f" [dim](shown to depth {depth})[/]" if depth < tree.max_depth else "")
     )
-    share = None if classes is None else probabilities(tree.value).max(axis=1)
+    share = None if classes is None else shares(tree)
 
     def said(node: int) -> str:
         sure = "" if share is None else f", {share[node]:.0%}"
-        outcome = escape(outcome_label(tree.value[node], classes))
+        outcome = escape(outcome_label(tree, node, classes))
         return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{sure})[/]"
 
     if tree.feature[0] < 0:
@@ -101,6 +101,8 @@ def _depth_that_fits(tree: Tree, max_lines: int) -> int:
 def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None:
     shown = _rows_to_show(pruning)
     error = "error rate" if kind == "classification" else "mean squared error"
+    if pruning["by"] == "loss":
+        error = "mean cost"
     table = Table(
         title=f"Pruning ({error})", title_justify="left", title_style="bold", box=None, pad_edge=False
     )

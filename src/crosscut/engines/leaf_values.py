@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut.engines.growing_tree import impurity_of
-from crosscut.forest.predict import decisions
+from crosscut.forest.tree import decisions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def scores_of(packed: Packed, sums: LeafSums, grids: Grids | None) -> NDArray[np
     """Accuracy, or R², of each tree on the rows it holds out; NaN where there are none."""
     starts = packed.node_start[:-1]
     if grids is None or not grids.numbers:
-        predicted = decisions(packed.value)
+        predicted = decisions(packed.value, packed.loss)
         right = np.add.reduceat(sums.held_out[np.arange(len(predicted)), predicted], starts)
         count = np.add.reduceat(sums.held_out.sum(axis=1), starts)
         return np.where(count > 0, right / np.maximum(count, 1), np.nan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.labels import branch_label
-from crosscut.forest.predict import decisions, probabilities
+from crosscut.forest.tree import predictions, shares
 
 if TYPE_CHECKING:
     from crosscut.forest.sharing import SharedNode
@@ -27,8 +27,9 @@ def shared_nodes(fit: Fit, max_nodes: int = MAX_NODES) -> dict[str, Any]:
     no children.
     """
     trees, schema, classes = fit.forest.trees, fit.schema, fit.classes
-    predicted = [decisions(tree.value) if classes is not None else tree.value[:, 0] for tree in trees]
-    shares = [np.rint(100 * probabilities(tree.value).max(axis=1)) for tree in trees]
+    codes = None if classes is None else np.arange(len(classes))
+    predicted = [predictions(tree, codes) for tree in trees]
+    percent = [] if classes is None else [np.rint(100 * shares(tree)) for tree in trees]
     sets: dict[tuple[int, ...], int] = {}
     root = fit.forest.sharing.root
     kept = _kept(root, max_nodes)
@@ -57,7 +58,7 @@ def shared_nodes(fit: Fit, max_nodes: int = MAX_NODES) -> dict[str, Any]:
                     int(predicted[t][i]) if classes is not None else float(f"{predicted[t][i]:.4g}")
                     for t, i in at.items()
                 ],
-                [] if classes is None else [int(shares[t][i]) for t, i in at.items()],
+                [] if classes is None else [int(percent[t][i]) for t, i in at.items()],
                 groups,
             ]
         )

@@ -11,6 +11,7 @@ import numpy as np
 import crosscut
 from crosscut.forest.cost import cost_report
 from crosscut.forest.pruning import importances
+from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.stability import stability
 from crosscut.training.fit import fit_of
 from crosscut.training.parameters import criterion_of
@@ -89,7 +90,10 @@ def plain(value: Any) -> Any:
 
 def _settings(fit: Fit) -> dict[str, Any]:
     """Return the parameters of a model, with splitters and functions as text."""
-    return {name: plain(value) for name, value in sorted(fit.settings.items())}
+    return {
+        name: plain(value.tolist() if isinstance(value, np.ndarray) else value)
+        for name, value in sorted(fit.settings.items())
+    }
 
 
 def _code(fit: Fit) -> str:
@@ -100,7 +104,9 @@ def _code(fit: Fit) -> str:
     if relational and not isinstance(fit.settings["cv"], int | str | None):
         given["cv"] = "list(folds)"
     arguments = ["bias"] if relational else []
-    arguments += [f"{key}={value if '(' in str(value) else repr(value)}" for key, value in given.items()]
+    arguments += [
+        f"{key}={value if {'(', '[', '{'} & set(str(value)) else repr(value)}" for key, value in given.items()
+    ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
     name, data = fit.learner, "database" if relational else "X, y"
     return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
@@ -162,13 +168,13 @@ def _measure(fit: Fit) -> str:
 
 def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
     chosen = table.choose("1se" if rule == "1se" else "best") if rule in {"best", "1se"} else 0
-    columns = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error")
     return {
+        "by": table.by,
         "rule": rule if rule in {"best", "1se"} else None,
         "chosen": chosen,
         "best": table.choose("best"),
         "1se": table.choose("1se"),
-        **{name: [plain(v) for v in getattr(table, name)] for name in columns},
+        **{name: [plain(v) for v in getattr(table, name)] for name in COLUMNS},
     }
 
 

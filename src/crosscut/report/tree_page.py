@@ -57,7 +57,9 @@ def write_report(
         counted=any(column["missing"] is not None for column in columns),
         most_important=max(column["importance"] for column in columns) or 1.0,
         charts={
-            "pruning": pruning_chart(summary["pruning"], error),
+            "pruning": pruning_chart(
+                summary["pruning"], "mean cost" if summary["pruning"]["by"] == "loss" else error
+            ),
             "stability": level_chart(
                 summary["stability"]["f"], "Different tests per level", "f(i): different tests"
             ),

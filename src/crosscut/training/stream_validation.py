@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.engines.passes import held_out_nodes
-from crosscut.forest.predict import HeldOut, decisions
+from crosscut.forest.predict import HeldOut
 from crosscut.forest.pruning_table import Prunings
+from crosscut.forest.tree import decisions
 from crosscut.training.intervals import LossSums
 from crosscut.training.validation import TreeValidation
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Batch, Coding
     from crosscut.engines.level_wise import Rows
     from crosscut.forest.forest import Forest, Packed
+    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import Losses, PruningTable
 
 
@@ -136,8 +138,9 @@ class StreamValidation(TreeValidation):
         scores: NDArray[np.float64],
         fold_sums: LossSums,
         n_jobs: int | None,
+        prune_by: Measure = "impurity",
     ) -> None:
-        self.forest = forest
+        self.forest, self.prune_by = forest, prune_by
         self.classes = coding.classes
         self.all_scores = scores
         self.fold_sums = self.row_sums = fold_sums  # a row of a stream is held out once
@@ -192,7 +195,7 @@ class StreamValidation(TreeValidation):
     @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table, from one more pass."""
-        prunings = Prunings(self.forest.packed, self._coding.n_classes)
+        prunings = Prunings(self.forest.packed, self._coding.n_classes, self.prune_by)
         one_pass = PruningPass(
             "pruning table", prunings, self._coded, self._coding, self._n_folds, self._n_jobs
         )
@@ -208,7 +211,7 @@ def losses_of_counts(packed: Packed, counts: NDArray[np.int64]) -> LossSums:
     """Return the sums of the losses of rows without weights, from the number of each class in every leaf."""
     start = packed.node_start[:-1]
     n = np.add.reduceat(counts.sum(axis=1), start)[1:]
-    right = counts[np.arange(len(counts)), decisions(packed.value)]
+    right = counts[np.arange(len(counts)), decisions(packed.value, packed.loss)]
     wrong = n - np.add.reduceat(right, start)[1:]
     return LossSums(n, np.stack([n, wrong, wrong, wrong], axis=1).reshape(-1, 2, 2).astype(np.float64))
 

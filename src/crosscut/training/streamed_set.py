@@ -18,10 +18,10 @@ from crosscut.engines.passes import LeafPass, LeafSums
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
-from crosscut.forest.predict import decisions
+from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
+from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation, losses_of_counts
 
 if TYPE_CHECKING:
@@ -144,13 +144,14 @@ class StreamedSet:
             scores=scores,
             fold_sums=self._loss_sums(packed, coded, sums),
             n_jobs=self.model.n_jobs,
+            prune_by=measure_of(self.model),
         )
 
     def _loss_sums(self, packed: Packed, coded: Packed, sums: LeafSums) -> LossSums:
         """Return the sums of the held-out rows' losses: rows of classes count, others take one more pass."""
         if self.classes is not None and not self.coding.weighted:
             return losses_of_counts(packed, sums.held_out)
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
         one_pass = LossPass("losses", decided, coded, self.coding, self.folds.n_folds, self.model.n_jobs)
         found: list[LossSums] = self.rows.run(one_pass)
         return found[0]
