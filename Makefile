@@ -43,28 +43,29 @@ sanitize: $(VENV)/.dependencies
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads.
+# The same tests with the core built by clang, warnings being errors.
 test-clang: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
 	CXX=clang++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
-		--config-settings cmake.define.CROSSCUT_WERROR=ON \
-		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
+		--config-settings cmake.define.CROSSCUT_WERROR=ON
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
+# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first impression. A peer whose
 # package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
 	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
 		$(PY) -m pip install --quiet --group bench-$$peer || true; done
+	$(PY) -m pip install --quiet --group bench-panel
 	$(PY) benchmarks/core.py $(QUICK) --json build/core.json
 	$(PY) benchmarks/bench.py $(QUICK) --json build/bench.json
+	$(PY) benchmarks/panel.py $(QUICK) --json build/panel.json
 	$(PY) benchmarks/tables.py build
 
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.
 reproduce: $(VENV)/.built
 	$(VENV)/bin/crosscut reproduce $(QUICK)
 
-# Wheels for this machine, in dist/: made from the source archive, completed with the OpenMP runtime, installed into an empty
+# Wheels for this machine, in dist/: made from the source archive, repaired, installed into an empty
 # environment and tried there. `make wheel WHEEL_PYTHONS="python3.11 python3.12"` makes all: 3.11's own, and that of 3.12 and later.
 WHEEL_PYTHONS ?= $(PYTHON)
 wheel: $(VENV)/.created

@@ -19,7 +19,7 @@ from crosscut.engines.progress import watching
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), is_eager=True)
 @options.columns
 @options.reading
 @options.kind
@@ -31,7 +31,7 @@ from crosscut.engines.progress import watching
 @click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
-@click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
+@click.option("--oof", type=options.Output(), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(
     *,

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crosscut.data.days import cut_text
+from crosscut.data.visible import short
 from crosscut.forest.text import condition_of
 from crosscut.forest.thresholds import threshold_text
 from crosscut.forest.tree import predictions
@@ -63,7 +64,7 @@ def branch_label(
         if condition.kind == "numeric":
             return sign + threshold_text(float(tree.threshold[node]))
         return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
-    names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
+    names = [short(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:
         return f"= {names[0]}"
     if max_names is not None and len(names) > max_names:
@@ -74,7 +75,7 @@ def branch_label(
 def outcome_label(tree: Tree, node: int, classes: NDArray[Any] | None) -> str:
     """Return what a node predicts: a class, or its mean."""
     said = predictions(tree, classes)[node]
-    return number(float(said)) if classes is None else str(said)
+    return number(float(said)) if classes is None else short(said)
 
 
 def fold_label(tasks: Sequence[int]) -> str:
