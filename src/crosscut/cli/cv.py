@@ -93,7 +93,7 @@ def cv(
         if oof is not None:
             write_out_of_fold(oof, model, target, source.rows)
         if report is not None:
-            write_report(model, report, summary=summary)
+            write_report(model, report, X=source.X, summary=summary, row_numbers=source.rows)
     if as_json:
         print_json(summary)
         return

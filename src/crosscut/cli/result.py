@@ -46,7 +46,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
         f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
-    _print_pruning(console, summary["pruning"], summary["kind"])
+    _print_pruning(console, summary["pruning"])
     if summary["kind"] == "classification":
         _print_confusion(console, summary)
     else:
@@ -99,14 +99,10 @@ def _depth_that_fits(tree: Tree, max_lines: int) -> int:
     return max(1, int(np.count_nonzero(nodes <= max_lines)))
 
 
-def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None:
+def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
     shown = _rows_to_show(pruning)
-    error = "error rate" if kind == "classification" else "mean squared error"
-    if pruning["by"] == "loss":
-        error = "mean cost"
-    table = Table(
-        title=f"Pruning ({error})", title_justify="left", title_style="bold", box=None, pad_edge=False
-    )
+    title = f"Pruning ({pruning['measure']})"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for heading in ("", "leaves", "alpha", "train", "cross-validated", "± std. error"):
         table.add_column(heading, justify="right" if heading else "left")
     table.add_column("")

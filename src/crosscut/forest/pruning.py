@@ -77,7 +77,7 @@ def pruning_paths(
     packed = packed_of(trees)
     counts = np.diff(packed.node_start)
     total = packed.weight[packed.node_start[:-1]]
-    if by == "impurity":
+    if by == "impurity" or packed.value.shape[1] == 1:  # squared errors are impurities
         risk = packed.weight * packed.impurity / np.repeat(total, counts)
         paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
         lowest = np.where(packed.feature >= 0, ABOVE_ZERO, -np.inf)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from crosscut.engines.stream import Stream
 from crosscut.forest.error_pruning import pessimistic
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
-from crosscut.forest.pruning import prune, pruning_paths
+from crosscut.forest.pruning import prune
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import (
     check_parameters,
@@ -153,10 +152,5 @@ def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) 
 def pruned_by(model: Any, table: PruningTable, forest: Forest) -> tuple[Forest, float]:
     """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
     row = table.choose(model.prune)
-    alpha = float(table.alpha[row])
-    following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
-    of_folds = math.sqrt(alpha * following) if alpha else 0.0
-    at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
-    return Forest(
-        forest.packed.cut(pruning_paths(forest, measure_of(model)).node_alpha > at)[0], forest.work
-    ), alpha
+    inner = table.tests_kept(forest.packed, row)
+    return Forest(forest.packed.cut(inner)[0], forest.work), float(table.alpha[row])
