@@ -63,8 +63,7 @@ Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_
 
 struct Scratch {
   explicit Scratch(std::size_t n)
-      : a(std::make_unique_for_overwrite<std::uint64_t[]>(n)), b(std::make_unique_for_overwrite<std::uint64_t[]>(n)),
-        end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {}
+      : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]) {}
   std::unique_ptr<std::uint64_t[]> a, b;   // (key, row) pairs, key in the upper half
   std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
 };

@@ -23,7 +23,6 @@ class Forest:
         depth: NDArray[np.int32],
         n_rows: NDArray[np.int64],
         weight: NDArray[np.float64],
-        impurity: NDArray[np.float64],
     ) -> None: ...
     def apply(
         self,
@@ -34,7 +33,7 @@ class Forest:
     ) -> NDArray[np.int32]: ...
     def parents(self) -> NDArray[np.int32]: ...
     def pruning_paths(
-        self, n_threads: int
+        self, risk: NDArray[np.float64], n_threads: int
     ) -> tuple[
         NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
     ]: ...
@@ -47,7 +46,7 @@ class Forest:
         prediction: NDArray[np.float64],
         y: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
-        squared: bool,
+        cost: NDArray[np.float64] | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def stop_nodes(
         self,

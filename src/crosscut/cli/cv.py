@@ -163,10 +163,14 @@ def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None,
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
     classify = source.kind == "classification"
-    if growing["criterion"] is not None and not classify:
-        raise Failure(
-            f"--criterion {growing['criterion']} is for classes, but the target is numeric", UNSUITABLE
-        )
+    for option in ("criterion", "prune_by", "loss", "class_weight"):
+        if growing[option] and not classify:
+            given = growing[option] if isinstance(growing[option], str) else " ".join(growing[option])
+            raise Failure(
+                f"--{option.replace('_', '-')} {given} is for classes, but the target is numeric", UNSUITABLE
+            )
+    if growing["loss"]:
+        options.refuse(("prune_by",), "cannot be combined with --loss, which prunes by cost")
     if growing["prune"] == "pessimistic" and not classify:
         raise Failure("--prune pessimistic is for classes; use best or 1se", UNSUITABLE)
     model = (TreeClassifier if classify else TreeRegressor)(
@@ -185,9 +189,29 @@ def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None,
     if growing["criterion"] is not None:
         model.set_params(criterion=growing["criterion"])
     if growing["class_weight"]:
-        model.set_params(class_weight=_class_weight(growing["class_weight"], source))
+        weights = growing["class_weight"]
+        known = "balanced" if weights == ("balanced",) else _by_class("--class-weight", weights, source.y)
+        model.set_params(class_weight=known)
+    if growing["loss"]:
+        model.set_params(prune_by="loss", loss=_by_class("--loss", growing["loss"], source.y))
+    elif growing["prune_by"] is not None:
+        model.set_params(prune_by=growing["prune_by"])
     fit_noting(model, source)
     return model
+
+
+def _by_class(option: str, given: tuple[str, ...], y: Any) -> dict[Any, float]:
+    """Return the number of each class that ``CLASS=NUMBER`` names."""
+    names = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
+    found: dict[Any, float] = {}
+    for one in given:
+        name, _, value = one.rpartition("=")
+        try:
+            found[names[name]] = float(value)
+        except (KeyError, ValueError):
+            known = ", ".join(list(names)[:10])
+            raise Failure(f"{option} {one}: give CLASS=NUMBER with a class of {known}", UNSUITABLE) from None
+    return found
 
 
 def fit_noting(model: Any, source: Source) -> None:
@@ -208,23 +232,3 @@ def _scoring(name: str | None) -> str | None:
         why = f"{name!r} is no score of scikit-learn; try {', '.join(near)}"
         raise click.BadParameter(why, param_hint="--scoring")
     return name
-
-
-def _class_weight(given: tuple[str, ...], source: Source) -> Any:
-    """Return "balanced", or the weight of each class; those not named have weight 1."""
-    if source.kind != "classification":
-        raise Failure("--class-weight is for classes, but the target is numeric", UNSUITABLE)
-    if given == ("balanced",):
-        return "balanced"
-    classes = {str(label): label for label in np.unique(source.y).tolist()}
-    weights = dict.fromkeys(classes.values(), 1.0)
-    for one in given:
-        name, _, weight = one.rpartition("=")
-        if name not in classes:
-            known = ", ".join(list(classes)[:10])
-            raise Failure(f"--class-weight {one!r} names no class; the classes are {known}", UNSUITABLE)
-        try:
-            weights[classes[name]] = float(weight)
-        except ValueError:
-            raise Failure(f"--class-weight {one!r} needs a number after '='", UNSUITABLE) from None
-    return weights

@@ -209,6 +209,17 @@ growing = together(
         default="1se",
         help="Prune by lowest cross-validated error, one standard error, or C4.5's estimate.",
     ),
+    click.option(
+        "--prune-by",
+        type=click.Choice(["impurity", "error"]),
+        help="Weigh impurity against the number of leaves, as scikit-learn does, or errors, as rpart does.",
+    ),
+    click.option(
+        "--loss",
+        multiple=True,
+        metavar="CLASS=COST",
+        help="What it costs to miss a class, 1 for others; may be repeated. Prunes by cost.",
+    ),
 )
 
 

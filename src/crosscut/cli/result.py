@@ -11,7 +11,7 @@ from rich.tree import Tree as Branches
 from crosscut.cli.terminal import plain
 from crosscut.data.visible import short
 from crosscut.forest.labels import branch_label, counted, number, outcome_label
-from crosscut.forest.predict import probabilities
+from crosscut.forest.tree import shares
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
         f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
-    _print_pruning(console, summary["pruning"], summary["kind"])
+    _print_pruning(console, summary["pruning"])
     if summary["kind"] == "classification":
         _print_confusion(console, summary)
     else:
@@ -105,11 +105,11 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
         f"depth {tree.max_depth}, {counted(tree.n_rows[0], 'row')}"
         + (f" [dim](shown to depth {depth})[/]" if depth < tree.max_depth else "")
     )
-    share = None if classes is None else probabilities(tree.value).max(axis=1)
+    share = None if classes is None else shares(tree)
 
     def said(node: int) -> str:
         sure = "" if share is None else f", {share[node]:.0%}"
-        outcome = plain(outcome_label(tree.value[node], classes))
+        outcome = plain(outcome_label(tree, node, classes))
         return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{sure})[/]"
 
     if tree.feature[0] < 0:
@@ -137,12 +137,10 @@ def _depth_that_fits(tree: Tree, max_lines: int) -> int:
     return max(1, int(np.count_nonzero(nodes <= max_lines)))
 
 
-def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None:
+def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
     shown = _rows_to_show(pruning)
-    error = "error rate" if kind == "classification" else "mean squared error"
-    table = Table(
-        title=f"Pruning ({error})", title_justify="left", title_style="bold", box=None, pad_edge=False
-    )
+    title = f"Pruning ({pruning['measure']})"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for heading in ("", "leaves", "alpha", "train", "cross-validated", "± std. error"):
         table.add_column(heading, justify="right" if heading else "left")
     table.add_column("")

@@ -98,7 +98,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
 
     @property
     def pruning_table_(self) -> PruningTable:
-        """Every pruning of the final tree, with its cross-validated error (like rpart's cp table)."""
+        """Every pruning of the final tree, with its cross-validated error."""
         return fit_of(self).pruning_table
 
     @property
@@ -239,9 +239,11 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         Raises
         ------
         ValueError
-            If the tree has a nominal test, which scikit-learn's trees cannot express.
+            If the tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
         """
         fit = fit_of(self)
+        if fit.final.loss is not None:
+            raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
         limits = (
             "max_depth",
             "min_samples_split",

@@ -133,7 +133,7 @@ class Chart:
         )
 
 
-def size_chart(pruning: dict[str, Any], error: str) -> str:
+def size_chart(pruning: dict[str, Any]) -> str:
     """Cross-validated error by number of leaves, ±1 standard error, and the chosen size."""
     leaves, cv, spread = pruning["n_leaves"], pruning["cv_error"], pruning["standard_error"]
     train = pruning["train_error"]
@@ -143,7 +143,7 @@ def size_chart(pruning: dict[str, Any], error: str) -> str:
         (leaves[-1], max(leaves[0], 2)),
         (0.0, high or 1.0),
         x_title="leaves",
-        y_title=error,
+        y_title=pruning["measure"],
         logarithmic=leaves[0] > 30,
     )
     rows = list(zip(leaves, cv, spread, strict=True))

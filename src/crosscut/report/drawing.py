@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.labels import branch_label, counted, outcome_label
-from crosscut.forest.predict import decision, probabilities
+from crosscut.forest.tree import decisions, probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,6 +135,7 @@ class TreeBoxes:
     def __init__(self, fit: Fit, tree: Tree, colours: list[int]) -> None:
         self.fit, self.tree, self.colours = fit, tree, colours
         self.share = None if fit.classes is None else probabilities(tree.value)
+        self.decided = decisions(tree.value, tree.loss)
         self.span = float(tree.value[:, 0].min()), float(tree.value[:, 0].max())
 
     def root(self, inner: NDArray[np.bool_] | None = None) -> Box:
@@ -157,13 +158,13 @@ class TreeBoxes:
         tree, classes = self.tree, self.fit.classes
         rows = counted(int(tree.n_rows[node]), "row")
         value = tree.value[node]
-        said = outcome_label(value, classes)
+        said = outcome_label(tree, node, classes)
         if self.share is None:
             low, high = self.span
             shares: Any = ((0, (float(value[0]) - low) / ((high - low) or 1.0)),)
             colour = None
         else:
-            code = decision(value)
+            code = int(self.decided[node])
             rows += f", {self.share[node, code]:.0%} {said}"
             shares = [
                 (self.colours[c], float(self.share[node, c])) for c in np.argsort(self.colours, kind="stable")

@@ -8,7 +8,8 @@ import numpy as np
 
 from crosscut.forest.forest import Forest
 from crosscut.forest.labels import branch_label, number, outcome_label
-from crosscut.forest.predict import apply, probabilities
+from crosscut.forest.predict import apply
+from crosscut.forest.tree import probabilities
 from crosscut.report.stability import aligned
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _ways(fit: Fit, tree: Tree) -> Any:
 def _does(fit: Fit, tree: Tree, node: int) -> str:
     """Say what a tree does at a node."""
     if tree.feature[node] < 0:
-        return f"answers {outcome_label(tree.value[node], fit.classes)}"
+        return f"answers {outcome_label(tree, node, fit.classes)}"
     return f"{fit.schema.names[int(tree.feature[node])]} {branch_label(tree, node, 0, fit.schema)}"
 
 

@@ -132,14 +132,14 @@
     const row = filled();
     const [final, ...folds] = trial.trees;
     const steps = way(final, row);
-    const value = final.value[steps[steps.length - 1][0]];
+    const leaf = steps[steps.length - 1][0];
+    const value = final.value[leaf];
     const verdict = find("verdict");
     const said = folds.map((tree) => tree.value[way(tree, row).pop()[0]]);
     const level = percent(trial.level);
     verdict.replaceChildren();
     if (trial.classes) {
-      const best = value.indexOf(Math.max(...value));
-      verdict.append(element("p", trial.classes[best], "big"));
+      verdict.append(element("p", trial.classes[final.said[leaf]], "big"));
       const order = value.map((share, c) => [share, trial.classes[c]]).filter(([share]) => share > 0).sort((a, b) => b[0] - a[0]);
       verdict.append(element("p", order.slice(0, 8).map(([share, name]) => `${name} ${percent(share)}`).join(", ")));
       if (trial.strange) {

@@ -11,6 +11,7 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
+from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.answer import answer
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
@@ -59,7 +60,7 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
         return summary
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
-    summary["pruning"] = _pruning(fit.pruning_table, fit.settings["prune"])
+    summary["pruning"] = _pruning(fit, fit.pruning_table)
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
     return summary
@@ -94,7 +95,10 @@ def plain(value: Any) -> Any:
 
 def _settings(fit: Fit) -> dict[str, Any]:
     """Return the parameters of a model, with splitters and functions as text."""
-    return {name: plain(value) for name, value in sorted(fit.settings.items())}
+    return {
+        name: plain(value.tolist() if isinstance(value, np.ndarray) else value)
+        for name, value in sorted(fit.settings.items())
+    }
 
 
 def _code(fit: Fit) -> str:
@@ -106,8 +110,7 @@ def _code(fit: Fit) -> str:
         given["cv"] = "list(folds)"
     arguments = ["bias"] if relational else []
     arguments += [
-        f"{key}={value if '(' in str(value) or isinstance(fit.settings[key], dict) else repr(value)}"
-        for key, value in given.items()
+        f"{key}={value if {'(', '[', '{'} & set(str(value)) else repr(value)}" for key, value in given.items()
     ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
     name, data = fit.learner, "database" if relational else "X, y"
@@ -154,15 +157,18 @@ def _measure(fit: Fit) -> str:
     return scoring if isinstance(scoring, str) else "score"
 
 
-def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
+def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
+    rule = fit.settings["prune"]
+    measure = "mean cost" if table.by == "loss" else "error rate"
     chosen = table.choose("1se" if rule == "1se" else "best") if rule in {"best", "1se"} else 0
-    columns = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error")
     return {
+        "by": table.by,
+        "measure": "mean squared error" if fit.classes is None else measure,
         "rule": rule if rule in {"best", "1se"} else None,
         "chosen": chosen,
         "best": table.choose("best"),
         "1se": table.choose("1se"),
-        **{name: [plain(v) for v in getattr(table, name)] for name in columns},
+        **{name: [plain(v) for v in getattr(table, name)] for name in COLUMNS},
     }
 
 

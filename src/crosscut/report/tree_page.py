@@ -85,9 +85,7 @@ def write_report(
         columns=columns,
         wrong=_wrong(fit, columns, numbers, x),
         column_charts=_column_charts(fit, columns, colours, x),
-        size_chart=size_chart(
-            summary["pruning"], "error rate" if fit.classes is not None else "mean squared error"
-        ),
+        size_chart=size_chart(summary["pruning"]),
         level_chart=level_chart(summary["stability"]["f"], "Different tests per level", "f(i)"),
         tree_text=first_lines(export_text(fit.final, fit.schema, fit.classes, decimals=4), MAX_LINES),
     )
@@ -118,6 +116,8 @@ def _drawn(
             pairs = truth * np.int64(fit.n_classes) + size.predicted
             matrix = np.bincount(pairs, minlength=fit.n_classes**2).reshape(fit.n_classes, -1)
             said["confusion"] = confusion_facts(matrix)
+            if table.by == "loss":
+                said["said"] = f"costs {number(table.cv_error[size.row], 3)} per held-out row"
         found.append(said)
     return found, node_facts(fit, sizes.forest, shown, sizes.sizes[sizes.chosen].inner, x)
 

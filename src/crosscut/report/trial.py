@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.data.days import cut_text
 from crosscut.forest.labels import branch_label
-from crosscut.forest.predict import probabilities
+from crosscut.forest.tree import decisions, probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,6 +78,7 @@ def _tree(fit: Fit, tree: Tree) -> dict[str, Any]:
         "at": tree.first_branch.tolist(),
         "branches": tree.branches.tolist(),
         "value": value.tolist(),
+        "said": decisions(tree.value, tree.loss).tolist(),
     }
 
 

@@ -16,7 +16,14 @@ from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
 from crosscut.forest.pruning import prune
 from crosscut.training.fit import Fit
-from crosscut.training.parameters import check_parameters, growth_of, has_shares, limits_of
+from crosscut.training.parameters import (
+    check_parameters,
+    cost_matrix,
+    growth_of,
+    has_shares,
+    limits_of,
+    measure_of,
+)
 from crosscut.training.scoring import held_out_leaves, held_out_rows, with_scores
 from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
@@ -25,6 +32,9 @@ from crosscut.training.validation import TreeValidation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
+    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.tasks import Tasks
 
@@ -48,7 +58,7 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
     fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
     if tasks.n_tasks == 1:
         return fit
-    fit = _validated(model, fit, partial(validate, data, tasks, n_jobs=model.n_jobs))
+    fit = _validated(model, fit, partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model)))
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
@@ -57,7 +67,7 @@ def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups:
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
-    grown = data.grow()
+    grown = with_loss(model, data.grow(), data.classes)
     fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
     if not data.folds.n_folds:
         return fit
@@ -92,23 +102,40 @@ def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
     """
     growth = growth_of(model)
     if getattr(model, "class_weight", None) != "balanced":
-        return grow(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
-    return Forest.joined(
-        grow(data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs)
-        for t in range(tasks.n_tasks)
-    )
+        forest = grow(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
+    else:
+        forest = Forest.joined(
+            grow(data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs)
+            for t in range(tasks.n_tasks)
+        )
+    return with_loss(model, forest, data.classes)
 
 
-def validate(data: TrainingSet, tasks: Tasks, forest: Forest, *, n_jobs: int | None = None) -> TreeValidation:
+def with_loss(model: Any, forest: Forest, classes: NDArray[Any] | None) -> Forest:
+    """Return the same trees, whose leaves predict by the estimator's ``loss`` if it has one."""
+    cost = cost_matrix(model, classes)
+    return forest if cost is None else Forest(replace(forest.packed, loss=cost), forest.work)
+
+
+def validate(
+    data: TrainingSet,
+    tasks: Tasks,
+    forest: Forest,
+    *,
+    n_jobs: int | None = None,
+    by: Measure = "impurity",
+) -> TreeValidation:
     """Send the held-out rows down their trees."""
     held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
-    return TreeValidation(forest, held_out, data.target.values, data.classes, data.target.weights)
+    return TreeValidation(
+        forest, held_out, data.target.values, data.classes, data.target.weights, prune_by=by
+    )
 
 
 def prune_each(model: Any, forest: Forest) -> Forest:
     """Prune each tree by itself if the parameters say so; otherwise return the same forest."""
     if model.ccp_alpha > 0:
-        forest = prune(forest, ccp_alpha=model.ccp_alpha)
+        forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
     return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 
