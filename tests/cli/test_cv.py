@@ -99,7 +99,7 @@ def test_pruning_by_errors_and_costs(prices):
     assert costly["confusion"]["recall"][1] > by_error["confusion"]["recall"][1]
     assert "loss={'yes': 10.0}" in costly["code"]
     wrong = call("cv", CHURN, "-t", "churned", "--loss", "maybe=2")
-    assert "--loss maybe=2: give CLASS=COST with a class of no, yes" in refused(wrong, UNSUITABLE)
+    assert "--loss maybe=2: give CLASS=NUMBER with a class of no, yes" in refused(wrong, UNSUITABLE)
     numeric = call("cv", prices, "-t", "price", "--loss", "1=2")
     assert "--loss 1=2 is for classes" in refused(numeric, UNSUITABLE)
 
