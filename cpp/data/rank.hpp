@@ -25,7 +25,7 @@ struct Cell {
 };
 
 // Ranks every column. Returns the first infinite cell, if there is one; then the results are not valid.
-// n_threads <= 0: as many threads as OpenMP offers. At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
+// At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
 template <class T>
 Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads);
 

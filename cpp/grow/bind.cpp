@@ -217,7 +217,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   need(tasks.n_rows == table.n_rows, "masks must have the shape (blocks of 15 tasks, rows)");
   need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features), "features must have the shape (tasks, columns)");
   need((growth.criterion == Criterion::variance) == (target.n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
-  need(n_threads >= 0 && n_threads <= 1024, "n_threads must be from 0 (as many as OpenMP offers) to 1024");
+  need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
   Watch watch;
   watch.progress = std::move(progress);
   const Problem problem{table, target, tasks, growth, n_threads, &Watch::poll, &watch};

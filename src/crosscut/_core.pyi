@@ -23,7 +23,6 @@ class Forest:
         depth: NDArray[np.int32],
         n_rows: NDArray[np.int64],
         weight: NDArray[np.float64],
-        impurity: NDArray[np.float64],
     ) -> None: ...
     def apply(
         self,
@@ -34,7 +33,7 @@ class Forest:
     ) -> NDArray[np.int32]: ...
     def parents(self) -> NDArray[np.int32]: ...
     def pruning_paths(
-        self, n_threads: int
+        self, risk: NDArray[np.float64], n_threads: int
     ) -> tuple[
         NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
     ]: ...
@@ -47,7 +46,7 @@ class Forest:
         prediction: NDArray[np.float64],
         y: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
-        squared: bool,
+        cost: NDArray[np.float64] | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def stop_nodes(
         self,
@@ -290,12 +289,12 @@ class RuleTable:
         targets: NDArray[np.int32],
         a: NDArray[np.float64],
         b: NDArray[np.float64],
+        least_weight: NDArray[np.float64],
+        significance: NDArray[np.float64],
         kind: str,
         greedy: bool,
         width: int,
         max_length: int,
-        least_weight: float,
-        significance: float,
         unequal: bool,
     ) -> list[list[tuple[int, Any, float]]]: ...
     def truth(self, conditions: Sequence[tuple[int, str, float]]) -> bytes: ...

@@ -90,6 +90,20 @@ def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices)
     assert told["kind"] == "regression"
 
 
+def test_pruning_by_errors_and_costs(prices):
+    by_error = json.loads(call("cv", CHURN, "-t", "churned", "--prune-by", "error", "--json").stdout)
+    assert by_error["pruning"]["by"] == by_error["settings"]["prune_by"] == "error"
+    result = call("cv", CHURN, "-t", "churned", "--loss", "yes=10")
+    assert "Pruning (mean cost)" in result.stdout
+    costly = json.loads(call("cv", CHURN, "-t", "churned", "--loss", "yes=10", "--json").stdout)
+    assert costly["confusion"]["recall"][1] > by_error["confusion"]["recall"][1]
+    assert "loss={'yes': 10.0}" in costly["code"]
+    wrong = call("cv", CHURN, "-t", "churned", "--loss", "maybe=2")
+    assert "--loss maybe=2: give CLASS=COST with a class of no, yes" in refused(wrong, UNSUITABLE)
+    numeric = call("cv", prices, "-t", "price", "--loss", "1=2")
+    assert "--loss 1=2 is for classes" in refused(numeric, UNSUITABLE)
+
+
 def test_the_model_and_the_report_are_written(tmp_path):
     model, page = tmp_path / "m.crosscut", tmp_path / "r.html"
     assert call("cv", CHURN, "-t", "churned", "--save", model, "--report", page).exit_code == 0

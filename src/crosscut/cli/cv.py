@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
@@ -18,7 +19,7 @@ from crosscut.engines.progress import watching
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), is_eager=True)
 @options.columns
 @options.reading
 @options.kind
@@ -30,7 +31,7 @@ from crosscut.engines.progress import watching
 @click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
-@click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
+@click.option("--oof", type=options.Output(), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(
     *,
@@ -92,7 +93,7 @@ def cv(
         if oof is not None:
             write_out_of_fold(oof, model, target, source.rows)
         if report is not None:
-            write_report(model, report, summary=summary)
+            write_report(model, report, X=source.X, summary=summary, row_numbers=source.rows)
     if as_json:
         print_json(summary)
         return
@@ -108,10 +109,14 @@ def fit(
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
     classify = source.kind == "classification"
-    if growing["criterion"] is not None and not classify:
-        raise Failure(
-            f"--criterion {growing['criterion']} is for classes, but the target is numeric", UNSUITABLE
-        )
+    for option in ("criterion", "prune_by", "loss"):
+        if growing[option] and not classify:
+            given = growing[option] if isinstance(growing[option], str) else " ".join(growing[option])
+            raise Failure(
+                f"--{option.replace('_', '-')} {given} is for classes, but the target is numeric", UNSUITABLE
+            )
+    if growing["loss"]:
+        options.refuse(("prune_by",), "cannot be combined with --loss, which prunes by cost")
     if growing["prune"] == "pessimistic" and not classify:
         raise Failure("--prune pessimistic is for classes; use best or 1se", UNSUITABLE)
     model = (TreeClassifier if classify else TreeRegressor)(
@@ -128,8 +133,27 @@ def fit(
     )
     if growing["criterion"] is not None:
         model.set_params(criterion=growing["criterion"])
+    if growing["loss"]:
+        model.set_params(prune_by="loss", loss=_losses(growing["loss"], source.y))
+    elif growing["prune_by"] is not None:
+        model.set_params(prune_by=growing["prune_by"])
     fit_noting(model, source)
     return model
+
+
+def _losses(given: tuple[str, ...], y: Any) -> dict[Any, float]:
+    """Return the cost of each class that ``CLASS=COST`` names."""
+    names = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
+    costs: dict[Any, float] = {}
+    for one in given:
+        name, _, cost = one.rpartition("=")
+        try:
+            costs[names[name]] = float(cost)
+        except (KeyError, ValueError):
+            raise Failure(
+                f"--loss {one}: give CLASS=COST with a class of {', '.join(names)}", UNSUITABLE
+            ) from None
+    return costs
 
 
 def fit_noting(model: Any, source: Source) -> None:

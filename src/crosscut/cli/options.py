@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Output(click.Path):
+    """A file to write: neither one that is read, nor one that another option writes."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Compare the path with those of the other parameters; arguments, being eager, are known."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        assert ctx is not None
+        read = {argument.name for argument in ctx.command.params if isinstance(argument, click.Argument)}
+        for name, other in ctx.params.items():
+            if (name in read or isinstance(other, Path)) and _same(path, str(other).partition("::")[0]):
+                self.fail(f"{str(path)!r} would be overwritten: it is also given as {name}", param, ctx)
+        return path
+
+
+def _same(path: Path, other: str) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there yet
+        return path.resolve() == Path(other).resolve()
 
 
 def together(*options: Decorator) -> Decorator:
@@ -95,16 +120,14 @@ def _html(context: click.Context, option: click.Parameter, path: Path | None) ->
 
 report = click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=Output(),
     callback=_html,
     help="Write an HTML page about the result; a browser prints it as PDF.",
 )
 
 results = together(
     report,
-    click.option(
-        "--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`."
-    ),
+    click.option("--save", type=Output(), help="Write a model file for `crosscut predict`."),
     click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
 )
 
@@ -139,6 +162,17 @@ growing = together(
         type=click.Choice(["none", "best", "1se", "pessimistic"]),
         default="1se",
         help="Prune by lowest cross-validated error, one standard error, or C4.5's estimate.",
+    ),
+    click.option(
+        "--prune-by",
+        type=click.Choice(["impurity", "error"]),
+        help="Weigh impurity against the number of leaves, as scikit-learn does, or errors, as rpart does.",
+    ),
+    click.option(
+        "--loss",
+        multiple=True,
+        metavar="CLASS=COST",
+        help="What it costs to miss a class, 1 for others; may be repeated. Prunes by cost.",
     ),
 )
 

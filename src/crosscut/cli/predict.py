@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from crosscut.cli import options
+from crosscut.cli.csv_output import write_csv
 from crosscut.cli.database import read_examples
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.relational import is_relational
@@ -18,18 +16,16 @@ from crosscut.cli.source import read_rows
 from crosscut.cli.terminal import waiting
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from crosscut.relational.database.database import Database
 
 
 @click.command(short_help="Predict new rows with a saved model.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("file", type=click.Path())
+@click.argument("model", type=click.Path(path_type=Path), is_eager=True)
+@click.argument("file", type=click.Path(), is_eager=True)
 @options.table
 @options.reading
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
+@click.option("--out", type=options.Output(), help="Write to this CSV file.")
 def predict(
     model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **given: Any
 ) -> None:
@@ -49,10 +45,8 @@ def predict(
             named, data = {}, _rows(fitted, frame)
     with failing_with(UNSUITABLE, f"{file}: "):
         columns = named | _predicted(fitted, data, target, probabilities=probabilities)
-    with failing_with(UNWRITABLE), _written(out) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    with failing_with(UNWRITABLE):
+        write_csv(out, list(columns), zip(*columns.values(), strict=True))
 
 
 def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
@@ -104,7 +98,3 @@ def read_model_file(path: Path) -> tuple[Any, str]:
 
     with failing_with(NOT_A_MODEL):
         return read_model(path)
-
-
-def _written(path: Path | None) -> AbstractContextManager[Any]:
-    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8", newline="")

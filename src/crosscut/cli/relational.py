@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.markup import escape
 
 from crosscut.cli import options
 from crosscut.cli.database import read_database
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), is_eager=True)
 @click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
 @options.kind
 @click.option(
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 )
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
-@click.option("--prolog", type=click.Path(path_type=Path), help="Write the result as Prolog clauses.")
+@click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
 @options.results
 def relational(
     *,
@@ -151,7 +150,7 @@ def _print_model(model: Any, most: int | None = None) -> None:
         return
     console = stdout()
     lines = str(model).splitlines()
-    console.print(escape("\n".join(lines[:most])), soft_wrap=True)
+    console.print(plain("\n".join(lines[:most])), soft_wrap=True)
     if most is not None and len(lines) > most:
         console.print(f"[dim]… {counted(len(lines) - most, 'more line')}[/]")
     fit: Fit = model.fit_
@@ -172,7 +171,7 @@ def is_relational(model: Any) -> bool:
 def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
     """Show a relational model as `crosscut show` shows others."""
     if as_rules:
-        click.echo(model.to_prolog(), nl=False)
+        echo(model.to_prolog())
     elif not as_json:
         _print_model(model, lines)
     elif hasattr(model, "rules_"):

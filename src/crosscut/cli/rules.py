@@ -14,16 +14,17 @@ from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.data.visible import visible
 from crosscut.forest.labels import counted
 
 
 @click.command(short_help="Learn and cross-validate rules.")
-@click.argument("file")
+@click.argument("file", is_eager=True)
 @options.columns
 @options.reading
 @options.folds
 @options.covering("cn2")
-@click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
+@click.option("--sql", type=options.Output(), help="Write the rules as an SQL expression.")
 @options.results
 def rules(
     *,
@@ -96,7 +97,7 @@ def print_rules(model: Any) -> None:
             f"({len(model.cv_rules_)} folds)"
         )
     stdout().print(text, markup=False, highlight=False)
-    stdout().print(model.to_text(), markup=False, highlight=False, soft_wrap=True)
+    stdout().print(visible(model.to_text()), markup=False, highlight=False, soft_wrap=True)
 
 
 def rule_data(model: Any) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from crosscut.cli.predict import read_model_file
 from crosscut.cli.relational import is_relational, show_relational
 from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import print_json, stdout
+from crosscut.cli.terminal import echo, print_json, stdout
 
 
 @click.command(short_help="Show a saved model.")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(path_type=Path), is_eager=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the tree or the rules as JSON.")
 @click.option(
     "--rules", is_flag=True, help="Print the tree as rules, one per leaf; relational models as Prolog."
@@ -49,9 +49,9 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
     elif not is_tree:
         print_rules(fitted)
     elif as_json:
-        click.echo(fitted.to_json())
+        echo(f"{fitted.to_json()}\n")
     elif rules:
-        click.echo(str(fitted.to_rules()))
+        echo(f"{fitted.to_rules()}\n")
     else:
         print_tree(stdout(), fit, target=target, max_lines=lines)
         if fit.validation is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.memory import READ_LESS, check_memory
 from crosscut.data.threads import n_threads
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Ranks:
     def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
         """Return arrays of the right shape, not filled yet."""
         shape = (n_columns, n_rows)
+        check_memory(5 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
         return cls(
             np.empty(shape, np.uint32),
             np.empty(shape, np.uint8),

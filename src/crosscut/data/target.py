@@ -23,6 +23,11 @@ class Target:
     n_classes: int
     weights: NDArray[np.float64] | None = None
 
+    def take(self, rows: NDArray[np.int64]) -> Target:
+        """Return the target of some rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Target(self.values[rows], self.n_classes, weights)
+
 
 def coded_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code.
