@@ -7,7 +7,7 @@ CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
+.PHONY: fuzz run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -42,6 +42,14 @@ sanitize: $(VENV)/.dependencies
 		--config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+
+# Damaged input for readers, model files and the core; `make fuzz CASES=1000000 SECONDS=3600 TARGETS=readers`. It takes the core as
+# it is built: after `make sanitize` the checked one.
+CASES ?= 10000
+SECONDS ?= 600
+TARGETS ?= models readers bindings
+fuzz: $(VENV)/.dependencies
+	cd tests && ../$(PY) -m fuzz.fuzz $(TARGETS) --cases $(CASES) --seconds $(SECONDS)
 
 # The same tests with the core built by clang with libc++ (Debian: libc++-dev, libc++abi-dev), warnings being errors.
 test-clang: $(VENV)/.dependencies
