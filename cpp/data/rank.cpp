@@ -40,6 +40,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
   for (std::size_t f0 = 0; f0 < m.n_columns; f0 += tile_columns)
     for (std::size_t r0 = begin; r0 < end; r0 += tile_rows)
       for (std::size_t f = f0; f < std::min(f0 + tile_columns, m.n_columns); f++) {
+        if (out.row[f] < 0) continue;
         std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * m.n_rows;
         const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
         for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
@@ -53,6 +54,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
 
 Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_columns) {
   for (std::size_t f = 0; f < n_columns; f++) {
+    if (out.row[f] < 0) continue;
     const std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * n_rows;
     for (std::size_t r = 0; r < n_rows; r++)
       if (keys[r] == plus_infinity_key || keys[r] == minus_infinity_key)
@@ -120,6 +122,7 @@ std::size_t move_borders(const float* values, std::size_t n_values, std::size_t 
 
 void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
                  Scratch& scratch) {
+  if (out.row[f] < 0) return;
   const auto row = static_cast<std::size_t>(out.row[f]);
   std::uint32_t* ranks = out.ranks + row * n;
   std::uint8_t* coarse = out.coarse + row * n;
@@ -158,7 +161,7 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   bool close = false;
   for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
   out.close[row] = close;
-  out.has_missing[row] = present < n;
+  out.n_missing[row] = static_cast<std::int64_t>(n - present);
   out.n_values[row] = static_cast<std::int32_t>(n_values);
   out.n_coarse[row] = static_cast<std::int32_t>(n_coarse);
 }
