@@ -160,15 +160,20 @@ def interval_of(rows: LossSums, folds: LossSums, level: float, method: str) -> t
     method : {"rows", "bayle"}
         Whether the variance is that over all rows, or that within the folds (Bayle et al. 2020).
     """
-    z = quantile_of(level)
     if method not in {"rows", "bayle"}:
-        raise ValueError(f"method must be 'rows' or 'bayle', but {method!r} was given")
+        raise ValueError(f"method must be 'rows', 'bayle' or 'nested', but {method!r} was given")
     score, direction = score_of(rows)
     variance = rows.variance(direction) if method == "rows" else folds.variance(direction, within=True)
-    error = _standard_error(variance, rows)
-    if len(direction) == 2:
-        return _wilson(score, error, int(rows.n_rows.sum()), z)
-    return score - z * error, score + z * error
+    return interval_about(score, _standard_error(variance, rows), rows, level)
+
+
+def interval_about(score: float, error: float, rows: LossSums, level: float) -> tuple[float, float]:
+    """Return the interval of accuracy, which is Wilson's, or of R², with the variance of n - 1 rows."""
+    z, n = quantile_of(level), int(rows.n_rows.sum())
+    if rows.products.shape[1] == 2:
+        return _wilson(score, error, n, z)
+    middle = score + (1 - score) / n
+    return middle - z * error, middle + z * error
 
 
 def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
