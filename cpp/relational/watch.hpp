@@ -12,7 +12,10 @@ struct Watch {
   std::chrono::steady_clock::time_point last{};
 
   void poll() {
-    if (++calls % 32 || wants_to_stop == nullptr) return;
+    if (++calls % 32 == 0) look();
+  }
+  void look() {
+    if (wants_to_stop == nullptr) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - last < std::chrono::milliseconds(100)) return;
     last = now;

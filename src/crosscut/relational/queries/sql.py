@@ -136,7 +136,7 @@ class _Writer:
         return [goal for goal in dict.fromkeys(path) if goal in chosen]
 
     def exists(self, goals: list[Goal]) -> str:
-        """Return that rows for all goals exist; a row has one alias, by its table and the variable of its key."""
+        """Return that there are rows for all goals, each with one alias: by its table and key."""
         aliases: dict[tuple[str, int, int], str] = {}
         places: dict[int, list[tuple[str, Column]]] = {}
         conditions: list[str] = []
@@ -184,7 +184,7 @@ class _Writer:
         ]
 
     def same_as_fixed(self, argument: int, alias: str, column: Column) -> list[str]:
-        """Return that a column names the example, or a row that the example refers to, if its variable does."""
+        """Return that a column names the example, or a row it refers to, if its variable does."""
         if 0 <= argument < self.signature.n_keys:
             return [self.equal(("t", _own(self.signature.columns[self.target])), (alias, column))]
         if not self.signature.n_keys <= argument < self.signature.n_fixed:
