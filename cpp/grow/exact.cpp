@@ -1,136 +1,11 @@
 #include "exact.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <vector>
+
+#include "natural.hpp"
 
 namespace crosscut {
 namespace {
-
-__extension__ typedef __int128 i128;
-__extension__ typedef unsigned __int128 u128;
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
-
-// A natural number; the lowest word comes first, and the highest is not 0. Most are short, and need no memory of their own.
-class Natural {
-  static constexpr std::size_t kShort = 16;
-  u64 short_[kShort] = {};
-  std::vector<u64> long_;
-  std::size_t size_ = 0;
-
- public:
-  Natural() = default;
-  explicit Natural(std::size_t n) { resize(n); }
-  u64* data() { return long_.empty() ? short_ : long_.data(); }
-  const u64* data() const { return long_.empty() ? short_ : long_.data(); }
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  u64& operator[](std::size_t i) { return data()[i]; }
-  u64 operator[](std::size_t i) const { return data()[i]; }
-  u64 back() const { return data()[size_ - 1]; }
-  void pop_back() { size_--; }
-  void resize(std::size_t n) {  // new words are 0
-    if (n > kShort && n > long_.size()) {
-      std::vector<u64> longer(2 * n);
-      std::copy_n(data(), size_, longer.data());
-      long_ = std::move(longer);
-    }
-    if (n > size_) std::fill(data() + size_, data() + n, u64{0});
-    size_ = n;
-  }
-};
-
-void trim(Natural& a) {
-  while (!a.empty() && !a.back()) a.pop_back();
-}
-
-int compare(const Natural& a, const Natural& b) {
-  if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
-  for (std::size_t i = a.size(); i-- > 0;)
-    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-  return 0;
-}
-
-void add(Natural& a, const Natural& b) {
-  if (a.size() < b.size()) a.resize(b.size());
-  u64 carry = 0;
-  for (std::size_t i = 0; i < a.size() && (i < b.size() || carry); i++) {
-    const u128 sum = static_cast<u128>(a[i]) + (i < b.size() ? b[i] : 0) + carry;
-    a[i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
-  }
-  if (carry) a.resize(a.size() + 1), a[a.size() - 1] = carry;
-}
-
-void subtract(Natural& a, const Natural& b) {  // a ≥ b
-  u64 borrow = 0;
-  for (std::size_t i = 0; i < a.size() && (i < b.size() || borrow); i++) {
-    const u128 less = static_cast<u128>(i < b.size() ? b[i] : 0) + borrow;
-    borrow = a[i] < less, a[i] -= static_cast<u64>(less);
-  }
-  trim(a);
-}
-
-Natural times(const Natural& a, const Natural& b) {
-  Natural out(a.size() + b.size());
-  for (std::size_t i = 0; i < a.size(); i++) {
-    u64 carry = 0;
-    for (std::size_t j = 0; j < b.size(); j++) {
-      const u128 t = static_cast<u128>(a[i]) * b[j] + out[i + j] + carry;
-      out[i + j] = static_cast<u64>(t), carry = static_cast<u64>(t >> 64);
-    }
-    out[i + b.size()] = carry;
-  }
-  trim(out);
-  return out;
-}
-
-int n_bits(const Natural& a) { return a.empty() ? 0 : static_cast<int>(64 * a.size()) - __builtin_clzll(a.back()); }
-
-void shift_left(Natural& a, int bits) {
-  if (a.empty() || !bits) return;
-  const auto words = static_cast<std::size_t>(bits / 64);
-  const int rest = bits % 64;
-  a.resize(a.size() + words + 1);
-  for (std::size_t i = a.size(); i-- > 0;) {
-    const u64 high = i >= words ? a[i - words] : 0, low = i > words ? a[i - words - 1] : 0;
-    a[i] = rest ? high << rest | low >> (64 - rest) : high;
-  }
-  trim(a);
-}
-
-// a / b · 2^exponent, rounded once. One step of long division (Knuth, algorithm D) gives at least 62 bits of the quotient; the last of
-// them also stands for all that follow.
-double ratio(Natural a, Natural b, int exponent) {
-  if (a.empty() || b.empty()) return 0;
-  const int whole_words = static_cast<int>(64 * b.size()) - n_bits(b);
-  shift_left(b, whole_words);
-  const int shift = n_bits(b) + 62 - n_bits(a);  // now 2^61 < a / b < 2^63
-  if (shift >= 0) shift_left(a, shift);
-  else shift_left(b, (63 - shift) / 64 * 64), shift_left(a, (63 - shift) / 64 * 64 + shift);
-  exponent += whole_words - shift;
-  const std::size_t n = b.size();
-  a.resize(n + 1);
-  const u128 top = static_cast<u128>(a[n]) << 64 | a[n - 1];
-  u64 q = static_cast<u64>(top / b[n - 1]), borrow = 0;  // at most 2 too much
-  for (std::size_t i = 0; i < n; i++) {
-    const u128 less = static_cast<u128>(q) * b[i] + borrow;
-    borrow = static_cast<u64>(less >> 64) + (a[i] < static_cast<u64>(less)), a[i] -= static_cast<u64>(less);
-  }
-  a[n] -= borrow;
-  while (a[n]) {  // negative
-    q--;
-    u64 carry = 0;
-    for (std::size_t i = 0; i < n; i++) {
-      const u128 sum = static_cast<u128>(a[i]) + b[i] + carry;
-      a[i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
-    }
-    a[n] += carry;
-  }
-  trim(a);
-  return std::ldexp(static_cast<double>(q | static_cast<u64>(!a.empty())), exponent);
-}
 
 struct Integer {
   Natural size;
@@ -171,17 +46,58 @@ i128 short_integer(const DigitGrid& grid, const i64* sum) {
   return grid.n == 1 ? sum[0] : static_cast<i128>(static_cast<u128>(static_cast<i128>(sum[1])) << grid.bits) + sum[0];
 }
 
+// a / b · 2^exponent, rounded once. a: 128 bits, the first of them set, with `more` below.
+double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
+  const u128 q = a / b;  // at least 64 bits; all that follow the first ones are put into the last
+  const int spare = 64 - __builtin_clzll(static_cast<u64>(q >> 64) | 1);
+  const bool rest = more || a != q * b || (q & ((static_cast<u128>(1) << spare) - 1));
+  return std::ldexp(static_cast<double>(static_cast<u64>(q >> spare) | static_cast<u64>(rest)), exponent + spare);
+}
+
 double short_ratio(i128 a, u64 b, int exponent) {
   if (!a) return 0;
-  u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
+  if (b == 1) return std::ldexp(static_cast<double>(a), exponent);
+  const u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
   const u64 high = static_cast<u64>(size >> 64);
   const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(size));
-  size <<= shift;
-  u128 q = size / b;  // at least 64 bits; all that follow the first ones are put into the last
-  const int more = 64 - __builtin_clzll(static_cast<u64>(q >> 64) | 1);
-  const bool rest = size % b || (q & ((static_cast<u128>(1) << more) - 1));
-  const double value = std::ldexp(static_cast<double>(static_cast<u64>(q >> more) | static_cast<u64>(rest)), exponent - shift + more);
+  const double value = first_bits_ratio(size << shift, false, b, exponent - shift);
   return a < 0 ? -value : value;
+}
+
+// (s·w − p²) / w² · 2^exponent of numbers of 256 bits; s: digits that are not negative.
+double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int exponent) {
+  u64 x[5] = {};
+  for (int d = 0; d < grid.n; d++) {  // Σ digit·w·2^(bits·d)
+    const int at = d * grid.bits / 64, shift = d * grid.bits % 64;
+    const u128 t = static_cast<u128>(static_cast<u64>(s[d])) * w;
+    const u64 low = static_cast<u64>(t), high = static_cast<u64>(t >> 64);
+    const u64 part[3] = {low << shift, shift ? high << shift | low >> (64 - shift) : high, shift ? high >> (64 - shift) : 0};
+    u64 carry = 0;
+    for (int i = 0; i < 4 - at; i++) {
+      const u128 sum = static_cast<u128>(x[at + i]) + (i < 3 ? part[i] : 0) + carry;
+      x[at + i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
+    }
+  }
+  const u128 size = p < 0 ? -static_cast<u128>(p) : static_cast<u128>(p);
+  const u64 low = static_cast<u64>(size), high = static_cast<u64>(size >> 64);
+  const u128 ll = static_cast<u128>(low) * low, lh = static_cast<u128>(low) * high, hh = static_cast<u128>(high) * high;
+  const u128 middle = (ll >> 64) + (lh << 1 & ~u64{0}), upper = hh + (lh >> 63) + (middle >> 64);
+  const u64 square[4] = {static_cast<u64>(ll), static_cast<u64>(middle), static_cast<u64>(upper), static_cast<u64>(upper >> 64)};
+  u64 borrow = 0;
+  for (int i = 0; i < 4; i++) {
+    const u128 less = static_cast<u128>(square[i]) + borrow;
+    borrow = x[i] < less, x[i] -= static_cast<u64>(less);
+  }
+  int top = 3;
+  while (top >= 0 && !x[top]) top--;
+  if (top < 0) return 0;
+  u64 word[3];  // the first three words
+  for (int i = 0; i < 3; i++) word[i] = top >= i ? x[top - i] : 0;
+  const int shift = __builtin_clzll(word[0]);
+  u128 first = static_cast<u128>(word[0]) << 64 | word[1];
+  if (shift) first = first << shift | word[2] >> (64 - shift);
+  const bool more = word[2] << shift || (top == 3 && x[0]);
+  return first_bits_ratio(first, more, w * w, exponent + 64 * (top - 1) - shift);
 }
 
 struct Fraction {
@@ -242,6 +158,9 @@ double exact_share(const Problem& p, const i64* sums, int c) {
 
 double exact_variance(const ExactRows& rows, const i64* sums) {
   const DigitGrid* grid = rows.grid;
+  const u64 w = static_cast<u64>(sums[grid[0].n]);
+  if (is_short(grid[0]) && grid[1].n == 1 && grid[2].n <= 3 && w >> 32 == 0)
+    return w ? short_variance(grid[2], sums + grid[0].n + 1, short_integer(grid[0], sums), w, grid[2].unit - grid[1].unit) : 0;
   const Natural sum = integer(grid[0], sums).size, weight = integer(grid[1], sums + grid[0].n).size;
   Natural above = times(integer(grid[2], sums + grid[0].n + grid[1].n).size, weight);
   subtract(above, times(sum, sum));

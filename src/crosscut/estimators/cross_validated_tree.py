@@ -23,6 +23,7 @@ from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
+from crosscut.training.nested_folds import nested_interval
 from crosscut.training.parameters import criterion_of, limits_of
 from crosscut.training.scoring import Leaves
 from crosscut.training.train import grow_trees, train
@@ -97,7 +98,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
 
     @property
     def pruning_table_(self) -> PruningTable:
-        """Every pruning of the final tree, with its cross-validated error (like rpart's cp table)."""
+        """Every pruning of the final tree, with its cross-validated error."""
         return fit_of(self).pruning_table
 
     @property
@@ -165,6 +166,13 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
             rows, node = rows[node >= 0], node[node >= 0]
         return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
 
+    def _nested_interval(self, level: float, *data: Any) -> tuple[float, float]:
+        if self.scoring is not None:
+            raise ValueError("method='nested' needs accuracy or R², but the model has another scoring")
+        if data[0] is None:
+            raise ValueError("method='nested' grows trees that leave out two folds: give X and y of the fit")
+        return nested_interval(self, TrainingSet.read(self, *data), level)
+
     # the tree in other forms
 
     def to_text(self, *, decimals: int = 2, weights: bool = False) -> str:
@@ -231,9 +239,11 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         Raises
         ------
         ValueError
-            If the tree has a nominal test, which scikit-learn's trees cannot express.
+            If the tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
         """
         fit = fit_of(self)
+        if fit.final.loss is not None:
+            raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
         limits = (
             "max_depth",
             "min_samples_split",
@@ -296,19 +306,22 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
 
         return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
 
-    def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
-        """Write an HTML page about the tree, its error and where the folds disagree; works offline.
+    def report(self, path: str | PathLike[str], *, X: Any = None, target: str | None = None) -> None:
+        """Write an HTML page about the tree and its error, for readers who did not fit it; works offline.
 
         Parameters
         ----------
         path : path
             The file to write.
+        X : array or frame (rows, columns), optional
+            The training rows. With them the page shows how each column goes with the target, the values of
+            the rows that are most wrong, and trees that are larger than the chosen one.
         target : str, optional
             Name of the target; by default the name of ``y``.
         """
         from crosscut.report import write_report
 
-        write_report(self, path, target=target)
+        write_report(self, path, X=X, target=target)
 
     def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
         """Compare the paper's cost model with the measured cost of growing these trees.

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.tasks.folds import checked_folds, count_rows, folds_of, splits_of, warn_groups
-from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers, rows_of_folds
+from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers
 from crosscut.tasks.task_list import TaskList, offsets
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ class Tasks(TaskList):
         >>> Tasks.from_folds([0, 1, -1, 1]).train_rows(2)
         array([0, 2])
         """
-        numbers, n_folds = checked_folds(folds)
+        numbers, rows, first = checked_folds(folds)
+        n_folds = len(first) - 1
         left_out = [()] * int(final) + [(fold,) for fold in range(n_folds)]
-        rows, first = rows_of_folds(numbers, n_folds)
         if final:
             first = np.concatenate([[0], first])
         masks = masks_without(numbers, n_folds, left_out)
@@ -119,20 +119,36 @@ class Tasks(TaskList):
         >>> tasks.n_tasks, tasks.train_rows(tasks.pairs[0, 2]), tasks.test_rows(tasks.pairs[1, 1])
         (7, array([2, 3]), array([2, 3]))
         """
-        numbers, n_folds = checked_folds(folds)
+        numbers, _, first = checked_folds(folds)
+        n_folds = len(first) - 1
         if n_folds < 3:
             raise ValueError(f"nested cross-validation needs at least 3 folds, but there are {n_folds}")
         chosen = [(i, i) for i in range(n_folds)] + [
             (i, j) for i in range(n_folds) for j in range(i + 1, n_folds)
         ]
-        left_out = [(), *(sorted(set(pair)) for pair in chosen)]
-        rows, first = rows_of_folds(numbers, n_folds)
-        parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
-        tests = [np.concatenate([parts[k] for k in out]) if out else rows[:0] for out in left_out]
         pairs = {pair: task for task, (i, j) in enumerate(chosen, 1) for pair in ((i, j), (j, i))}
-        masks = masks_without(numbers, n_folds, left_out)
-        made = cls._made(masks, np.concatenate(tests), offsets(tests), **options)
+        made = cls.leaving_out(numbers, [(), *(sorted(set(pair)) for pair in chosen)], **options)
         return replace(made, pairs=pairs)
+
+    @classmethod
+    def leaving_out(
+        cls, folds: ArrayLike, left_out: Sequence[Sequence[int]], **options: Unpack[Options]
+    ) -> Self:
+        """Make one task per set of folds, which it leaves out and holds out, fold by fold.
+
+        Examples
+        --------
+        >>> tasks = Tasks.leaving_out([0, 0, 1, 2], [(), (0, 2)])
+        >>> tasks.train_rows(1), tasks.test_rows(1)
+        (array([2]), array([0, 1, 3]))
+        """
+        numbers, rows, first = checked_folds(folds)
+        n_folds = len(first) - 1
+        parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
+        tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
+        masks = masks_without(numbers, n_folds, left_out)
+        options["final"] = not left_out[0]  # type: ignore[typeddict-unknown-key]
+        return cls._made(masks, np.concatenate(tests), offsets(tests), **options)
 
     @classmethod
     def from_splits(
@@ -143,7 +159,7 @@ class Tasks(TaskList):
         final: bool = True,
         **options: Unpack[Options],
     ) -> Self:
-        """Make one task per (train, test) pair of row numbers or masks; a repeated training row counts twice.
+        """Make one task per (train, test) pair of row numbers or masks; a repeated training row is two rows.
 
         Examples
         --------
@@ -210,7 +226,7 @@ class Tasks(TaskList):
         multiplicity = np.array([made.trains(task) for task in range(n_tasks)], np.uint8)
         for task, rows in repeated.items():
             multiplicity[task] = _counts(rows, n_rows, f"split {task - final}")
-        return replace(made, multiplicity=multiplicity)
+        return replace(made, multiplicity=multiplicity, copies=True)
 
     @classmethod
     def bootstrap(
