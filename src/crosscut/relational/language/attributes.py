@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crosscut.relational.database.database import Column
     from crosscut.relational.language.terms import Constant
 
 Function: TypeAlias = Literal["value", "count", "min", "max", "sum", "mean", "share", "distinct", "latest"]
 Kind: TypeAlias = Literal["numeric", "date", "nominal", "link"]
 
-Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Column, ...]]"  # of tables, by predicate
+Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Named, ...]]"  # of tables, by predicate
+
+
+class Named(Protocol):
+    """A column."""
+
+    @property
+    def name(self) -> str:
+        """What its table calls it."""
 
 
 @dataclass(frozen=True, slots=True)
