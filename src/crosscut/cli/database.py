@@ -71,7 +71,7 @@ def read_database(
                 f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
                 "classes; --kind regression predicts numbers"
             )
-        depth = {} if depth_of_links is None else {"depth_of_links": depth_of_links}
+        depth: dict[str, Any] = {} if depth_of_links is None else {"depth_of_links": depth_of_links}
         return database, Bias.from_schema(database, **depth)
 
 
