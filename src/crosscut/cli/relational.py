@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosscut.cli import options
+from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.database import read_database
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
@@ -63,6 +64,7 @@ def relational(
     report: Path | None,
     save: Path | None,
     as_json: bool,
+    opened: bool,
     **given: Any,
 ) -> None:
     """Learn a relational tree, or rules, from DATA and cross-validate them.
@@ -103,10 +105,11 @@ def relational(
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
         "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
-        **(rule_data(model) if rules else {"tree": str(model)}),
+        **(rule_data(model) if rules else {"tree": model.tree_.to_dict()}),
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
+    report = page_path(report, opened, data.name)
     with failing_with(UNWRITABLE):
         if prolog is not None:
             prolog.write_text(model.to_prolog(), encoding="utf-8")
@@ -114,6 +117,8 @@ def relational(
             save_model(model, save)
         if report is not None:
             model.report(report)
+            if opened:
+                show_page(report)
     if as_json:
         print_json(summary)
         return
@@ -142,9 +147,6 @@ def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
 
 
 def _print_model(model: Any, most: int | None = None) -> None:
-    tables = model.legend()
-    if tables:
-        print_notes(stdout(), [f"table {table}" for table in tables])
     if hasattr(model, "rules_"):
         print_rules(model)
         return
