@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace crosscut::query {
 
@@ -14,6 +15,15 @@ std::vector<std::int64_t> whole(const double* digits, std::size_t n) { return {d
 double Moments::mean(const double* digits) const {
   const auto own = whole(digits, width());
   return n(digits) > 0 ? exact_ratio(grids.grid[0], own.data(), grids.grid[1], own.data() + grids.grid[0].n) : 0.0;
+}
+
+std::pair<double, double> Moments::about(const double* digits) const {
+  double sum = 0, size = 0;
+  for (int d = 0; d < grids.grid[0].n; d++) {
+    const double part = std::ldexp(digits[d], grids.grid[0].unit + d * grids.grid[0].bits);
+    sum += part, size += std::fabs(part);
+  }
+  return {sum, 1e-15 * size};
 }
 
 double Moments::squares(const double* digits) const {

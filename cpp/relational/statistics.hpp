@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "grow/exact.hpp"
@@ -16,6 +17,8 @@ struct Moments {
   std::size_t width() const { return static_cast<std::size_t>(grids.width); }
   double n(const double* digits) const { return digits[grids.grid[0].n]; }
   double mean(const double* digits) const;
+  // About the sum of y, and how far that may be from it.
+  std::pair<double, double> about(const double* digits) const;
   double squares(const double* digits) const;     // sum of y²
   double deviations(const double* digits) const;  // sum of squared deviations from the mean
 };
@@ -49,6 +52,9 @@ class Statistics {
   const Moments& moments() const { return target_.moments; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }
+  std::size_t n_folds() const { return fold_bits_.size(); }
+  const Target& target() const { return target_; }
+  std::int32_t fold_of(std::size_t example) const { return folds_[example]; }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
   // Adds, per task, the digits of its examples in `row`, and returns how many examples of `mask` those are.
