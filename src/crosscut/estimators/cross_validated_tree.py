@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from crosscut.forest.cost import cost_report
 from crosscut.forest.onnx_model import onnx_model
-from crosscut.forest.predict import apply
+from crosscut.forest.predict import apply, probabilities
 from crosscut.forest.pruning import importances
 from crosscut.forest.python_code import tree_python
 from crosscut.forest.sklearn_tree import sklearn_tree
@@ -129,11 +129,11 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
-    def _nodes_of_folds(self, X: Any) -> NDArray[np.int64]:
-        """Leaf of every row in the tree of each fold, counted over all trees: shape (folds, rows)."""
+    def _said_by_folds(self, X: Any) -> NDArray[np.float64]:
         packed = fit_of(self).forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
-        return np.asarray(apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None])
+        value = packed.value if self.fit_.classes is None else probabilities(packed.value)
+        return np.asarray(value[apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None]])
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
