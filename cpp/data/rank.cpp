@@ -7,25 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "../threads.hpp"
 
 namespace crosscut {
 namespace {
-
-#ifdef _OPENMP
-std::size_t own_thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
-int most_threads() { return omp_get_max_threads(); }
-#else
-std::size_t own_thread() { return 0; }
-int most_threads() { return 1; }
-#endif
 
 constexpr std::uint32_t missing_key = 0xFFFFFFFFu;
 constexpr std::uint32_t plus_infinity_key = 0xFF800000u, minus_infinity_key = 0x007FFFFFu;
@@ -49,6 +40,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
   for (std::size_t f0 = 0; f0 < m.n_columns; f0 += tile_columns)
     for (std::size_t r0 = begin; r0 < end; r0 += tile_rows)
       for (std::size_t f = f0; f < std::min(f0 + tile_columns, m.n_columns); f++) {
+        if (out.row[f] < 0) continue;
         std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * m.n_rows;
         const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
         for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
@@ -62,6 +54,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
 
 Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_columns) {
   for (std::size_t f = 0; f < n_columns; f++) {
+    if (out.row[f] < 0) continue;
     const std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * n_rows;
     for (std::size_t r = 0; r < n_rows; r++)
       if (keys[r] == plus_infinity_key || keys[r] == minus_infinity_key)
@@ -72,8 +65,7 @@ Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_
 
 struct Scratch {
   explicit Scratch(std::size_t n)
-      : a(std::make_unique_for_overwrite<std::uint64_t[]>(n)), b(std::make_unique_for_overwrite<std::uint64_t[]>(n)),
-        end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {}
+      : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]) {}
   std::unique_ptr<std::uint64_t[]> a, b;   // (key, row) pairs, key in the upper half
   std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
 };
@@ -130,6 +122,7 @@ std::size_t move_borders(const float* values, std::size_t n_values, std::size_t 
 
 void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
                  Scratch& scratch) {
+  if (out.row[f] < 0) return;
   const auto row = static_cast<std::size_t>(out.row[f]);
   std::uint32_t* ranks = out.ranks + row * n;
   std::uint8_t* coarse = out.coarse + row * n;
@@ -168,7 +161,7 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   bool close = false;
   for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
   out.close[row] = close;
-  out.has_missing[row] = present < n;
+  out.n_missing[row] = static_cast<std::int64_t>(n - present);
   out.n_values[row] = static_cast<std::int32_t>(n_values);
   out.n_coarse[row] = static_cast<std::int32_t>(n_coarse);
 }
@@ -237,21 +230,19 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
 template <class T>
 Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads) {
   const std::size_t n = m.n_rows, n_columns = m.n_columns;
-  if (n_threads <= 0) n_threads = most_threads();
   if (n * n_columns < few_cells) n_threads = 1;
-  constexpr std::size_t chunk = 16 * tile_rows;
-  const std::size_t n_chunks = (n + chunk - 1) / chunk;
-  bool infinite = false;
-#pragma omp parallel for num_threads(n_threads) reduction(|| : infinite) if (n_threads > 1)
-  for (std::size_t c = 0; c < n_chunks; c++)
-    infinite = write_keys(m, out, c * chunk, std::min((c + 1) * chunk, n)) || infinite;
+  std::atomic<bool> infinite{false};
+  parallel_for(static_cast<std::int64_t>(n), 16 * tile_rows, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    if (write_keys(m, out, static_cast<std::size_t>(begin), static_cast<std::size_t>(end))) infinite = true;
+  });
   if (infinite) return first_infinite(out, n, n_columns);
-
-  n_threads = static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns));
-  std::vector<Scratch> scratch;  // here, because an exception must not leave a parallel region
-  for (int t = 0; t < n_threads; t++) scratch.emplace_back(n);
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1)
-  for (std::size_t f = 0; f < n_columns; f++) rank_column(n, f, max_intervals, bins, out, scratch[own_thread()]);
+  Team team(static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns)));
+  std::vector<Scratch> scratch;
+  for (int t = 0; t < team.size(); t++) scratch.emplace_back(n);
+  std::atomic<std::size_t> next{0};
+  team.run(team.size(), [&](int me) {
+    for (std::size_t f; (f = next.fetch_add(1)) < n_columns;) rank_column(n, f, max_intervals, bins, out, scratch[static_cast<std::size_t>(me)]);
+  });
   return {};
 }
 

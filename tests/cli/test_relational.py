@@ -85,7 +85,7 @@ def test_rules_are_learnt_saved_shown_and_used(application, tmp_path):
     assert "if lost(A) then sendback" in learnt.stdout
     assert "accuracy 1.000 ± 0.000 (5 folds)" in learnt.stdout
     assert "6 rule sets learnt" in learnt.stdout
-    assert "Rules, and where the folds agree" in page.read_text()
+    assert "Rules of the folds" in page.read_text()
     shown = call("show", saved, "--report", tmp_path / "again.html")
     assert shown.stdout in learnt.stdout
     assert (tmp_path / "again.html").read_text() == page.read_text()

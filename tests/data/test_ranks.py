@@ -159,7 +159,7 @@ def test_core_refuses_bad_shapes():
             "row": np.arange(2, dtype=np.int32), "ranks": np.empty((2, 4), np.uint32),
             "coarse": np.empty((2, 4), np.uint8), "values": np.empty((2, 4), np.float32),
             "coarse_first": np.empty((2, 256), np.uint32), "n_values": np.empty(2, np.int32),
-            "n_coarse": np.empty(2, np.int32), "has_missing": np.empty(2, bool), "close": np.empty(2, bool),
+            "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64), "close": np.empty(2, bool),
         }  # fmt: skip
         return _core.rank_columns(**{**arguments, **changed})
 
@@ -176,7 +176,7 @@ def test_core_refuses_bad_shapes():
         {"coarse_first": np.empty((2, 255), np.uint32)},
         {"matrix": np.zeros((4, 2), np.complex128)},
     ):
-        with pytest.raises(ValueError, match="rank_columns"):
+        with pytest.raises(ValueError, match=r"rank_columns|the matrix must be float32"):
             call(**wrong)
     with pytest.raises(ValueError, match="ascend"):
         _core.intervals(np.array([3, 2], np.uint32), 5, np.empty(3, np.uint32))

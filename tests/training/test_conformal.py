@@ -13,7 +13,8 @@ from crosscut import (
     TreeClassifier,
     TreeRegressor,
 )
-from crosscut.forest.predict import apply, probabilities
+from crosscut.forest.predict import apply
+from crosscut.forest.tree import probabilities
 
 LEAF = 8
 

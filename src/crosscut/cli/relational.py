@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.markup import escape
 
 from crosscut.cli import options
+from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.database import read_database
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), is_eager=True)
 @click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
 @options.kind
 @click.option(
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 )
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
-@click.option("--prolog", type=click.Path(path_type=Path), help="Write the result as Prolog clauses.")
+@click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
 @options.results
 def relational(
     *,
@@ -64,6 +64,7 @@ def relational(
     report: Path | None,
     save: Path | None,
     as_json: bool,
+    opened: bool,
     **given: Any,
 ) -> None:
     """Learn a relational tree, or rules, from DATA and cross-validate them.
@@ -108,6 +109,7 @@ def relational(
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
+    report = page_path(report, opened, data.name)
     with failing_with(UNWRITABLE):
         if prolog is not None:
             prolog.write_text(model.to_prolog(), encoding="utf-8")
@@ -115,6 +117,8 @@ def relational(
             save_model(model, save)
         if report is not None:
             model.report(report)
+            if opened:
+                show_page(report)
     if as_json:
         print_json(summary)
         return
@@ -151,7 +155,7 @@ def _print_model(model: Any, most: int | None = None) -> None:
         return
     console = stdout()
     lines = str(model).splitlines()
-    console.print(escape("\n".join(lines[:most])), soft_wrap=True)
+    console.print(plain("\n".join(lines[:most])), soft_wrap=True)
     if most is not None and len(lines) > most:
         console.print(f"[dim]… {counted(len(lines) - most, 'more line')}[/]")
     fit: Fit = model.fit_
@@ -172,7 +176,7 @@ def is_relational(model: Any) -> bool:
 def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
     """Show a relational model as `crosscut show` shows others."""
     if as_rules:
-        click.echo(model.to_prolog(), nl=False)
+        echo(model.to_prolog())
     elif not as_json:
         _print_model(model, lines)
     elif hasattr(model, "rules_"):

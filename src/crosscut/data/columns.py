@@ -149,9 +149,10 @@ def _column_of_series(name: str, series: Any) -> Column:
 
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
-        if series.null_count() or dtype.is_decimal():
-            series = series.cast(nw.Float64)
-        return Column(name, "boolean" if dtype == nw.Boolean else "numeric", np.asarray(series.to_numpy()))
+        values = np.asarray(series.to_numpy())
+        if values.dtype.kind not in "fiub":  # objects, since values are missing or decimal
+            values = np.asarray(series.cast(nw.Float64).to_numpy())
+        return Column(name, "boolean" if dtype == nw.Boolean else "numeric", values)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _nominal_column(name, series)
     if dtype == nw.Date:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crosscut.data.forms import BLANKS, NAMES, NumberForm, TextForm
+from crosscut.data.memory import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -149,7 +150,9 @@ class Dialect:
 
     def opened(self, path: Path) -> Any:
         """Return what pyarrow reads: the path, or the rows written again where it would not read them."""
-        return io.BufferedReader(_Rewritten(self, path)) if self.loose else str(path)
+        if self.loose:
+            return io.BufferedReader(_Rewritten(self, path))
+        return _Unpacked(path) if path.suffix in {".gz", ".bz2"} else str(path)
 
     def with_forms(self, forms: Mapping[str, Form], words: Mapping[str, Iterable[str]]) -> Dialect:
         """Return the dialect with the forms of columns, and the words that are missing values in them."""
@@ -227,6 +230,28 @@ def text_stream(path: Path) -> Any:
     import pyarrow as pa
 
     return pa.input_stream(str(path), compression="detect")
+
+
+class _Unpacked(io.RawIOBase):
+    """A packed file, which is given up when it turns out to be larger than memory."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._stream, self._path, self._bytes = text_stream(path), path, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = int(self._stream.readinto(buffer))
+        self._bytes += n
+        if self._bytes >> 28 > (self._bytes - n) >> 28:  # at every 256 MB
+            check_memory(
+                2 * self._bytes,
+                f"the unpacked {str(self._path)!r}",
+                "fit a Stream, which reads it in batches",
+            )
+        return n
 
 
 class _Rewritten(io.RawIOBase):

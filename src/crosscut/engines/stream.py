@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -202,8 +201,7 @@ class StreamRows:
                     add_totals(totals, batch, coding)
                     self.meter.add(batch.n_rows)
         except BaseException:
-            with suppress(OSError):
-                self.cache.start()  # the parts are of no use without the others, and take space
+            self.cache.drop()  # the parts are of no use without the others, and take space
             raise
         counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
         notes = {

@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from crosscut.estimators.tree_classifier import TreeClassifier
-from crosscut.forest.predict import apply, probabilities
+from crosscut.forest.predict import apply
+from crosscut.forest.tree import decisions, probabilities
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table
 from crosscut.training.conformal import bagged_intervals, bagged_sets
@@ -135,7 +136,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             return out_of_bag.values[:, 0]
         seen = out_of_bag.times_held_out > 0
         predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
-        predictions[seen] = self.classes_[out_of_bag.values[seen].argmax(axis=1)]
+        predictions[seen] = self.classes_[decisions(out_of_bag.values[seen], self.forest_.packed.loss)]
         return predictions
 
     @property
@@ -144,7 +145,9 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         out_of_bag = fit_of(self).validated("oob_score_")
         seen = out_of_bag.times_held_out > 0
         y, said = out_of_bag.y[seen], out_of_bag.values[seen]
-        return r_squared(y, said[:, 0]) if out_of_bag.classes is None else accuracy(y, said.argmax(axis=1))
+        if out_of_bag.classes is None:
+            return r_squared(y, said[:, 0])
+        return accuracy(y, decisions(said, self.forest_.packed.loss))
 
     @property
     def oob_probabilities_(self) -> NDArray[np.float64]:
@@ -182,7 +185,9 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             Rows to predict.
         """
         values = self._values(X)
-        return np.asarray(self.classes_[values.argmax(axis=1)] if is_classifier(self) else values[:, 0])
+        if not is_classifier(self):
+            return values[:, 0]
+        return np.asarray(self.classes_[decisions(values, self.forest_.packed.loss)])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.forest.predict import decisions, probabilities
+from crosscut.forest.tree import predictions, probabilities
 from crosscut.training.fit import Validated, fit_of
 from crosscut.training.guarantees import PredictsSets
 
@@ -51,6 +51,14 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         standard error of it (``pruning_table_``). The folds then help to choose the size, so their score is
         slightly optimistic; use ``nested_cross_validate`` for an unbiased one. "pessimistic" is C4.5's
         pruning of each tree by itself.
+    prune_by : {"impurity", "error", "loss"}
+        What ``prune`` and ``ccp_alpha`` weigh against the number of leaves: the criterion, as in
+        scikit-learn; wrong classes, as in CART and rpart; or their cost.
+    loss : dict, array (classes,) or array (classes, classes), optional
+        Costs, for ``prune_by="loss"``: of giving a row of a class another one (a class that a dict does not
+        name costs 1), or of each predicted class (columns) for rows of each class (rows). Leaves predict the
+        class of least expected cost, and the pruning table has mean costs. Tests are chosen by ``criterion``
+        all the same; ``class_weight`` changes them, too.
     scoring : str or callable, optional
         What ``cv_scores_`` measure, by default accuracy.
     n_jobs : int, optional
@@ -91,6 +99,8 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
 
     criterion: str = "gini"
     class_weight: Any = None
+    prune_by: str = "impurity"
+    loss: Any = None
 
     cv_probabilities_ = Validated(
         "values", "Class probabilities for every row from the tree that holds it out."
@@ -107,7 +117,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         return len(self.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row of X.
+        """Return the most probable class of each row of X, or with ``loss`` the cheapest.
 
         Parameters
         ----------
@@ -115,7 +125,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
             Rows to classify.
         """
         leaf = self._leaves(X)
-        return np.asarray(self.classes_[decisions(self.tree_.value)[leaf]])
+        return predictions(self.tree_, self.classes_)[leaf]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: the shares of the classes in its leaf.

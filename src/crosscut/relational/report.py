@@ -44,6 +44,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         "tables": legend(tree.goals, fit.schema),
         "text": str(tree),
         "prolog": tree.to_prolog(),
+        "row": "example",
         "cv": None,
         "levels": [
             {"bundles": level.bundles, "nodes": level.nodes, "tests": level.tests, "f": level.f}
@@ -57,7 +58,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         },
     }
     if fit.validation is not None:
-        summary |= held_out(fit)
+        summary |= held_out(fit, "example")
         summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
         summary["cv"]["first_tests"] = _first_tests(fit)
     return summary
@@ -76,8 +77,9 @@ def write_report(fit: Fit, path: str | PathLike[str]) -> None:
     write_page(
         path,
         "report.html",
+        fit,
         summary,
         package="crosscut.relational",
         tree_text=first_lines(summary["text"], MAX_LINES),
-        level_chart=level_chart(f, "Different tests per bundle", "f(i): different tests"),
+        level_chart=level_chart(f, "Different tests per bundle", "f(i)"),
     )

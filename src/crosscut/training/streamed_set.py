@@ -18,10 +18,10 @@ from crosscut.engines.passes import LeafPass
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
-from crosscut.forest.predict import decisions
+from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
+from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class StreamedSet:
     def validate(self, forest: Forest) -> StreamValidation:
         """Return the out-of-fold results; the losses of the held-out rows take one pass."""
         packed, n_jobs = forest.packed, self.model.n_jobs
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
         coded, n_folds = coded_trees(packed, self.coding), self.folds.n_folds
         totals = self.rows.totals
         units = (totals.weight.high, 0 if self.classes is not None else totals.target.high + 1)
@@ -143,6 +143,7 @@ class StreamedSet:
             sums=self.rows.run(one_pass),
             units=units,
             n_jobs=n_jobs,
+            prune_by=measure_of(self.model),
         )
 
 
