@@ -23,7 +23,6 @@ from crosscut.forest.forest import Forest
 from crosscut.tasks import Tasks
 from crosscut.training.intervals import LossSums, interval_about, score_of
 from crosscut.training.parameters import measure_of
-from crosscut.training.parameters import measure_of
 from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
