@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace crosscut::query {
 
@@ -56,6 +57,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   const std::size_t width = statistics_.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
+  facts_.watch.poll();
   add_nodes(tasks, totals, level, bundle);
   if (bundle.growing.empty()) return;
 
@@ -78,7 +80,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_[s] = 1;
     }
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all};
-  choice_.best(candidates_, demand, bundle.best, bundle.passed);
+  choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   Level& counters = forest_.levels[static_cast<std::size_t>(level)];
@@ -87,23 +89,21 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   counters.tests += static_cast<std::int64_t>(bundle.forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
   nodes.resize(agreeing.size());
-  yes.resize(own.size());
-  no.resize(own.size());
   for (Fork& fork : forks) {
-    const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
-    truth_.evaluate({&query, 1}, own.data());  // without a cache, the bundles below have discarded it
-    for (std::size_t w = 0; w < own.size(); w++) {
-      yes[w] = own[w] & truth_.row(query)[w];
-      no[w] = own[w] & ~truth_.row(query)[w];
-    }
+    const Test& first = forest_.tests[static_cast<std::size_t>(tests[fork.begin])];
+    // an example that a task's own threshold would send elsewhere is one that the task leaves out
+    if (fork.cut.attribute >= 0)
+      attributes_.split(fork.cut, fork.cut.low, own, yes, no);
+    else
+      split(first, truth_, attributes_, own, yes, no);
     const std::size_t n = fork.end - fork.begin;
     const auto here = std::span(agreeing).subspan(fork.begin, n);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       nodes[i] = tree.size() - 1;
-      tree.test.back() = fork.test;
+      tree.test.back() = tests[i];
     }
     refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
@@ -117,32 +117,51 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
 // Tasks that agree on a test stay together: lists them fork by fork, with the statistics of their branches.
 void Growth::fork(const Path& path, Bundle& bundle) {
   const std::size_t width = statistics_.width();
-  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
   splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
     if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
       splitting.push_back(static_cast<std::int32_t>(i));
   const auto chosen_by = [&best = best](std::int32_t i) { return best[static_cast<std::size_t>(i)]; };
-  std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) {
-    return std::pair(chosen_by(a), a) < std::pair(chosen_by(b), b);
-  });
+  const auto key = [&, &cuts = cuts](std::int32_t i) {
+    const Cut& cut = cuts[static_cast<std::size_t>(i)];
+    return std::tuple(chosen_by(i), cut.attribute, cut.above, cut.low, cut.high, i);
+  };
+  std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
   agreeing.clear();
+  tests.clear();
   yes_totals.clear();
   no_totals.clear();
   forks.clear();
   for (std::int32_t each : splitting) {
     const auto i = static_cast<std::size_t>(each);
-    if (forks.empty() || forks.back().candidate != best[i]) {
-      forks.push_back({best[i], static_cast<std::int32_t>(forest_.tests.size()), agreeing.size(), agreeing.size(), {}});
-      forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
+    const Cut& cut = cuts[i];
+    const bool same = !forks.empty() && forks.back().candidate == best[i] && forks.back().cut.same_column(cut) &&
+                      (cut.attribute < 0 || cut.low < forks.back().cut.high);
+    if (!same) {
+      forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut});
+      if (cut.attribute < 0) forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
     }
-    forks.back().end++;
+    Fork& fork = forks.back();
+    fork.cut.low = cut.low;  // they come by ascending low values
+    fork.cut.high = std::min(fork.cut.high, cut.high);
+    if (cut.attribute >= 0 && (!same || forest_.tests.back().threshold != cut.threshold())) forest_.tests.push_back(test_of(cut, path));
+    tests.push_back(static_cast<std::int32_t>(forest_.tests.size()) - 1);
+    fork.end++;
     agreeing.push_back(growing[i]);
     for (std::size_t c = i * width; c < (i + 1) * width; c++) {
       yes_totals.push_back(passed[c]);
       no_totals.push_back(all[c] - passed[c]);
     }
   }
+}
+
+// A cut as a test; it binds no variable, so that the path below it asks the same queries.
+Test Growth::test_of(const Cut& cut, const Path& path) {
+  const double threshold = cut.threshold();
+  const Term of = term(fixed, attributes_.variables()[static_cast<std::size_t>(cut.attribute)]);
+  const std::int32_t comparison = cut.above ? greater : at_most;
+  return {{comparison * 2, of, term(constant, facts_.add_number(threshold))}, -1, static_cast<std::int32_t>(path.variables.size()), cut, threshold};
 }
 
 // Adds a candidate to a path: joined components are replaced by the result, the others stay.

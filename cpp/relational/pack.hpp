@@ -19,6 +19,7 @@ struct Effort {
   std::size_t example = 0;
   const std::int32_t* fixed = nullptr;
   std::uint64_t limit = 0, taken = 0;  // steps
+  std::uint64_t look = 1 << 16;        // when to see whether to stop
   bool alone = false;                  // only one query is searched for
   bool over = false;                   // the limit was exceeded and the search stopped
 };

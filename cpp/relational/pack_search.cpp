@@ -68,6 +68,10 @@ bool Pack::begin(const Step& step, std::int32_t* key) {
     effort_->over = true;
     return false;
   }
+  if (effort_->taken >= effort_->look) {
+    effort_->look = effort_->taken + (1 << 16);
+    facts_.watch.look();
+  }
   for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
   return true;
 }

@@ -34,6 +34,9 @@ class Statistics {
   std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }
+  std::size_t n_folds() const { return fold_bits_.size(); }
+  const Target& target() const { return target_; }
+  std::int32_t fold_of(std::size_t example) const { return folds_[example]; }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
   // Adds, per task, (n, sum of values, sum of squares) of its examples in `row`, and returns how many examples of `mask` those are.

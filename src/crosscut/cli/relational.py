@@ -105,7 +105,7 @@ def relational(
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
         "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
-        **(rule_data(model) if rules else {"tree": str(model)}),
+        **(rule_data(model) if rules else {"tree": model.tree_.to_dict()}),
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
@@ -147,9 +147,6 @@ def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
 
 
 def _print_model(model: Any, most: int | None = None) -> None:
-    tables = model.legend()
-    if tables:
-        print_notes(stdout(), [f"table {table}" for table in tables])
     if hasattr(model, "rules_"):
         print_rules(model)
         return

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from crosscut.relational.language.terms import term_text
-from crosscut.relational.queries.printing import legend, query_text
+from crosscut.relational.queries.words import Words
 from crosscut.report.charts import level_chart
 from crosscut.report.page import first_lines, write_page
 from crosscut.report.summary import about, held_out
@@ -41,8 +41,9 @@ def summarize(fit: Fit) -> dict[str, Any]:
             "literals": tree.n_literals,
             "depth": tree.depth,
         },
-        "tables": legend(tree.goals, fit.schema),
         "text": str(tree),
+        "in_words": bool(fit.schema.columns),
+        "nodes": tree.to_dict(),
         "prolog": tree.to_prolog(),
         "row": "example",
         "cv": None,
@@ -66,7 +67,8 @@ def summarize(fit: Fit) -> dict[str, Any]:
 
 def _first_tests(fit: Fit) -> list[list[Any]]:
     """Return the first tests of all trees and how many trees have each, the most frequent first."""
-    counts = Counter(query_text(tree.root.test, fit.schema) or "no test" for tree in fit.forest)
+    words = Words(fit.schema)
+    counts = Counter(words.test(tree.root.test, {})[0] or "no test" for tree in fit.forest)
     return [list(item) for item in counts.most_common()]
 
 

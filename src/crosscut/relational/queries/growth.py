@@ -257,7 +257,6 @@ def signature_of(facts: Facts, language: Language) -> Signature:
         root=root,
         hidden_key=frozenset(keyed) if language.implicit_key else frozenset(),
         implicit_key=language.implicit_key,
-        columns={
-            predicate: tuple(c.name for c in columns) for predicate, columns in database.columns.items()
-        },
+        columns=database.columns,
+        attributes=language.attributes,
     )
