@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.cli.source import most_classes
 from crosscut.cli.terminal import waiting
 from crosscut.data.databases import is_sqlite
-from crosscut.data.files import DATABASES
+from crosscut.data.files import DATABASES, reading_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +60,8 @@ def read_database(
             prefix = path.with_suffix("")
             return Database.from_aleph(prefix), Bias.from_aleph(prefix).with_settings(**chosen)
     tables, declared = _tables(path)
+    for line in _readings(tables):
+        warnings.warn(line, UserWarning, stacklevel=2)
     if target is None:
         some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
@@ -97,6 +102,8 @@ def read_examples(path: Path, model: Any) -> Database:
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
     tables, declared = _tables(path)
+    for line in _readings(tables):
+        click.echo(f"crosscut: note: {line}", err=True)
     if column is None or name not in tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
         raise Failure(f"{path}: {why}", UNSUITABLE)
@@ -136,6 +143,12 @@ def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
         raise
     except Exception as error:  # both libraries have errors of their own
         raise Failure(f"{path}: {error}", UNREADABLE) from error
+
+
+def _readings(tables: dict[str, Any]) -> list[str]:
+    """Say how text files were read that are not plain."""
+    told = {name: reading_of(table) for name, table in tables.items()}
+    return [f"{name} is read as: {how}" for name, how in told.items() if how]
 
 
 def _without_values(table: Any, column: str) -> Any:
