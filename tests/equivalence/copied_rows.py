@@ -25,9 +25,9 @@ from crosscut import (
 )
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.engines.memory import grow
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
+from crosscut.training.own_classes import grow_own_classes
 
 SHOWN = (
     "feature",
@@ -163,19 +163,26 @@ def check_bagged(seed):
             len(rows),
             limits=Limits(min_samples_leaf=leaf),
         )
-        alone = grow(Table.from_data(own_X), target, replace(one, copies=False), growth, n_jobs=1)
+        tasks = replace(one, copies=False)
+        alone = grow_own_classes(Table.from_data(own_X), target, tasks, growth, n_jobs=1)
         same_trees(grown, alone.trees[0])
 
 
 def check_streams(seed):
     """Trees of a file; bins come from all rows, so that thresholds may differ where no training row is.
 
-    Bins tell doubles apart that are one float32, or within scikit-learn's gap: there are none of these.
+    Bins tell doubles apart that are one float32, or within scikit-learn's gap: there are none of these. The
+    classes are those of all rows, which matters for categories of a fold that lacks one.
     """
     rng = np.random.default_rng(seed)
     X, y, w = random_problem(rng, shifted=False)
     numbers, n = y.dtype.kind == "f", len(y)
-    X = X.astype({name: str for name in X if X[name].dtype == "category"})
+    splits = list(KFold(3).split(np.zeros(n)))
+    lacking = not numbers and any(len(set(y[train])) < len(set(y)) for train, _ in splits)
+    nominal = [name for name in X if X[name].dtype == "category"]
+    if lacking and nominal:
+        return
+    X = X.astype(dict.fromkeys(nominal, str))
     options = {"min_samples_leaf": int(rng.choice([1, 1, 3])), "max_depth": 4}
     if not numbers:
         options["class_weight"] = rng.choice([None, "balanced"])
@@ -187,7 +194,7 @@ def check_streams(seed):
         model = kind(cv=KFold(3), n_jobs=1, **options)
         model.fit(path, "target", sample_weight=None if w is None else "w")
         names = [name for name in SHOWN if name not in {"threshold", "low", "high"}]
-        for tree, (train, _) in zip(model.cv_trees_, KFold(3).split(np.zeros(n)), strict=True):
+        for tree, (train, _) in zip(model.cv_trees_, splits, strict=True):
             own_X, own_y, own_w = taken(train, X, y, w)
             alone = kind(cv=None, n_jobs=1, **options).fit(own_X, own_y, sample_weight=own_w)
             pair = [] if numbers else [model.classes_, alone.classes_]

@@ -101,7 +101,7 @@ class Examples:
     @cached_property
     def rows(self) -> NDArray[np.float32]:
         """The matrix that trees walk."""
-        if isinstance(self.matrix, np.ndarray) and self.matrix.dtype == np.float32:
+        if is_matrix(self.matrix):
             return np.ascontiguousarray(self.matrix)
         return self.exact_table.schema.matrix(self.matrix)
 
@@ -124,6 +124,11 @@ class Examples:
         by_class[self.codes[train]] = train_weights
         weights: NDArray[np.float64] = by_class[self.codes]
         return weights if self.weights is None else weights * self.weights
+
+
+def is_matrix(matrix: Any) -> bool:
+    """Whether rows are in the form that trees walk."""
+    return isinstance(matrix, np.ndarray) and matrix.dtype == np.float32
 
 
 def weight_name(estimator: Any) -> str:

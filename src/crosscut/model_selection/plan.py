@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.target import Target
-from crosscut.engines.memory import grow
 from crosscut.forest.forest import Packed
 from crosscut.forest.predict import apply
 from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.examples import is_matrix
 from crosscut.model_selection.grove import Grove
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK
+from crosscut.training.own_classes import grow_own_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ def grow_settings(examples: Examples, candidates: Sequence[Candidate], sets: Tas
     They are as large as the setting's largest candidate asks for; the others are inside them. Settings that
     differ in nothing but limits grow together.
     """
+    examples, sets = _without_unused(examples, sets)
     limits: dict[Setting, list[Limits]] = {}
     for candidate in candidates:
         limits.setdefault(candidate.setting, []).append(candidate.limits)
@@ -49,6 +51,14 @@ def grow_settings(examples: Examples, candidates: Sequence[Candidate], sets: Tas
             exact = counted and setting.growth.criterion == "gini"
             groves[setting] = Grove(own, exact_ties=exact, min_impurity=setting.min_impurity)
     return groves
+
+
+def _without_unused(examples: Examples, sets: Tasks) -> tuple[Examples, Tasks]:
+    """Leave out rows that train nothing, if they are most rows: they need not be ranked."""
+    used = np.flatnonzero(np.bitwise_or.reduce(sets.masks, axis=0))
+    if len(used) > examples.n_rows / 2 or not is_matrix(examples.matrix):
+        return examples, sets
+    return examples.part(used, examples.matrix[used]), sets.among(used)
 
 
 def _grow_together(
@@ -90,7 +100,7 @@ def _grow(
     table = examples.table(setting.max_bins)
 
     def grown(tasks: Tasks) -> Packed:
-        return grow(table, target, tasks, setting.growth, n_jobs=examples.n_jobs).packed
+        return grow_own_classes(table, target, tasks, setting.growth, n_jobs=examples.n_jobs).packed
 
     n_sets, n_limits = len(sets), len(limits)
     many = n_sets * n_limits > 2 * BLOCK

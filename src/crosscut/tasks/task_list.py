@@ -134,6 +134,15 @@ class TaskList:
         base, setting = np.divmod(np.arange(self.n_tasks * n_settings), n_settings)
         return replace(self.take(base), setting=setting)
 
+    def among(self, rows: NDArray[np.int64]) -> Self:
+        """Return these tasks over some rows, among them all that train one; no rows are held out."""
+        times = None if self.multiplicity is None else np.ascontiguousarray(self.multiplicity[:, rows])
+        none = np.empty(0, np.int64), np.zeros(self.n_tasks + 1, np.int64)
+        masks = np.ascontiguousarray(self.masks[:, rows])
+        return replace(
+            self, n_rows=len(rows), masks=masks, multiplicity=times, tests=none[0], first_test=none[1]
+        )
+
     def copied(self) -> tuple[NDArray[np.int64], Self]:
         """Return rows, as often as a task counts them, and these tasks over such copies; no held-out rows."""
         if self.multiplicity is None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from crosscut.engines.memory import grow
 from crosscut.engines.stream import Stream
 from crosscut.forest.error_pruning import pessimistic
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
 from crosscut.forest.pruning import prune
 from crosscut.training.fit import Fit
+from crosscut.training.own_classes import grow_own_classes
 from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
@@ -97,10 +97,12 @@ def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
     """
     growth = growth_of(model)
     if getattr(model, "class_weight", None) != "balanced":
-        forest = grow(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
+        forest = grow_own_classes(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
     else:
         forest = Forest.joined(
-            grow(data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs)
+            grow_own_classes(
+                data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs
+            )
             for t in range(tasks.n_tasks)
         )
     return with_loss(model, forest, data.classes)
