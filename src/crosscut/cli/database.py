@@ -31,24 +31,34 @@ def read_database(
     target: str | None,
     kind: str | None,
     fold_files: Path | None,
-    depth_of_links: int | None,
+    keys: tuple[str, ...] = (),
+    links: tuple[str, ...] = (),
+    schema: dict[str, Any],
+    settings: dict[str, Any],
 ) -> tuple[Database, Bias]:
-    """Read what is to be learnt from, with the bias that goes with it."""
+    """Read what is to be learnt from, with the bias that goes with it.
+
+    ``keys``, ``links`` and ``schema`` (options of `Bias.from_schema`) are for linked tables. What is None in
+    ``schema`` and ``settings`` was not given.
+    """
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
 
+    chosen = {name: value for name, value in settings.items() if value is not None}
     form = _form(path)
     if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
     if form != "tables":
-        for option, given in (("--target", target), ("--kind", kind), ("--depth-of-links", depth_of_links)):
-            if given is not None:
-                raise Failure(f"{option} is for linked tables; {path} says itself what to learn", UNSUITABLE)
+        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **schema}
+        for option, given in tables_only.items():
+            if given not in (None, ()):
+                name = "--" + option.replace("_", "-")
+                raise Failure(f"{name} is for linked tables; {path} says itself what to learn", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             if form == "ace":
-                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
+                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path).with_settings(**chosen)
             prefix = path.with_suffix("")
-            return Database.from_aleph(prefix), Bias.from_aleph(prefix)
+            return Database.from_aleph(prefix), Bias.from_aleph(prefix).with_settings(**chosen)
     tables, declared = _tables(path)
     for line in _readings(tables):
         warnings.warn(line, UserWarning, stacklevel=2)
@@ -59,8 +69,8 @@ def read_database(
         database = Database.from_tables(
             tables,
             target=target,
-            keys=declared.keys,
-            links=declared.links,
+            keys={**declared.keys, **dict(each.rpartition(".")[::2] for each in keys)},
+            links={**declared.links, **dict(_link(each) for each in links)},
             regression=None if kind is None else kind == "regression",
         )
         if database.target is None:
@@ -71,8 +81,15 @@ def read_database(
                 f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
                 "classes; --kind regression predicts numbers"
             )
-        depth: dict[str, Any] = {} if depth_of_links is None else {"depth_of_links": depth_of_links}
-        return database, Bias.from_schema(database, **depth)
+        chosen |= {name: value for name, value in schema.items() if value is not None}
+        return database, Bias.from_schema(database, **chosen)
+
+
+def _link(text: str) -> tuple[str, str]:
+    start, equals, end = text.partition("=")
+    if not equals:
+        raise ValueError(f"--link is {text!r}; write it as TABLE.COLUMN=TABLE.COLUMN")
+    return start.strip(), end.strip()
 
 
 def read_examples(path: Path, model: Any) -> Database:

@@ -15,6 +15,7 @@ from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.training_set import RelationalSet
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
+from crosscut.training.guarantees import PredictsIntervals, PredictsSets
 from crosscut.training.scores import accuracy, r_squared
 
 if TYPE_CHECKING:
@@ -92,9 +93,14 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         """Return all literals of the final tree."""
         return self.tree_.goals
 
-    def _leaves(self, database: Database) -> list[Any]:
-        leaves = list(self.tree_.root.leaves())
-        return [leaves[number] for number in leaf_numbers(self.tree_, database, step_limit=self.step_limit)]
+    def _leaves(self, database: Database, tree: RelationalTree | None = None) -> list[Any]:
+        tree = self.tree_ if tree is None else tree
+        leaves = list(tree.root.leaves())
+        return [leaves[number] for number in leaf_numbers(tree, database, step_limit=self.step_limit)]
+
+    def _said_by_folds(self, database: Database) -> NDArray[np.float64]:
+        m = self.forest_.settings.m_estimate or 0.0
+        return np.stack([tree.values(self._leaves(database, tree), m) for tree in self.cv_trees_])
 
     @abstractmethod
     def predict(self, database: Database) -> NDArray[Any]:
@@ -148,7 +154,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         write_report(fit_of(self), path)
 
 
-class RelationalTreeClassifier(RelationalTreeEstimator):
+class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
     """A first-order decision tree (TILDE) with its cross-validation.
 
     Parameters
@@ -217,7 +223,7 @@ class RelationalTreeClassifier(RelationalTreeEstimator):
         return self.tree_.values(self._leaves(database), self.forest_.settings.m_estimate or 0.0)
 
 
-class RelationalTreeRegressor(RelationalTreeEstimator):
+class RelationalTreeRegressor(PredictsIntervals, RelationalTreeEstimator):
     """A first-order regression tree with its cross-validation.
 
     A test is the one that reduces the variance most; it is taken if an F-test finds the reduction significant
