@@ -14,6 +14,7 @@ from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_wi
 from crosscut.cli.relational import is_relational
 from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
+from crosscut.data.files import reading_of
 
 if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
@@ -41,6 +42,8 @@ def predict(
     else:
         with waiting(f"reading {Path(file).name}"):
             frame = read_rows(file, table, options.text_options(given))
+        if reading_of(frame):
+            click.echo(f"crosscut: note: {file} is read as: {reading_of(frame)}", err=True)
         with failing_with(UNSUITABLE, f"{file}: "):
             named, data = {}, rows_for(fitted, frame)
     with failing_with(UNSUITABLE, f"{file}: "):
