@@ -36,7 +36,7 @@ void bind_query(nanobind::module_& m) {
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_attributes", &QueryStore::set_attributes, "variables"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
-      .def("set_values", &QueryStore::set_values, "values"_a, "squares"_a, "folds"_a)
+      .def("set_numbers", &QueryStore::set_numbers, "digits"_a, "grids"_a, "folds"_a)
       .def("extend", &QueryStore::extend, "bases"_a, "literals"_a, "new_types"_a)
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())

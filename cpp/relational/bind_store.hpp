@@ -11,6 +11,7 @@
 #include "bind_facts.hpp"
 #include "bind_forest.hpp"
 #include "bind_language.hpp"
+#include "grow/bind_exact.hpp"
 #include "growth.hpp"
 #include "refine.hpp"
 #include "statistics.hpp"
@@ -68,12 +69,13 @@ class QueryStore {
     set_target(std::move(target), codes.size(), folds);
   }
 
-  void set_values(Array<double> values, Array<double> squares, Array<std::int32_t> folds) {
-    CROSSCUT_REQUIRE(values.size() == squares.size(), "values and squares have different lengths");
+  // digits: of exact sums (exact_digits), as doubles, on the grids (unit, bits, n) of each quantity
+  void set_numbers(Matrix<double> digits, const nb::list& grids, Array<std::int32_t> folds) {
     Target target;
-    target.values.assign(values.data(), values.data() + values.size());
-    target.squares.assign(squares.data(), squares.data() + squares.size());
-    set_target(std::move(target), values.size(), folds);
+    target.moments.grids = grids_of(grids, 3);
+    CROSSCUT_REQUIRE(digits.shape(1) == target.moments.width() && target.moments.grids.grid[1].n == 1, "digits must be those of the grids");
+    target.digits.assign(digits.data(), digits.data() + digits.size());
+    set_target(std::move(target), digits.shape(0), folds);
   }
 
   std::tuple<std::int32_t, std::vector<std::int32_t>, std::vector<std::pair<std::int32_t, std::int32_t>>> extend(
@@ -234,7 +236,7 @@ class QueryStore {
   }
 
   void check_tasks(const std::vector<std::int32_t>& tasks) const {
-    CROSSCUT_REQUIRE(statistics_ != nullptr, "set_classes or set_values has to be called first");
+    CROSSCUT_REQUIRE(statistics_ != nullptr, "set_classes or set_numbers has to be called first");
     for (std::int32_t fold : tasks) CROSSCUT_REQUIRE(fold >= -1 && fold < n_folds_, "tasks names an unknown fold");
   }
 

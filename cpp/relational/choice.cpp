@@ -12,12 +12,12 @@ CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std
 
 namespace crosscut::query {
 
-double reduction(const double* yes, const double* all, std::int32_t minimal_cases) {
-  const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
-  const double deviations = all[2] - all[1] * all[1] / n;
-  if (n_yes < minimal_cases || n_no < minimal_cases || deviations <= 0) return -1.0;
-  const double no = all[1] - yes[1];
-  return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / deviations;
+double reduction(const Moments& moments, const double* yes, const double* all, std::int32_t minimal_cases) {
+  const double n_yes = moments.n(yes), deviations = moments.deviations(all);
+  if (n_yes < minimal_cases || moments.n(all) - n_yes < minimal_cases || deviations <= 0) return -1.0;
+  std::vector<double> no(moments.width());
+  for (std::size_t k = 0; k < no.size(); k++) no[k] = all[k] - yes[k];
+  return (deviations - moments.deviations(yes) - moments.deviations(no.data())) / deviations;
 }
 
 Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, Attributes& attributes)
@@ -156,7 +156,8 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     if (classes)
       top = rate_classes(candidates, segments_.groups[i], tasks_[i].whole);
     else
-      for (std::size_t q = 0; q < n; q++) qualities_[q] = reduction(sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
+      for (std::size_t q = 0; q < n; q++)
+        qualities_[q] = reduction(statistics_.moments(), sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
     for (std::size_t q : barred) qualities_[q] = -1.0;
     if (n > 0 && (!classes || !barred.empty())) top = *std::max_element(qualities_.begin(), qualities_.end());
     const std::vector<Offer>& offers = offers_[i];

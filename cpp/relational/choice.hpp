@@ -87,6 +87,6 @@ class Choice {
 constexpr double tolerance = 1e-10;
 
 // The reduction of variance as a share of the node's squared deviations.
-double reduction(const double* yes, const double* all, std::int32_t minimal_cases);
+double reduction(const Moments& moments, const double* yes, const double* all, std::int32_t minimal_cases);
 
 }  // namespace crosscut::query

@@ -128,31 +128,45 @@ void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
 }
 
 void Choice::scan_sums(std::size_t attribute, const Demand& demand) {
+  const Moments& moments = statistics_.moments();
+  const std::size_t w = statistics_.width(), t = demand.tasks.size();
   const bool missing = sorted_.size() < positions_.size();
   const auto adding = [&](std::vector<double>& sums) {
-    sums.assign(n_groups_ * 3, 0.0);
-    return [&sums, &target = statistics_.target()](std::size_t position, std::size_t group) {
-      const double add[3] = {1.0, target.values[position], target.squares[position]};
-      for (std::size_t c = 0; c < 3; c++) {
-        sums[c] += add[c];
-        if (group > 0) sums[group * 3 + c] += add[c];
-      }
+    sums.assign(n_groups_ * w, 0.0);
+    return [&, digits = statistics_.target().digits.data()](std::size_t position, std::size_t group) {
+      for (std::size_t c = 0; c < w; c++) sums[c] += digits[position * w + c];
+      for (std::size_t c = 0; group > 0 && c < w; c++) sums[group * w + c] += digits[position * w + c];
     };
   };
   if (missing) walk(attribute, [](double) {}, adding(known_sums_));
+  std::vector<double> means(t), deviations(t), yes(w);
+  for (std::size_t i = 0; i < t; i++) {
+    means[i] = moments.mean(demand.totals.data() + i * w);
+    deviations[i] = moments.deviations(demand.totals.data() + i * w);
+  }
+  // An upper bound of the quality: between branches the deviations are n·(S_yes − n_yes·mean)² / (n_yes·n_no).
+  const auto at_most = [&](std::size_t i, double n) {
+    const double n_yes = moments.n(yes.data()), n_no = n - n_yes;
+    if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return -1.0;
+    const auto [sum, error] = moments.about(yes.data());
+    const double far = std::fabs(sum - n_yes * means[i]) + error + 1e-15 * n_yes * std::fabs(means[i]);
+    const double bound = far * far * n / (n_yes * n_no) / deviations[i];
+    return bound == bound ? bound * (1 + 1e-12) + 1e-12 : std::numeric_limits<double>::infinity();
+  };
   const auto add_cut = [&](double value) {
-    for (std::size_t i = 0; i < demand.tasks.size(); i++)
+    for (std::size_t i = 0; i < t; i++)
       for (const bool above : {false, true}) {
         if (above && !missing) continue;
-        double yes[3];
-        for (std::size_t c = 0; c < 3; c++) {
-          const auto of = [&](const std::vector<double>& sums) { return sums[c] - (groups_[i] > 0 ? sums[groups_[i] * 3 + c] : 0.0); };
+        for (std::size_t c = 0; c < w; c++) {
+          const auto of = [&](const std::vector<double>& sums) { return sums[c] - (groups_[i] > 0 ? sums[groups_[i] * w + c] : 0.0); };
           yes[c] = above ? of(known_sums_) - of(running_sums_) : of(running_sums_);
         }
-        const double quality = reduction(yes, demand.totals.data() + i * 3, demand.minimal_cases);
+        const double* all = demand.totals.data() + i * w;
         std::vector<Offer>& offers = above ? above_[i] : offers_[i];
-        if (quality > (offers.empty() ? tolerance : offers.back().quality))
-          offers.push_back({quality, {static_cast<std::int32_t>(attribute), above, value, 0}});
+        const double best = offers.empty() ? tolerance : offers.back().quality;
+        if (at_most(i, moments.n(all)) <= best) continue;
+        const double quality = reduction(moments, yes.data(), all, demand.minimal_cases);
+        if (quality > best) offers.push_back({quality, {static_cast<std::int32_t>(attribute), above, value, 0}});
       }
   };
   walk(attribute, add_cut, adding(running_sums_));
@@ -170,11 +184,9 @@ Cut Choice::settle(const Cut& cut, std::int32_t fold, double* passed) const {
     if (value <= cut.low) own.low = std::max(own.low, value);
     if (value > cut.low) own.high = std::min(own.high, value);
     if (!attributes_.passes(cut, cut.low, position)) continue;
-    if (statistics_.is_regression()) {
-      passed[0]++, passed[1] += target.values[position], passed[2] += target.squares[position];
-    } else {
-      passed[target.codes[position]]++;
-    }
+    if (!statistics_.is_regression()) passed[target.codes[position]]++;
+    for (std::size_t c = 0; statistics_.is_regression() && c < statistics_.width(); c++)
+      passed[c] += target.digits[position * statistics_.width() + c];
   }
   return own;
 }

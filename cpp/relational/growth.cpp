@@ -216,8 +216,10 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
 }
 
 bool Growth::stops(std::span<const double> all) const {
+  constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
+  const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())
-    return all[0] < 2 * settings_.minimal_cases || all[2] - all[1] * all[1] / all[0] <= 1e-9 * all[2];
+    return moments.n(all.data()) < 2 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
   const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
   return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
 }
@@ -225,16 +227,18 @@ bool Growth::stops(std::span<const double> all) const {
 // Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
 bool Growth::accepts(std::span<const double> all, std::span<const double> yes) const {
   if (!statistics_.is_regression()) return true;
-  const auto deviations = [](double n, double sum, double squares) { return squares - sum * sum / n; };
-  const double within = deviations(yes[0], yes[1], yes[2]) + deviations(all[0] - yes[0], all[1] - yes[1], all[2] - yes[2]);
-  const double between = deviations(all[0], all[1], all[2]) - within;
-  if (within <= 0 || all[0] <= 2) return between > 0;
-  return between * (all[0] - 2) >= settings_.critical_f[static_cast<std::size_t>(all[0])] * within;
+  const Moments& moments = statistics_.moments();
+  std::vector<double> no(all.size());
+  for (std::size_t k = 0; k < no.size(); k++) no[k] = all[k] - yes[k];
+  const double n = moments.n(all.data()), within = moments.deviations(yes.data()) + moments.deviations(no.data());
+  const double between = moments.deviations(all.data()) - within;
+  if (within <= 0 || n <= 2) return between > 0;
+  return between * (n - 2) >= settings_.critical_f[static_cast<std::size_t>(n)] * within;
 }
 
-// The majority class, the first of those that tie; for regression the mean, in units of the grid.
+// The majority class, the first of those that tie; for regression the mean.
 double Growth::prediction(std::span<const double> all) const {
-  if (statistics_.is_regression()) return all[0] > 0 ? all[1] / all[0] : 0.0;
+  if (statistics_.is_regression()) return statistics_.moments().mean(all.data());
   std::size_t most = 0;
   for (std::size_t c = 1; c < all.size(); c++)
     if (all[c] > all[most]) most = c;

@@ -126,7 +126,7 @@ class Growth {
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence);
 double additional_errors(double n, double errors, double confidence);
 // A regression tree after replacing subtrees from which M5 expects no smaller squared deviations than from a leaf.
-Tree prune_means(const Tree& tree, std::size_t width);
+Tree prune_means(const Tree& tree, const Moments& moments);
 
 // Adds each example of `reached` to the leaf it falls in: predictions[e] is that leaf's prediction, leaves[e] its number.
 void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const Attributes& attributes,

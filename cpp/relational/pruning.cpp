@@ -101,12 +101,12 @@ Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confide
   return pruner.pruned();
 }
 
-Tree prune_means(const Tree& tree, std::size_t width) {
-  Pruner pruner(tree, width);
+Tree prune_means(const Tree& tree, const Moments& moments) {
+  Pruner pruner(tree, moments.width());
   // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
-  pruner.replace(0, [](const double* own, double) {
-    const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
-    return squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);
+  pruner.replace(0, [&](const double* own, double) {
+    const double n = moments.n(own);
+    return moments.deviations(own) * (n > 1 ? (n + 1) / (n - 1) : 10.0);
   });
   return pruner.pruned();
 }

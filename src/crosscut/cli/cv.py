@@ -61,16 +61,10 @@ def cv(
     file: str,
     target: str,
     kind: str | None,
-    table: str | None,
     groups: str | None,
-    weights: str | None,
     folds_column: str | None,
     time: str | None,
     test: str | None,
-    drop: tuple[str, ...],
-    keep: tuple[str, ...],
-    nominal: tuple[str, ...],
-    drop_missing_target: bool,
     oof: Path | None,
     report: Path | None,
     save: Path | None,
@@ -93,17 +87,12 @@ def cv(
         source = read_source(
             file,
             target,
-            table=table,
             kind=kind,
             groups=groups,
-            weights=weights,
             folds=folds_column,
             time=time,
-            drop=drop,
-            nominal=nominal,
-            keep=keep,
-            drop_missing_target=drop_missing_target,
             options=text,
+            **options.column_options(given),
         )
     read = clock()
     given["cv"] = splitter(
@@ -219,9 +208,21 @@ def fit_noting(model: Any, source: Source) -> None:
     with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         model.fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
-    source.notes += list(dict.fromkeys(str(warning.message) for warning in said))
+    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in said))
     if not hasattr(model, "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
+
+
+def _in_our_words(warning: warnings.WarningMessage) -> str:
+    """Return a warning; what scikit-learn says of its parameters is no help on the command line."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    text = str(warning.message)
+    if issubclass(warning.category, UndefinedMetricWarning):
+        return "the --scoring is undefined in some folds, where a class is absent or never predicted"
+    if "sklearn" in Path(warning.filename).parts and "n_splits" in text:
+        return "a class has fewer rows than there are folds: some folds lack it"
+    return text
 
 
 def _scoring(name: str | None) -> str | None:

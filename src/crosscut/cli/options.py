@@ -115,6 +115,12 @@ reading = together(
 )
 
 
+def column_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of `columns` out of those given, but for the target."""
+    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal")
+    return {name: given.pop(name) for name in names}
+
+
 def text_options(given: dict[str, Any]) -> TextOptions:
     """Take the options of `reading` out of those given."""
     try:

@@ -31,12 +31,6 @@ def rules(
     *,
     file: str,
     target: str,
-    table: str | None,
-    weights: str | None,
-    drop: tuple[str, ...],
-    keep: tuple[str, ...],
-    nominal: tuple[str, ...],
-    drop_missing_target: bool,
     folds: int,
     seed: int,
     sql: Path | None,
@@ -62,14 +56,9 @@ def rules(
         source = read_source(
             file,
             target,
-            table=table,
             kind="classification",
-            weights=weights,
-            drop=drop,
-            nominal=nominal,
-            keep=keep,
-            drop_missing_target=drop_missing_target,
             options=options.text_options(given),
+            **options.column_options(given),
             for_numbers="crosscut cv predicts numbers",
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))

@@ -227,9 +227,9 @@ class StreamRows:
 def add_totals(totals: Totals, batch: Batch, coding: Coding) -> None:
     """Look at a batch, if the grids of its statistics depend on it."""
     if coding.classes is None:
-        totals.add(batch.target, batch.weight, batch.n_rows)
+        totals.add(batch.target, batch.sample_weight, batch.n_rows)
     elif coding.weighted:
-        totals.add(None, batch.weight, batch.n_rows)
+        totals.add(None, batch.sample_weight, batch.n_rows)
 
 
 def fold_of(batch: Batch, folds: FoldRule, counts: NDArray[np.int64]) -> NDArray[np.uint8]:

@@ -232,7 +232,7 @@ class Grower:
                 predictions, leaves = store.held_out(pruned, bundle)
                 found = leaves >= 0
                 mine = self.order[found]
-                result.held_out[mine] = self.target.predictions(predictions[found])
+                result.held_out[mine] = predictions[found]
                 result.held_out_leaves[mine] = leaves[found]
         return result
 
