@@ -172,7 +172,7 @@ def check_sharing(check, folder):
         database, bias = load(folder, name)
         folds = np.arange(database.n_examples) % 10 if APPLICATIONS[name][-1] is None else database.folds
         language = resolve(bias, database)
-        grower = Grower(Facts(database, language.root), language, folds.astype(np.int32))
+        grower = Grower(Facts.of(database, language), language, folds.astype(np.int32))
         together = grower.grow()
         check(f"{name}: step limit", together.limit_hits, ())
         for sharing in ("paper", "serial", "uncached"):

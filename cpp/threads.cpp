@@ -1,12 +1,28 @@
 #include "threads.hpp"
 
+#include <cstdlib>
 #include <system_error>
 
 namespace crosscut {
 
+namespace {
+
+// Address space that a thread takes: its stack and its part of the heap. Where that is not to be had (ulimit -v), the C library would
+// end the process when the thread first throws an exception.
+constexpr std::size_t kThreadBytes = std::size_t{80} << 20;
+
+bool has_room(int n) {
+  void* volatile room = std::malloc(static_cast<std::size_t>(n) * kThreadBytes);  // volatile: or compilers leave it out
+  std::free(room);
+  return room;
+}
+
+}  // namespace
+
 Team::Team(int n) {
+  if (n <= 1 || !has_room(n - 1)) return;
   try {
-    others_.reserve(static_cast<std::size_t>(std::max(n, 1) - 1));
+    others_.reserve(static_cast<std::size_t>(n - 1));
     for (int i = 1; i < n; i++) others_.emplace_back(&Team::serve, this, i);
   } catch (const std::system_error&) {  // the system gives no more
   } catch (const std::bad_alloc&) {

@@ -45,7 +45,7 @@ struct Forest : Held<Trees> {
   std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
   // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree, tree by tree.
-  nb::object apply(const Matrix<float>& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
+  nb::object apply(const AnyMatrix& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
     const std::size_t n = x.shape(0);
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");
     if (rows) {
@@ -54,12 +54,11 @@ struct Forest : Held<Trees> {
     }
     const std::size_t n_out = rows ? rows->size() : count() * n;
     std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[n_out]);
-    const Request request{x.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(x.shape(1)), rows ? rows->data() : nullptr,
-                          rows ? row_start->data() : nullptr, n_threads};
-    {
+    const Request request{rows ? rows->data() : nullptr, rows ? row_start->data() : nullptr, n_threads};
+    with_numbers(x, [&](const auto& strided) {
       nb::gil_scoped_release release;
-      crosscut::apply(*this, tests, request, leaf.get());
-    }
+      crosscut::apply(*this, tests, strided, request, leaf.get());
+    });
     return nb::cast(rows ? give(std::move(leaf), {n_out}) : give(std::move(leaf), {count(), n}));
   }
 

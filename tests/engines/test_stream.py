@@ -344,3 +344,23 @@ def test_sizes():
     for wrong in ("much", "-5MB", 0, "1..5MB"):
         with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
             read_bytes("memory_limit", wrong)
+
+
+def test_text_is_read_as_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    days = [f"{1 + i % 12:02}/04/2024" for i in range(60)]
+    path.write_text(
+        "\n".join(["day;size;kind", *(f"{d};{i % 7},5;{i % 7 > 3}" for i, d in enumerate(days)), ""])
+    )
+    with pytest.raises(ValueError, match="can be read in two ways"):
+        TreeClassifier(cv=2).fit(Stream(path), "kind")
+    cache = tmp_path / "codes"
+    cache.mkdir()
+    read = {
+        order: TreeClassifier(cv=2).fit(Stream(path, dates=order, cache=cache), "kind")
+        for order in ("dmy", "none")
+    }
+    assert read["dmy"].fit_.schema.kinds == ("date", "numeric")
+    assert read["none"].fit_.schema.kinds == ("nominal", "numeric")  # the cache does not mix them up
+    with pytest.raises(TypeError, match="order"):
+        Stream(path, order="dmy")

@@ -78,6 +78,10 @@ def test_nominal_and_missing_values_follow_the_definition(seed, multiway, n):
     for task, tree in enumerate(forest):
         np.testing.assert_array_equal(leaf[task], [walk(tree, row) for row in x])
     np.testing.assert_array_equal(apply(forest[0], x), leaf[0])
+    for same in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[::-1, ::2][::-1], x.astype(np.float64)):
+        np.testing.assert_array_equal(apply(forest, same), leaf)
+    whole = np.nan_to_num(x, nan=1.0)
+    np.testing.assert_array_equal(apply(forest, whole.astype(np.int64)), apply(forest, whole))
 
 
 def test_threshold_between_two_floats_is_not_rounded():

@@ -12,7 +12,6 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
 
 import crosscut
 from crosscut import DelegationWarning, TreeClassifier, TreeRegressor
@@ -144,10 +143,3 @@ def test_what_is_delegated_and_refused(capsys):
         assert crosscut.RFECV(CLASSES, min_features_to_select=9).fit(X, y).n_features_ == 4
     crosscut.RFECV(CLASSES, verbose=1).fit(X, y)
     assert "Fitting estimator with 3 features." in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_scikit_learns_checks():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(crosscut.RFECV(DecisionTreeClassifier(random_state=0), cv=3))

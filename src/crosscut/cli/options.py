@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,42 @@ def together(*options: Decorator) -> Decorator:
     return add
 
 
+class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """One value or several, separated by commas; each setting is tried.
+
+    Parameters
+    ----------
+    kind : click type
+        Of one value.
+    unlimited : bool
+        Whether "none" is one.
+    """
+
+    def __init__(self, kind: click.ParamType[Any], *, unlimited: bool = False) -> None:
+        self.kind, self.unlimited = kind, unlimited
+        self.name = "value[,value...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a tuple of values."""
+        if isinstance(value, tuple):
+            return value
+        parts = [part.strip() for part in str(value).split(",")]
+        return tuple(
+            None if self.unlimited and part == "none" else self.kind.convert(part, param, ctx)
+            for part in parts
+        )
+
+
+def candidates(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the options of every combination of settings."""
+    several = {
+        name: values for name, values in given.items() if isinstance(values, tuple) and name in SETTINGS
+    }
+    return [given | dict(zip(several, chosen, strict=True)) for chosen in product(*several.values())]
+
+
+SETTINGS = ("criterion", "max_depth", "min_leaf", "min_split", "min_decrease")
+
 table = click.option("--table", help="The table of a DuckDB or SQLite file.")
 
 kind = click.option(
@@ -76,6 +113,12 @@ reading = together(
     ),
     click.option("--dates", metavar="ORDER", help="dmy, mdy, ymd, none, or a pattern such as %Y%m%d."),
 )
+
+
+def column_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of `columns` out of those given, but for the target."""
+    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal")
+    return {name: given.pop(name) for name in names}
 
 
 def text_options(given: dict[str, Any]) -> TextOptions:
@@ -129,13 +172,14 @@ results = together(
     report,
     click.option("--save", type=Output(), help="Write a model file for `crosscut predict`."),
     click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
+    click.option("--open", "opened", is_flag=True, help="Open the page about the result in a browser."),
 )
 
 growing = together(
     click.option(
         "--criterion",
-        type=click.Choice(["gini", "entropy", "gain_ratio"]),
-        help="Quality of a test, for classification.",
+        type=Several(click.Choice(["gini", "entropy", "gain_ratio"])),
+        help="Quality of a test, for classification: gini, entropy or gain_ratio.",
     ),
     click.option(
         "--splits",
@@ -143,13 +187,21 @@ growing = together(
         default="binary",
         help="Split categories into two sets, or one branch each.",
     ),
-    click.option("--max-depth", type=click.IntRange(min=1), help="Maximum depth of the tree."),
-    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Minimum rows per leaf."),
-    click.option("--min-split", type=click.IntRange(min=2), default=2, help="Minimum rows to split a node."),
+    click.option(
+        "--max-depth",
+        type=Several(click.IntRange(min=1), unlimited=True),
+        help="Maximum depth of the tree; 3,5,none tries three.",
+    ),
+    click.option(
+        "--min-leaf", type=Several(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
+    ),
+    click.option(
+        "--min-split", type=Several(click.IntRange(min=2)), default="2", help="Minimum rows to split a node."
+    ),
     click.option(
         "--min-decrease",
-        type=click.FloatRange(min=0),
-        default=0.0,
+        type=Several(click.FloatRange(min=0)),
+        default="0.0",
         help="Minimum decrease of impurity by a split.",
     ),
     click.option(

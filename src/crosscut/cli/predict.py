@@ -12,8 +12,9 @@ from crosscut.cli.csv_output import write_csv
 from crosscut.cli.database import read_examples
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.relational import is_relational
-from crosscut.cli.source import read_rows
+from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
+from crosscut.data.files import reading_of
 
 if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
@@ -41,8 +42,10 @@ def predict(
     else:
         with waiting(f"reading {Path(file).name}"):
             frame = read_rows(file, table, options.text_options(given))
+        if reading_of(frame):
+            click.echo(f"crosscut: note: {file} is read as: {reading_of(frame)}", err=True)
         with failing_with(UNSUITABLE, f"{file}: "):
-            named, data = {}, _rows(fitted, frame)
+            named, data = {}, rows_for(fitted, frame)
     with failing_with(UNSUITABLE, f"{file}: "):
         columns = named | _predicted(fitted, data, target, probabilities=probabilities)
     with failing_with(UNWRITABLE):
@@ -61,16 +64,6 @@ def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> d
     return columns
 
 
-def _rows(fitted: Any, frame: Any) -> Any:
-    """Return the columns of a table that a model asks about."""
-    schema = fitted.fit_.schema
-    absent = [name for name in schema.names if name not in frame.column_names]
-    if absent:
-        raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
-    # a model fitted on an array knows its columns by position, x0, x1, ...
-    return frame.select(list(schema.names)) if schema.named else _matrix(frame, schema.names)
-
-
 def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
     """Return the names of a database's examples, the database, and the name of what is predicted."""
     database = read_examples(Path(file), fitted)
@@ -84,12 +77,6 @@ def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, s
     named = {"example": [database.example_text(e) for e in range(database.n_examples)]}
     schema = fitted.fit_.schema
     return named, database, schema.target_column or schema.target_name
-
-
-def _matrix(frame: Any, names: tuple[str, ...]) -> Any:
-    import numpy as np
-
-    return np.column_stack([frame[name].to_numpy() for name in names])
 
 
 def read_model_file(path: Path) -> tuple[Any, str]:

@@ -27,9 +27,47 @@ MAX_ROWS = 12  # of the printed pruning table
 def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
     """Print the tree first, then what to think of it."""
     print_notes(console, summary["notes"])
+    _print_tried(console, summary["tried"], summary["cv"]["scoring"])
     print_tree(console, fit_of(model), target=summary["target"])
     print_evidence(console, summary)
+    _print_test(console, summary["test"], summary["cv"])
     _print_cost(console, summary)
+
+
+def _print_tried(console: Console, tried: list[dict[str, Any]], scoring: str) -> None:
+    """Print the settings that were tried, if there are several, and which one was chosen."""
+    if len(tried) == 1:
+        return
+    names = [name for name in tried[0] if name not in {"score", "standard_error", "leaves", "chosen"}]
+    table = Table(title="Settings", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for heading in (
+        "",
+        *(f"--{name.replace('_', '-')}" for name in names),
+        scoring,
+        "± std. error",
+        "leaves",
+    ):
+        table.add_column(heading, justify="right" if heading else "left")
+    for each in tried:
+        told = ["none" if each[name] is None else str(each[name]) for name in names]
+        table.add_row(
+            "►" if each["chosen"] else "",
+            *told,
+            number(each["score"]),
+            number(each["standard_error"], 2),
+            str(each["leaves"]),
+            style="bold" if each["chosen"] else None,
+        )
+    console.print(table)
+    console.print("[dim]The best of several scores flatters; nested_cross_validate does not.[/]\n")
+
+
+def _print_test(console: Console, test: dict[str, Any] | None, cv: dict[str, Any]) -> None:
+    if test is not None:
+        console.print(
+            f"\n[bold]{plain(test['file'])}[/]: {cv['measure']} {number(test['error'])} "
+            f"± {number(test['standard_error'], 2)} ({counted(test['rows'], 'row')} no tree was grown on)"
+        )
 
 
 def print_notes(console: Console, notes: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,20 +29,14 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
 
     MODEL is a file saved by `crosscut cv`, `rules` or `relational` with `--save`.
     """
-    from crosscut.report import summarize, write_report
+    from crosscut.report import summarize
 
     fitted, target = read_model_file(model)
     fit = fitted.fit_
-    if report is not None and fit.validation is None:
-        raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
     is_tree = fit.learner in {"TreeClassifier", "TreeRegressor"}
     summary = summarize(fit, target=target) if is_tree else {}
     if report is not None:
-        with failing_with(UNWRITABLE):
-            if is_tree:
-                write_report(fit, report, summary=summary)
-            else:
-                fitted.report(report, **({} if is_relational(fitted) else {"target": target}))
+        write_model_report(model, fitted, target, report, summary)
     if is_relational(fitted):
         show_relational(fitted, as_json=as_json, as_rules=rules, lines=lines)
     elif not is_tree and as_json:
@@ -56,3 +51,19 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
         print_tree(stdout(), fit, target=target, max_lines=lines)
         if fit.validation is not None:
             print_evidence(stdout(), summary)
+
+
+def write_model_report(
+    model: Path, fitted: Any, target: str, path: Path, summary: dict[str, Any] | None = None
+) -> None:
+    """Write the report on the model of a file; ``summary`` is that of a tree, if it is known already."""
+    from crosscut.report import write_report
+
+    fit = fitted.fit_
+    if fit.validation is None:
+        raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
+    with failing_with(UNWRITABLE):
+        if fit.learner in {"TreeClassifier", "TreeRegressor"}:
+            write_report(fit, path, target=target, summary=summary or None)
+        else:
+            fitted.report(path, **({} if is_relational(fitted) else {"target": target}))

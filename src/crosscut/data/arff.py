@@ -153,6 +153,8 @@ def _attribute(line: str) -> Attribute:
     if word.lower() == "date":
         pattern = _unquoted(rest.strip()) or "yyyy-MM-dd'T'HH:mm:ss"
         for java, python in _JAVA_TO_PYTHON.items():
+            if pattern.count(java) > 1:
+                raise ValueError(f"attribute {name!r} has the date format {rest.strip()!r} with {java} twice")
             pattern = pattern.replace(java, python)
         return Attribute(name, "date", pattern=pattern)
     raise ValueError(f"attribute {name!r} has the type {kind!r}; numeric, nominal, string and date are read")

@@ -80,7 +80,7 @@ def read_file(
     >>> reading_of(people)
     "';' separated, decimal comma, 'since': dates (day, month, year)"
     """
-    options = TextOptions(header, separator, decimal, encoding, tuple(missing), dates)
+    options = TextOptions(header, separator, decimal, encoding, missing, dates)
     place = existing_place(path, table, options)
     with readable(place) as kind:
         rows = kind.whole(place)

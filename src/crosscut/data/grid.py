@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
 
 
-def on_grid(
-    values: NDArray[np.float64], *, most: int = 1, keep_whole: bool = True
-) -> tuple[NDArray[np.float64], int]:
+def on_grid(values: NDArray[np.float64], *, most: int = 1) -> tuple[NDArray[np.float64], int]:
     """Return the integers of some numbers, each counted at most so many times, and their exponent.
 
     Examples
@@ -37,7 +35,7 @@ def on_grid(
     >>> on_grid(np.array([0.5, 0.25]))[1]
     52
     """
-    whole = keep_whole and bool(np.all(values == np.rint(values)))
+    whole = bool(np.all(values == np.rint(values)))
     exponent = exponent_of(most * math.fsum(np.abs(values)), whole=whole)
     return np.rint(np.ldexp(values, exponent)), exponent
 
@@ -104,9 +102,9 @@ class ExactGrid:
     grids: tuple[tuple[int, int, int], ...]
 
     @classmethod
-    def of(cls, n_rows: int, weight: Bits, target: Bits | None) -> ExactGrid:
-        """Choose grids on which no number is rounded, and no sum of so many rows overflows."""
-        width = 61 - math.frexp(max(1, n_rows))[1]
+    def of(cls, n_rows: int, weight: Bits, target: Bits | None, *, bits: int = 61) -> ExactGrid:
+        """Choose grids on which no number is rounded, and no sum of so many rows has more than these bits."""
+        width = bits - math.frexp(max(1, n_rows))[1]
         product = None if target is None else weight.times(target)
         square = None if target is None or product is None else product.times(target)
         grids = []

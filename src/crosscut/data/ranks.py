@@ -18,6 +18,14 @@ MAX_COARSE = 255  # intervals of a column, so that the number after the last, fo
 _READ_AS_IS = {np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.uint8, np.bool_)}
 
 
+def readable(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in a type that the core reads, as they are if it can."""
+    if matrix.dtype in _READ_AS_IS:
+        return matrix
+    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+        return matrix.astype(np.float32)
+
+
 @dataclass(eq=False)
 class Ranks:
     """Arrays for the ranks of all columns, filled column by column; see :class:`crosscut.data.table.Table`.
@@ -32,7 +40,7 @@ class Ranks:
     coarse_first: NDArray[np.uint32]
     n_values: NDArray[np.int32]
     n_coarse: NDArray[np.int32]
-    has_missing: NDArray[np.bool_]
+    n_missing: NDArray[np.int64]
     close: NDArray[np.bool_]
     max_bins: int | None
 
@@ -48,7 +56,7 @@ class Ranks:
             np.empty((n_columns, MAX_COARSE + 1), np.uint32),
             np.zeros(n_columns, np.int32),
             np.empty(n_columns, np.int32),
-            np.empty(n_columns, np.bool_),
+            np.empty(n_columns, np.int64),
             np.zeros(n_columns, np.bool_),
             max_bins,
         )
@@ -56,10 +64,7 @@ class Ranks:
     def fill_numbers(
         self, matrix: NDArray[Any], row: NDArray[np.int32], n_jobs: int | None
     ) -> tuple[int, int] | None:
-        """Rank the columns of a matrix; return (column, row) of the first infinite value, if there is one."""
-        if matrix.dtype not in _READ_AS_IS:
-            with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
-                matrix = matrix.astype(np.float32)
+        """Rank the columns of a readable matrix; return (column, row) of an infinite value, if any."""
         limit = MAX_COARSE if self.max_bins is None else self.max_bins
         first = (
             self.coarse_first if limit == MAX_COARSE else np.empty((len(self.ranks), limit + 1), np.uint32)
@@ -76,11 +81,11 @@ class Ranks:
             first,
             self.n_values,
             self.n_coarse,
-            self.has_missing,
+            self.n_missing,
             self.close,
         )
         if limit < MAX_COARSE:
-            self.coarse_first[row, : limit + 1] = first[row]
+            self.coarse_first[:, : limit + 1] = first
         return infinite
 
     def fill_codes(self, row: int, codes: NDArray[np.integer[Any]], n_categories: int) -> None:
@@ -94,7 +99,7 @@ class Ranks:
         number = np.repeat(np.arange(n_coarse), first[1 : n_coarse + 1] - first[:n_coarse])
         self.coarse[row] = np.append(number, n_coarse)[ranks]
         self.n_values[row], self.n_coarse[row] = n_categories, n_coarse
-        self.has_missing[row] = missing.any()
+        self.n_missing[row] = np.count_nonzero(missing)
 
     def edges_of(self, row: int) -> NDArray[np.float64]:
         """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Coding
 
 _MANIFEST = "manifest"
-_VERSION = 5
+_VERSION = 6
 _ABANDONED = 24 * 3600  # seconds after which codes without a manifest are left over from a killed process
 
 
@@ -107,7 +107,7 @@ class CodeCache:
             with self._writing():
                 file = stack.enter_context(replacing(_path(self.folder, piece), sync=False))
             for batch in batches:
-                own = [batch.keys, batch.weight if self.keeps_weights else None]
+                own = [batch.keys, batch.sample_weight if self.keeps_weights else None]
                 arrays = [batch.codes, batch.target, *(array for array in own if array is not None)]
                 with self._writing():
                     for array in arrays:
@@ -137,9 +137,9 @@ class CodeCache:
                 codes = _take(file, np.dtype(np.uint8), n_columns * n).reshape(n_columns, n)
                 target = _take(file, coding.target_type, n)
                 keys = _take(file, np.dtype(np.uint64), n) if grouped else None
-                # weights are kept as they were used; those of classes alone follow from the target
-                weight = _take(file, np.dtype(np.float64), n) if weighted else coding.weigh(target, None)
-                yield Batch(first_row, codes, target, np.zeros(n, np.uint8), keys, weight)
+                own = _take(file, np.dtype(np.float64), n) if weighted else None
+                weight = coding.weigh(target, own)
+                yield Batch(first_row, codes, target, np.zeros(n, np.uint8), keys, own, weight)
                 first_row += n
 
     @property

@@ -19,6 +19,7 @@ from crosscut.forest.python_code import tree_python
 from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.forest.sql import SqlDialect, tree_sql
 from crosscut.forest.text import export_text, rules_of
+from crosscut.forest.tree import probabilities
 from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
@@ -129,11 +130,11 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
-    def _nodes_of_folds(self, X: Any) -> NDArray[np.int64]:
-        """Leaf of every row in the tree of each fold, counted over all trees: shape (folds, rows)."""
+    def _said_by_folds(self, X: Any) -> NDArray[np.float64]:
         packed = fit_of(self).forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
-        return np.asarray(apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None])
+        value = packed.value if self.fit_.classes is None else probabilities(packed.value)
+        return np.asarray(value[apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None]])
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.

@@ -10,15 +10,15 @@ from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
 from crosscut.forest.tree import predictions, probabilities
-from crosscut.training.conformal import class_sets
 from crosscut.training.fit import Validated, fit_of
+from crosscut.training.guarantees import PredictsSets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree classifier, cross-validated as part of ``fit``.
 
     ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
@@ -148,40 +148,6 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
-        """Return the classes that each row may have, from the trees of the folds and the rows they hold out.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to classify.
-        level : float
-            How often sets are to hold the true class, between 0 and 1.
-        method : {"score", "adaptive"}
-            What makes a class strange: a low probability, which gives the smallest sets; or the probability
-            of all classes that are at least as probable, which gives larger sets where rows are hard to tell
-            apart (Romano, Sesia and Candès 2020). Both cover at least 2 · level - 1 of the time, less a
-            little for few rows per fold, and about ``level`` or more in practice.
-
-        Returns
-        -------
-        bool array (rows, classes)
-            Whether a class of ``classes_`` is in the set.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from crosscut import TreeClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = TreeClassifier(cv=5, random_state=0, max_depth=2).fit(X, y)
-        >>> model.predict_set(X[[0, 70]], level=0.98)
-        array([[ True, False, False],
-               [False,  True,  True]])
-        """
-        cv = fit_of(self).validated("predict_set()")
-        predicted = probabilities(self.forest_.packed.value)[self._nodes_of_folds(X)]
-        return class_sets(cv, predicted, level, method)
 
     def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeClassifier

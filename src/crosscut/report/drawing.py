@@ -48,12 +48,12 @@ class Box:
         return [self, *(box for child in self.children for box in child.walk())]
 
 
-def svg_of(root: Box, label: str) -> str:
-    """Return the picture; boxes are buttons that the page's script listens to."""
+def svg_of(root: Box, label: str, *, widest: int = WIDE, buttons: bool = True) -> str:
+    """Return the picture; boxes are buttons if the page's script listens to them."""
     boxes = _place(root)
     levels = max(box.level for box in boxes) + 1
     wanted = [[NARROW, *(_width(box) for box in boxes if box.level == level)] for level in range(levels)]
-    width = [min(WIDE, max(each)) for each in wanted]
+    width = [min(widest, max(each)) for each in wanted]
     left = [1 + sum(width[:level]) + level * BETWEEN for level in range(levels)]
     total, height = left[-1] + width[-1] + 1, max(box.y for box in boxes) + HEIGHT + 1
     parts = []
@@ -65,7 +65,7 @@ def svg_of(root: Box, label: str) -> str:
             parts.append(
                 f'<path class="edge" d="M{a:g} {b:g}C{middle:g} {b:g} {middle:g} {d:g} {c:g} {d:g}"/>'
             )
-        parts.append(_drawn(box, x, w))
+        parts.append(_drawn(box, x, w, 'role="button" tabindex="0" ' if buttons else 'role="img" '))
     return (
         f'<svg class="tree" viewBox="0 0 {total:g} {height:g}" style="width:{total:g}px" role="group" '
         f'aria-label="{escape(label)}">{"".join(parts)}</svg>'
@@ -96,12 +96,11 @@ def _width(box: Box) -> float:
     return 22 + max(len(text) * LETTER[name] for name, text in _lines(box))
 
 
-def _drawn(box: Box, x: float, width: float) -> str:
+def _drawn(box: Box, x: float, width: float, role: str) -> str:
     lines = _lines(box)
     spoken = escape(", ".join(text for _, text in lines))
     parts = [
-        f'<g class="node {box.kind}" data-node="{box.node}" role="button" tabindex="0" ',
-        f'aria-label="{spoken}" ',
+        f'<g class="node {box.kind}" data-node="{box.node}" {role}aria-label="{spoken}" ',
         f'transform="translate({x:g} {box.y:g})"><title>{spoken}</title>',
         f'<rect class="box" width="{width:g}" height="{HEIGHT}" rx="7"/>',
     ]

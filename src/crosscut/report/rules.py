@@ -54,7 +54,6 @@ def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) ->
         **about(fit, target),
         **held_out(fit, wording.row),
         "prolog": wording.prolog(final),
-        "tables": wording.legend(final),
         "ordered": final.ordered,
         "n_conditions": final.n_conditions,
         "rows": len(cv.y),

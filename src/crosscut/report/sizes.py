@@ -23,39 +23,20 @@ MAX_SIZES = 14
 
 @dataclass(frozen=True)
 class Size:
-    """One size of the tree.
-
-    Attributes
-    ----------
-    row : int
-        Its row in the pruning table.
-    inner : bool array
-        Which nodes of all trees have a test.
-    predicted : array
-        Class codes, or numbers, predicted for the held-out rows.
-    """
+    """One size of the tree: what row of the pruning table it is, and which nodes of all trees have a test."""
 
     row: int
     inner: NDArray[np.bool_]
-    predicted: NDArray[Any]
+    predicted: NDArray[Any]  # class codes, or numbers, of the held-out rows
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes that a reader can choose from, largest first.
-
-    Attributes
-    ----------
-    forest : Forest
-        Trees that hold all of them.
-    sizes : list of Size
-    chosen : int
-        Which of them the fit has.
-    """
+    """The sizes that a reader can choose from, largest first, and a forest whose trees hold all of them."""
 
     forest: Forest
     sizes: list[Size]
-    chosen: int
+    chosen: int  # the fit's own
 
 
 def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
+FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
 MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
@@ -68,6 +69,7 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
 def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
     """Return what the summary of every kind of fit begins with."""
     return {
+        "format": FORMAT,
         "crosscut": crosscut.__version__,
         "date": f"{dt.datetime.now().astimezone():%Y-%m-%d}",
         "kind": fit.kind,

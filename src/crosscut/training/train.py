@@ -55,10 +55,8 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
     grown = grow_trees(model, data, tasks)
-    fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
-    if tasks.n_tasks == 1:
-        return fit
-    fit = _validated(model, fit, partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model)))
+    judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+    fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else judge)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
@@ -68,10 +66,7 @@ def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups:
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
     grown = with_loss(model, data.grow(), data.classes)
-    fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
-    if not data.folds.n_folds:
-        return fit
-    fit = _validated(model, fit, data.validate)
+    fit = _fit(model, data, grown, data.validate if data.folds.n_folds else None)
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
 
@@ -84,7 +79,7 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    return limited(model, data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows)))
+    return limited(model, data.tasks(model.cv, groups, model.random_state))
 
 
 def limited(model: Any, tasks: Tasks) -> Tasks:
@@ -139,14 +134,22 @@ def prune_each(model: Any, forest: Forest) -> Forest:
     return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 
-def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) -> Fit:
-    """Add the out-of-fold results; if the parameters say so, prune by them and compute them again."""
-    validation = judge(fit.forest)
-    if model.prune not in {"best", "1se"}:
-        return replace(fit, validation=validation)
-    table = validation.pruning_table
-    forest, alpha = pruned_by(model, table, fit.forest)
-    return replace(fit, forest=forest, validation=judge(forest), chosen_by=table, alpha=max(fit.alpha, alpha))
+def _fit(
+    model: Any,
+    data: TrainingSet | StreamedSet,
+    grown: Forest,
+    judge: Callable[[Forest], TreeValidation] | None,
+) -> Fit:
+    """Prune the trees and judge them; if the parameters say so, prune by the folds and judge again."""
+    forest, alpha, table = prune_each(model, grown), float(model.ccp_alpha), None
+    validation = judge(forest) if judge else None
+    if judge and validation and model.prune in {"best", "1se"}:
+        table = validation.pruning_table
+        forest, chosen = pruned_by(model, table, forest)
+        validation, alpha = judge(forest), max(alpha, chosen)
+    return Fit.of(
+        model, data, forest=forest, grown=grown, validation=validation, alpha=alpha, chosen_by=table
+    )
 
 
 def pruned_by(model: Any, table: PruningTable, forest: Forest) -> tuple[Forest, float]:
