@@ -1,5 +1,5 @@
 // A bundle: nodes of different tasks that are refined together, in one pass, because their rows overlap. A task is a lane. The rows
-// of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LocalRows (local_table.hpp).
+// of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LoneRows (local_table.hpp).
 #pragma once
 #include "run.hpp"
 

@@ -1,6 +1,7 @@
 // Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
 #pragma once
 #include "class_sums.hpp"
+#include "lists.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -89,6 +90,53 @@ struct ManyGiniOf : ClassSums<Real, W> {
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
+  // One task alone: consecutive cuts of a sorted list at once. A and B follow every row, some rows ahead of the cuts that are looked at.
+  struct Cuts {
+    static constexpr int kStep = kCuts;
+    static constexpr u32 kAhead = 64;
+    using F = Vec<float, kCuts>;
+    F left, a, b;
+    alignas(64) float as[kAhead], bs[kAhead];
+    int last_a, last_b;
+    u32 at = kAhead, n_ahead = 0;
+    int *count, *twice;  // [C] rows left of what comes next; of the node, twice
+    const u32* list = nullptr;
+    const ScanRows* rows = nullptr;
+    int C;
+
+    explicit Cuts(const ManyGiniOf& p) : last_a(static_cast<int>(p.a)), last_b(static_cast<int>(p.b)), C(p.C) {
+      count = reinterpret_cast<int*>(p.l_c + C), twice = count + C;
+      for (int k = 0; k < kCuts; k++) left[k] = p.l + static_cast<float>(k + 1 - kCuts);
+      for (int c = 0; c < C; c++) count[c] = static_cast<int>(p.l_c[c]), twice[c] = static_cast<int>(2 * p.n_c[c]);
+    }
+    CC_INLINE u32 class_of_entry(u32 e) const { return C <= kListClasses ? e >> 12 & 15 : rows->info[e & kRowMask] >> 16; }
+    void look_ahead(u32 n) {
+      n_ahead = n < kAhead ? (n + kCuts - 1) / kCuts * kCuts : kAhead, at = 0;
+      int sum_a = last_a, sum_b = last_b;
+      for (u32 k = 0; k < n_ahead; k++) {
+        const u32 c = class_of_entry(list[k]);
+        const int step = 2 * count[c]++ + 1;
+        sum_a += step, sum_b += step - twice[c];
+        as[k] = static_cast<float>(sum_a), bs[k] = static_cast<float>(sum_b);
+      }
+      last_a = sum_a, last_b = sum_b;
+    }
+    CC_INLINE void next(const ScanRows& all_rows, const u32* from, u32 n) {
+      if (at == kAhead) list = from, rows = &all_rows, look_ahead(n);
+      __builtin_memcpy(&a, as + at, sizeof a), __builtin_memcpy(&b, bs + at, sizeof b);
+      at += kCuts, left += static_cast<float>(kCuts);
+    }
+    CC_INLINE u32 promising(const ManyGiniOf& p) const {
+      const F r = p.n - left;
+      return greater<float, kCuts>(a * r + b * left, left * r * p.limit);
+    }
+    CC_INLINE F gains(const ManyGiniOf& p) const { return a / left + b / (p.n - left); }
+    void put(ManyGiniOf& p, u32 k) const {
+      for (int c = 0; c < C; c++) p.l_c[c] = static_cast<float>(count[c]);
+      for (u32 j = at - kCuts + k + 1; j < n_ahead; j++) p.l_c[class_of_entry(list[j])] -= 1;
+      p.l = left[k];
+    }
+  };
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   i64 cell_stats(const V* cell, int k, double* s) const {
     double sum = 0;

@@ -1,6 +1,7 @@
 // The paper's algorithm (Figure 2) on a block of tasks: a root bundle is refined depth first. The largest bundles share their columns
 // among the threads; the others wait in a queue and are then refined to the end by whichever thread is free.
 #pragma once
+#include "child_bundles.hpp"
 #include "refine_local.hpp"
 #include "search_large.hpp"
 

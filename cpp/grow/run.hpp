@@ -58,7 +58,7 @@ struct Run {
   bool weighted;  // rows have grid weights or multiplicities
   bool on_grid;   // statistics only propose tests: those within `margin` of the best are compared exactly
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
-  bool shares;     // tasks with the same rows at a node have the same subtree (same_rows.hpp)
+  bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
