@@ -51,13 +51,15 @@ test-clang: $(VENV)/.dependencies
 		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# crosscut beside its peers, and the core's own figures; `make bench QUICK=--quick` for a first impression. A peer whose
+# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first impression. A peer whose
 # package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
 	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
 		$(PY) -m pip install --quiet --group bench-$$peer || true; done
+	$(PY) -m pip install --quiet --group bench-panel
 	$(PY) benchmarks/core.py $(QUICK) --json build/core.json
 	$(PY) benchmarks/bench.py $(QUICK) --json build/bench.json
+	$(PY) benchmarks/panel.py $(QUICK) --json build/panel.json
 	$(PY) benchmarks/tables.py build
 
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.

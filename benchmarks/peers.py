@@ -27,18 +27,17 @@ def crosscut_growing(work: Workload) -> Job:
     return work.all_trees
 
 
-def crosscut_fit(work: Workload) -> Job:
+def crosscut_fit(work: Workload, n_jobs: int | None = None) -> Job:
     from crosscut import TreeClassifier, TreeRegressor
 
     kind = TreeRegressor if work.is_regression else TreeClassifier
-    model = kind(
-        max_depth=work.limits.max_depth, min_samples_leaf=work.limits.min_samples_leaf, max_bins=work.max_bins
-    )
+    limits = {"max_depth": work.limits.max_depth, "min_samples_leaf": work.limits.min_samples_leaf}
+    model = kind(**limits, max_bins=work.max_bins, n_jobs=n_jobs)
     return lambda: model.fit(*work.data)
 
 
 def sklearn_fit(work: Workload) -> Job:
-    X, y = work.data
+    X, y = work.matrix, work.data[1]
     return lambda: work.sklearn_tree().fit(X, y)
 
 

@@ -198,7 +198,7 @@ def share(name):
             RuleClassifier(**parameters, cv=None).fit(X[train], y[train]).predict(X[test])
 
     table, target = Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1)
-    learning = Learning.of(RuleClassifier(**parameters), target.n_classes, seed=0)
+    learning = Learning.of(RuleClassifier(**parameters), seed=0)
     everything = bits_of(np.ones(len(y), bool))
     tasks = [everything, *(bits_of(folds != fold) for fold in range(10))]
 
@@ -208,7 +208,7 @@ def share(name):
             lambda: [
                 rules
                 for own, some in zip(examples, lists, strict=True)
-                for rules in learning.rule_sets(own, some, len(y))
+                for rules in learning.rule_sets(own, some)
             ]
         ), examples[0].work
 

@@ -2,9 +2,9 @@
 
     python benchmarks/tables.py [FOLDER] [--write]
 
-Reads core.json, bench.json and reproduction.json from a folder (benchmarks/results unless given) and prints
-the Markdown tables. With --write they are put between the markers `<!-- table NAME -->` and `<!-- end -->` in
-README.md and docs/benchmarks.md.
+Reads core.json, bench.json, panel.json and reproduction.json from a folder (benchmarks/results unless given)
+and prints the Markdown tables. With --write they are put between the markers `<!-- table NAME -->` and
+`<!-- end -->` in README.md and docs/benchmarks.md, and the picture of the panel into docs/images.
 """
 
 from __future__ import annotations
@@ -53,6 +53,36 @@ def core(record: dict) -> str:
         rows.append([row["row"], *(form.format(row[name]) for name in ("measured", "cpu"))])
     columns = ["ratio", "wall-clock time", "processor time"]
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
+
+
+def panel(record: dict) -> str:
+    """Every table of the panel, with both limits side by side."""
+    tables: dict[str, list[dict]] = {}
+    for row in record["rows"]:
+        tables.setdefault(row["table"], []).append(row)
+    rows = []
+    for name, both in tables.items():
+        row = both[0]
+        size = f"{row['rows']:,} × {row['columns']}"
+        marks = [f"{row['nominal']} nominal"] * bool(row["nominal"]) + ["missing"] * row["missing"]
+        figures = [f"{found[figure]:.2f}" for found in both for figure in ("T_p", "fit", "S")]
+        kind = f"{row['classes']} classes" if row["classes"] else "regression"
+        rows.append([f"{name} ({row['package']})", size, ", ".join(marks), kind, *figures])
+    columns = ["table", "rows × columns", "columns with", "target"]
+    columns += [f"{figure}, {row['limits']}" for row in both for figure in ("T_p", "fit", "S")]
+    return lines(columns, rows)
+
+
+def panel_summary(record: dict) -> str:
+    """Median and worst of the panel."""
+    rows = []
+    for found in record["summary"]:
+        if found["limits"] != "both":
+            figures = ["{:.2f} / {:.2f}".format(*found[name]) for name in ("T_p", "fit", "S")]
+            rows.append([f"{found['tables']} × {found['kind']}, {found['limits']}", *figures])
+    columns = ["real tables: median / worst", "eleven trees ÷ one scikit-learn fit"]
+    columns += ["whole `fit` ÷ the same", "S: one by one ÷ together"]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/panel.py`"
 
 
 def seconds(found: dict | None, clock: str) -> str:
@@ -139,6 +169,8 @@ def tables(folder: Path) -> dict[str, str]:
     if record := read("bench"):
         made |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
         made["readme"] = bench(record, README_WORK)
+    if record := read("panel"):
+        made |= {"panel": panel(record), "panel summary": panel_summary(record)}
     if record := read("reproduction"):
         made["table 1"] = table_1(record)
     return made
@@ -168,6 +200,11 @@ def main() -> None:
     for page in PAGES:
         file = ROOT / page
         file.write_text(filled(file.read_text(encoding="utf-8"), made), encoding="utf-8")
+    if "panel" in made:
+        from panel_picture import draw
+
+        record = json.loads((options.folder / "panel.json").read_text(encoding="utf-8"))
+        draw(record["rows"], ROOT / "docs/images/panel.svg")
 
 
 if __name__ == "__main__":

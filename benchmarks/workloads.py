@@ -37,6 +37,17 @@ class Workload:
     def data(self) -> tuple[Any, np.ndarray]:
         return self.make()
 
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The columns for libraries that want numbers: codes of categories, in order; NaN is missing."""
+        X = self.data[0]
+        if isinstance(X, np.ndarray):
+            return X
+        columns = [
+            X[name].cat.codes.where(X[name].notna()) if X[name].dtype == "category" else X[name] for name in X
+        ]
+        return np.column_stack([column.to_numpy(np.float32) for column in columns])
+
     @property
     def is_regression(self) -> bool:
         return self.growth.criterion == "variance"

@@ -62,22 +62,24 @@ class RuleTable {
 
   // The conditions of each rule that was found: feature, operator and threshold or category.
   std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> search(
-      Matrix<std::uint64_t> rows, Array<std::int32_t> targets, Matrix<double> a, Array<double> b, const std::string& kind, bool greedy,
-      std::int32_t width, std::int32_t max_length, double least_weight, double significance,
-      bool unequal) {
+      Matrix<std::uint64_t> rows, Array<std::int32_t> targets, Matrix<double> a, Array<double> b, Array<double> least_weight,
+      Array<double> significance, const std::string& kind, bool greedy, std::int32_t width, std::int32_t max_length, bool unequal) {
     const std::size_t n = rows.shape(0);
     need(rows.shape(1) == table_.words, "rows needs a bit per row of the table");
-    need(targets.size() == n && b.size() == n && a.shape(0) == n && a.shape(1) == table_.n_classes,
-            "targets, a and b need one entry per search, a also one per class");
+    need(targets.size() == n && b.size() == n && least_weight.size() == n && significance.size() == n && a.shape(0) == n &&
+             a.shape(1) == table_.n_classes,
+         "targets, a, b, least_weight and significance need one entry per search, a also one per class");
     need(width >= 1 && max_length >= 0, "width has to be positive and max_length not negative");
     std::vector<Search> searches;
     for (std::size_t s = 0; s < n; s++) {
       const std::int32_t target = targets.data()[s];
       need(target >= -1 && target < static_cast<std::int32_t>(table_.n_classes), "targets names an unknown class");
       need((target < 0) == (targets.data()[0] < 0), "targets has to be -1 for all searches or for none");
-      searches.push_back({checked(rows.data() + s * table_.words), target, a.data() + s * table_.n_classes, b.data()[s]});
+      need((significance.data()[s] > 0) == (significance.data()[0] > 0), "significance has to be positive for all searches or for none");
+      searches.push_back({checked(rows.data() + s * table_.words), target, a.data() + s * table_.n_classes, b.data()[s],
+                          least_weight.data()[s], significance.data()[s]});
     }
-    const Settings settings{kind_of(kind), greedy, width, max_length, least_weight, significance, unequal};
+    const Settings settings{kind_of(kind), greedy, width, max_length, unequal};
     if (n > 0)
       need(settings.kind == Kind::foil ? targets.data()[0] >= 0 : settings.kind != Kind::entropy || targets.data()[0] < 0,
               "kind foil needs targets, entropy must not have them");
@@ -149,8 +151,8 @@ void bind_rules(nanobind::module_& m) {
                     Array<std::uint8_t>, const std::vector<Array<float>>&,
                     Array<std::int32_t>, std::int32_t, std::optional<Array<double>>>(),
            "ranks"_a, "n_values"_a, "nominal"_a, "values"_a, "codes"_a, "n_classes"_a, "weights"_a.none())
-      .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "kind"_a, "greedy"_a, "width"_a, "max_length"_a,
-           "least_weight"_a, "significance"_a, "unequal"_a)
+      .def("search", &RuleTable::search, "rows"_a, "targets"_a, "a"_a, "b"_a, "least_weight"_a, "significance"_a, "kind"_a,
+           "greedy"_a, "width"_a, "max_length"_a, "unequal"_a)
       .def("truth", &RuleTable::truth, "conditions"_a)
       .def("n_conditions", &RuleTable::n_conditions, "rows"_a)
       .def_prop_rw("few", &RuleTable::few, &RuleTable::set_few)

@@ -15,7 +15,7 @@ struct Bundle {
   Kind kind;
   bool any;
   std::size_t width, n_lanes;
-  double least_weight, least_quality;
+  double least_quality;
   std::vector<const State*> states;
   std::vector<std::vector<Candidate>*> best;
   std::vector<float> least, tolerance;  // per lane

@@ -37,7 +37,7 @@ bool better(const Candidate& x, const Candidate& y) {
 Bundle::Bundle(const std::vector<const State*>& members, const std::vector<std::vector<Candidate>*>& lists, const Settings& settings,
                std::size_t most, std::vector<Event>& room)
     : kind(settings.kind), any(members.front()->target < 0), width(most),
-      n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes), least_weight(settings.least_weight),
+      n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes),
       least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(lists),
       least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f), events(room) {
   for (std::size_t l = 0; l < members.size(); l++) {
@@ -49,7 +49,7 @@ Bundle::Bundle(const std::vector<const State*>& members, const std::vector<std::
 void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts) {
   if (lane >= bundle.states.size()) return;
   const State& state = *bundle.states[lane];
-  if (!(n > 0) || n >= state.n || n < bundle.least_weight) return;
+  if (!(n > 0) || n >= state.n || n < state.least_weight) return;
   if (!bundle.any && !(counts[0] > 0)) return;
   const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n, counts[0]};
   if (!(found.quality > bundle.least_quality)) return;

@@ -10,7 +10,7 @@ void Refinement::compare(Bundle& bundle) {
   std::array<std::int32_t, most_few> rows{};
   Few pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .rows = rows.data(), .ranks = table_.ranks.data(),
            .n_all = table_.n_rows, .n_features = table_.n_features, .n_values = table_.n_values.data(), .nominal = table_.nominal.data(),
-           .least_weight = static_cast<float>(settings_.least_weight), .bundle = &bundle};
+           .bundle = &bundle};
   for (std::size_t l = 0; l < bundle.states.size(); l++) {
     const State& state = *bundle.states[l];
     const Bits& first = table_.of_class[any_ ? 0 : static_cast<std::size_t>(state.target)];
@@ -24,6 +24,7 @@ void Refinement::compare(Bundle& bundle) {
     pass.n_first = n;
     for (std::size_t c = 0; c < state.a.size(); c++) pass.a[c] = static_cast<float>(state.a[c]);
     pass.b = static_cast<float>(state.b);
+    pass.least_weight = static_cast<float>(state.least_weight);
     pass.tolerance = bundle.tolerance[l];
     pass.least = bundle.least.data() + l;
     pass.lane = l;

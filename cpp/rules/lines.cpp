@@ -28,14 +28,14 @@ void Refinement::scan(Bundle& bundle) {
   make_lines(bundle);
   constexpr std::size_t most_surveyed = 16;  // for wider beams a survey costs more than it saves
   const auto infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f), whole(n_lanes_, 0.0f);
+  std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f), whole(n_lanes_, 0.0f), least_weight(n_lanes_, 0.0f);
   std::vector<float> reached(bundle.width <= most_surveyed ? bundle.width * n_lanes_ : 0, -infinity);
-  const std::vector<float> least_weight(n_lanes_, static_cast<float>(settings_.least_weight));
   for (std::size_t l = 0; l < bundle.states.size(); l++) {
     const State& state = *bundle.states[l];
     for (std::size_t c = 0; c < state.a.size(); c++) a[c * n_lanes_ + l] = static_cast<float>(state.a[c]);
     b[l] = static_cast<float>(state.b);
     whole[l] = static_cast<float>(state.n);
+    least_weight[l] = static_cast<float>(state.least_weight);
   }
   if (memory_.sorted.size() < rows_.size() + 16) memory_.sorted.resize(rows_.size() + 16);
   Scan pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .n_groups = static_cast<std::int32_t>(n_lanes_ / group_lanes),

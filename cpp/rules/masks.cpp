@@ -10,7 +10,7 @@ namespace {
 
 // What the kernel needs to know about a group of lanes.
 struct Lanes {
-  float a[2][group_lanes] = {}, b[group_lanes] = {}, whole[group_lanes] = {};
+  float a[2][group_lanes] = {}, b[group_lanes] = {}, whole[group_lanes] = {}, least_weight[group_lanes] = {};
 };
 
 std::vector<Lanes> lanes_of(const Bundle& bundle) {
@@ -21,6 +21,7 @@ std::vector<Lanes> lanes_of(const Bundle& bundle) {
     for (std::size_t c = 0; c < state.a.size(); c++) group.a[c][l % group_lanes] = static_cast<float>(state.a[c]);
     group.b[l % group_lanes] = static_cast<float>(state.b);
     group.whole[l % group_lanes] = static_cast<float>(state.n);
+    group.least_weight[l % group_lanes] = static_cast<float>(state.least_weight);
   }
   return groups;
 }
@@ -37,8 +38,7 @@ void Refinement::walk(Bundle& bundle) {
   if (memory_.sorted.size() < at_a_time * per_feature) memory_.sorted.resize(at_a_time * per_feature);
   std::vector<float> reached(2 * bundle.width * n_lanes_, -std::numeric_limits<float>::infinity());
   std::vector<Walk> passes;
-  Walk pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .least_weight = static_cast<float>(settings_.least_weight),
-            .width = bundle.width, .bundle = &bundle};
+  Walk pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .width = bundle.width, .bundle = &bundle};
   for (std::size_t first = 0; first < table_.n_features; first += at_a_time) {
     passes.clear();
     std::size_t room = 0;
@@ -58,6 +58,7 @@ void Refinement::walk(Bundle& bundle) {
         pass.a = groups[g].a[0];
         pass.b = groups[g].b;
         pass.whole = groups[g].whole;
+        pass.least_weight = groups[g].least_weight;
         pass.tolerance = bundle.tolerance.data() + g * group_lanes;
         pass.least = bundle.least.data() + g * group_lanes;
         pass.reached = reached.data() + 2 * g * bundle.width * group_lanes;

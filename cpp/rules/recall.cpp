@@ -29,7 +29,8 @@ const std::vector<Candidate>* Recall::find(const State& state) const {
   const auto place = known_.by_hash.find(hash_of(state.rows));
   if (place == known_.by_hash.end()) return nullptr;
   const Entry& entry = known_.entries[place->second];
-  const bool same = entry.target == state.target && entry.b == state.b && entry.a == state.a && entry.rows == state.rows;
+  const bool same = entry.target == state.target && entry.b == state.b && entry.least_weight == state.least_weight && entry.a == state.a &&
+                    entry.rows == state.rows;
   return same ? &entry.best : nullptr;
 }
 
@@ -39,6 +40,7 @@ void Recall::note(const State& state, const std::vector<Candidate>& best) {
   Entry& entry = noted_.entries[noted_.n++];
   entry.target = state.target;
   entry.b = state.b;
+  entry.least_weight = state.least_weight;
   entry.a = state.a;
   entry.rows = state.rows;
   entry.best = best;

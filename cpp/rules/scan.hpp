@@ -74,8 +74,8 @@ struct Walk {
   const float* a;              // (2, lanes)
   const float* b;              // (lanes), and so below
   const float* whole;
+  const float* least_weight;
   const float* tolerance;
-  float least_weight;
   std::size_t width;
   float* least;
   float* reached;              // (width, lanes): approximate qualities of the best conditions so far, the best last

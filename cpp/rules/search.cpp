@@ -74,6 +74,7 @@ class Run {
     if (any_) state.a.assign(own.a, own.a + table_.n_classes);
     else state.a.assign(1, own.a[static_cast<std::size_t>(own.target)]);
     state.b = own.b;
+    state.least_weight = own.least_weight;
     return state;
   }
 
@@ -127,7 +128,7 @@ class Run {
 
   // Whether only the best extension of this rule and its peers is needed, because none will be extended further.
   bool is_last(const State& state) const {
-    return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && settings_.significance <= 0;
+    return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && searches_.front().significance <= 0;
   }
 
   // An upper bound on the quality of all extensions of a rule: that of covering all of a class, and nothing else
@@ -136,7 +137,7 @@ class Run {
     if (settings_.kind == Kind::entropy) return 0;
     double best = -std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < state.counts.size(); c++) {
-      const double n = std::max(state.counts[c], settings_.least_weight);
+      const double n = std::max(state.counts[c], state.least_weight);
       best = std::max(best, quality(settings_.kind, false, n, &state.counts[c], 1, &state.a[c], state.b));
     }
     return best;
@@ -144,7 +145,8 @@ class Run {
 
   // Likelihood ratio of the covered classes against those of the rows the search started from.
   bool is_significant(const State& state) {
-    if (settings_.significance <= 0) return true;
+    const double least = searches_[state.search].significance;
+    if (least <= 0) return true;
     const State root = root_of(state.search);
     const auto part = [&](double count, double all) {
       return count > 0 ? count * std::log(count * root.n / (state.n * all)) : 0.0;
@@ -152,7 +154,7 @@ class Run {
     double sum = 0;
     for (std::size_t c = 0; c < state.counts.size(); c++) sum += part(state.counts[c], root.counts[c]);
     if (!any_) sum += part(state.n - state.counts[0], root.n - root.counts[0]);
-    return 2 * sum >= settings_.significance;
+    return 2 * sum >= least;
   }
 
   // Makes the next states of a search.

@@ -61,6 +61,8 @@ struct Search {
   std::int32_t target;         // -1: any class
   const double* a;             // (classes)
   double b;
+  double least_weight;         // minimum weight of the rows that a rule covers
+  double significance;         // minimum likelihood ratio statistic; 0 for all searches or for none
 };
 
 struct Settings {
@@ -68,8 +70,6 @@ struct Settings {
   bool greedy = false;         // add the best condition until nothing is gained; else keep the best rule found
   std::int32_t width = 1;
   std::int32_t max_length = 0; // 0: no limit
-  double least_weight = 1;
-  double significance = 0;     // minimum likelihood ratio statistic
   bool unequal = false;        // also conditions that a value is not a category
   bool operator==(const Settings&) const = default;
 };
@@ -92,7 +92,7 @@ struct State {
   double n = 0;
   std::vector<double> counts;  // per class, or of the target alone
   std::vector<double> a;
-  double b = 0;
+  double b = 0, least_weight = 0;
   double least = -std::numeric_limits<double>::infinity();  // quality that a condition must reach to be useful
 };
 
@@ -107,7 +107,7 @@ class Recall {
  private:
   struct Entry {
     std::int32_t target = 0;
-    double b = 0;
+    double b = 0, least_weight = 0;
     std::vector<double> a;
     Bits rows;
     std::vector<Candidate> best;

@@ -283,12 +283,12 @@ class RuleTable:
         targets: NDArray[np.int32],
         a: NDArray[np.float64],
         b: NDArray[np.float64],
+        least_weight: NDArray[np.float64],
+        significance: NDArray[np.float64],
         kind: str,
         greedy: bool,
         width: int,
         max_length: int,
-        least_weight: float,
-        significance: float,
         unequal: bool,
     ) -> list[list[tuple[int, Any, float]]]: ...
     def truth(self, conditions: Sequence[tuple[int, str, float]]) -> bytes: ...

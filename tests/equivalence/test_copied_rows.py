@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import model_selection
+from sklearn.tree import DecisionTreeRegressor
 
-from crosscut import TreeClassifier, TreeRegressor
+from crosscut import TreeClassifier, TreeRegressor, cross_val_score
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
@@ -128,3 +130,25 @@ def test_impurities_do_not_depend_on_an_offset():
         for offset in (0.0, 1.7e9)
     ]
     assert leaves[0] == leaves[1]
+
+
+@pytest.mark.parametrize("limits", [{"min_samples_leaf": 4}, {"min_samples_split": 0.2}])
+def test_repeated_rows_are_so_many_rows(limits):
+    """However they come in: as splits of an estimator, of a function, or as copied rows; as scikit-learn."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 4)), rng.integers(0, 2, 150)
+    drawn = [rng.integers(0, 150, 120) for _ in range(5)]
+    splits = [(train, np.setdiff1d(np.arange(150), train)) for train in drawn]
+    model = TreeClassifier(cv=splits, **limits).fit(X, y)
+    for tree, (train, _) in zip(model.cv_trees_, splits, strict=True):
+        same(tree, TreeClassifier(cv=None, **limits).fit(X[train], y[train]).tree_)
+    for balanced in (None, "balanced"):
+        scores = TreeClassifier(cv=splits, class_weight=balanced, **limits).fit(X, y).cv_scores_
+        ours = cross_val_score(TreeClassifier(cv=None, class_weight=balanced, **limits), X, y, cv=splits)
+        assert scores.tolist() == ours.tolist()
+    z = X[:, 0] + rng.normal(size=150)
+    ours, theirs = (
+        score(DecisionTreeRegressor(max_depth=3, random_state=0, **limits), X, z, cv=splits)
+        for score in (cross_val_score, model_selection.cross_val_score)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)

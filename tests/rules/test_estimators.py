@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -18,13 +19,7 @@ def expected_failures(estimator):
             "check_class_weight_classifiers": "the first rules are for the rows that are easiest to tell, "
             "whatever their weight"
         }
-    if estimator.strategy != "ripper":
-        return {}
-    reason = "which rows prune depends on their numbers, and a row of weight two is no pair of rows"
-    return {
-        "check_sample_weight_equivalence_on_dense_data": reason,
-        "check_sample_weight_equivalence_on_sparse_data": reason,
-    }
+    return {}
 
 
 @pytest.mark.filterwarnings("ignore:cv=", "ignore:task")
@@ -127,3 +122,32 @@ def test_without_cross_validation_there_is_no_score():
 def test_parameters_that_mean_nothing_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         RuleClassifier(**parameters).fit(*load_iris(return_X_y=True))
+
+
+def conditions(model):
+    return [rule.conditions for rule in model.rules_.rules]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("scale", [1 / 150, 1e-30, 7.0, 1e30])
+def test_only_the_ratios_of_weights_matter(choice, scale):
+    X, y = load_iris(return_X_y=True)
+    plain = RuleClassifier(cv=None, significance=0.05, **choice).fit(X, y)
+    scaled = RuleClassifier(cv=None, significance=0.05, **choice).fit(X, y, sample_weight=np.full(150, scale))
+    assert conditions(scaled) == conditions(plain)
+    weights = np.random.default_rng(0).random(150)
+    some, others = (
+        RuleClassifier(cv=None, **choice).fit(X, y, sample_weight=weights * one)
+        for one in (1.0, 2.0 ** round(np.log2(scale)))
+    )
+    assert conditions(some) == conditions(others)
+    assert len(some.rules_) > 1
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_rules_can_be_boosted(choice):
+    X, y = load_breast_cancer(return_X_y=True)
+    weak = RuleClassifier(cv=None, max_length=1, beam_width=1, **choice)
+    boosted = AdaBoostClassifier(weak, n_estimators=5).fit(X[::2], y[::2])
+    assert len(boosted.estimators_) > 1 or boosted.estimator_errors_[0] == 0
+    assert boosted.score(X[1::2], y[1::2]) > 0.85

@@ -17,17 +17,15 @@ from .problems import problems
 MEASURES = st.sampled_from(["laplace", "m_estimate", "wracc", "entropy"])
 
 
-@given(problems(), MEASURES, st.integers(1, 5), st.sampled_from([None, 1, 2]), st.sampled_from([0.0, 3.84]))
+@given(problems(), MEASURES, st.integers(1, 5), st.sampled_from([None, 1, 2]), st.sampled_from([None, 0.05]))
 @settings(max_examples=150, deadline=None)
 def test_decision_lists_learnt_together_are_those_learnt_alone(
     problem, measure, width, longest, significance
 ):
     examples, tasks = problem
-    learning = Learning(
-        "cn2", True, Quality(measure), width, longest, min_weight=2.0, significance=significance
-    )
-    together = learning.rule_sets(examples, tasks, examples.n_rows)
-    assert together == learning.rule_sets(examples, tasks, examples.n_rows, serial=True)
+    learning = Learning("cn2", True, Quality(measure), width, longest, min_rows=2.0, level=significance)
+    together = learning.rule_sets(examples, tasks)
+    assert together == learning.rule_sets(examples, tasks, serial=True)
 
 
 @given(problems(), st.sampled_from(["laplace", "m_estimate", "wracc"]), st.integers(1, 5))
@@ -35,8 +33,8 @@ def test_decision_lists_learnt_together_are_those_learnt_alone(
 def test_unordered_rules_learnt_together_are_those_learnt_alone(problem, measure, width):
     examples, tasks = problem
     learning = Learning("cn2", False, Quality(measure), width)
-    together = learning.rule_sets(examples, tasks, examples.n_rows)
-    assert together == learning.rule_sets(examples, tasks, examples.n_rows, serial=True)
+    together = learning.rule_sets(examples, tasks)
+    assert together == learning.rule_sets(examples, tasks, serial=True)
 
 
 @given(problems(), st.integers(0, 3), st.integers(0, 5))
@@ -44,8 +42,8 @@ def test_unordered_rules_learnt_together_are_those_learnt_alone(problem, measure
 def test_ripper_together_is_ripper_alone(problem, passes, seed):
     examples, tasks = problem
     learning = Learning("ripper", passes=passes, seed=seed)
-    together = learning.rule_sets(examples, tasks, examples.n_rows)
-    assert together == learning.rule_sets(examples, tasks, examples.n_rows, serial=True)
+    together = learning.rule_sets(examples, tasks)
+    assert together == learning.rule_sets(examples, tasks, serial=True)
 
 
 @pytest.mark.parametrize("strategy", ["cn2", "ripper"])
@@ -54,13 +52,13 @@ def test_larger_tables_agree_at_every_instruction_set(strategy, make):
     X, y = make(1500, 8)
     examples = Examples(Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1))
     tasks = [examples.weighted] + [bits_of(np.arange(1500) % 10 != fold) for fold in range(10)]
-    learning = Learning(strategy, width=3, min_weight=20.0, max_length=4)
-    together = learning.rule_sets(examples, tasks, 1500)
-    assert together == learning.rule_sets(examples, tasks, 1500, serial=True)
+    learning = Learning(strategy, width=3, min_rows=20.0, max_length=4)
+    together = learning.rule_sets(examples, tasks)
+    assert together == learning.rule_sets(examples, tasks, serial=True)
     level = _core.simd_level()
     try:
         _core.set_simd_level("baseline")
-        assert together == learning.rule_sets(examples, tasks, 1500)
+        assert together == learning.rule_sets(examples, tasks)
     finally:
         _core.set_simd_level(level)
 
@@ -71,7 +69,7 @@ def test_tasks_that_agree_share_their_passes():
     codes = ((X[:, 0] == "0") & (X[:, 1] == "1") | (X[:, 2] == "2")).astype(np.int32)
     examples = Examples(Table.from_data(X), Target(codes, 2))
     tasks = [examples.weighted] + [bits_of(np.arange(2000) % 10 != fold) for fold in range(10)]
-    Learning("cn2", width=2).rule_sets(examples, tasks, 2000)
+    Learning("cn2", width=2).rule_sets(examples, tasks)
     assert examples.work["visits"] * 5 < examples.work["visits_alone"]
 
 
@@ -80,8 +78,8 @@ def test_rules_of_a_fold_are_those_of_its_rows_alone():
     X, y = datasets.tree_like(300, 6)
     codes = y.astype(np.int32)
     train = np.arange(300) % 5 != 0
-    learning = Learning("cn2", min_weight=3.0)
+    learning = Learning("cn2", min_rows=3.0)
     whole = Examples(Table.from_data(X), Target(codes, 2))
     part = Examples(Table.from_data(X[train]), Target(codes[train], 2))
-    together = learning.rule_sets(whole, [whole.weighted, bits_of(train)], 300)
-    assert together[1] == learning.rule_sets(part, [part.weighted], int(train.sum()))[0]
+    together = learning.rule_sets(whole, [whole.weighted, bits_of(train)])
+    assert together[1] == learning.rule_sets(part, [part.weighted])[0]

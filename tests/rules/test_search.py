@@ -43,7 +43,7 @@ def quality(kind, n, counts, request):
     return max(counts[c] - n * request.a[c] for c in codes)
 
 
-def best_condition(examples, request, kind, least):
+def best_condition(examples, request, kind):
     """The best single condition, if it is better than none."""
     whole = examples.class_totals(request.rows)
     if kind == "foil":
@@ -53,12 +53,23 @@ def best_condition(examples, request, kind, least):
     for key, rows in all_conditions(examples, request.rows):
         counts = examples.class_totals(sum(1 << int(i) for i in rows))
         n = sum(counts)
-        if not 0 < n < sum(whole) or n < least or (request.target >= 0 and not counts[request.target]):
+        if (
+            not 0 < n < sum(whole)
+            or n < request.least
+            or (request.target >= 0 and not counts[request.target])
+        ):
             continue
         rank = (quality(kind, n, counts, request), n, tuple(-k for k in key))
         if rank[0] > best[0] or (chosen is not None and rank > best):
             best, chosen = rank, key
     return chosen
+
+
+def requested(examples, task, *, target, kind, least, significance=0.0):
+    """Request a rule; what is measured in weights is so in units of the task."""
+    k, unit = examples.n_classes, examples.unit(task)
+    a, b = ((unit,) * k, unit * k) if kind == "ratio" else ((0.25,) * k, 0.0)
+    return Request(task, target, a, b, least * unit, significance * unit)
 
 
 @given(
@@ -71,16 +82,16 @@ def best_condition(examples, request, kind, least):
 def test_the_first_condition_is_the_best_of_all(problem, kind, one_class, least):
     examples, tasks = problem
     target = 0 if (one_class and kind != "entropy") or kind == "foil" else -1
-    k = examples.n_classes
-    a, b = ((1.0,) * k, float(k)) if kind == "ratio" else ((0.25,) * k, 0.0)
     requests = [
-        Request(task, target, a, b) for task in tasks if kind != "foil" or task & examples.of_class[0]
+        requested(examples, task, target=target, kind=kind, least=least)
+        for task in tasks
+        if kind != "foil" or task & examples.of_class[0]
     ]
     assume(requests)
     greedy, width = (True, 1) if kind == "foil" else (False, 3)
-    answers = examples.search(requests, Settings(kind, greedy, width, 1, least, unequal=True))
+    answers = examples.search(requests, Settings(kind, greedy, width, 1, unequal=True))
     for request, answer in zip(requests, answers, strict=True):
-        chosen = best_condition(examples, request, kind, least)
+        chosen = best_condition(examples, request, kind)
         if chosen is None:
             assert answer == ()
             continue
@@ -99,7 +110,7 @@ def extensions(examples, request, rows, asked):
         left = sum(1 << int(i) for i in members)
         counts = examples.class_totals(left)
         n = sum(counts)
-        if 0 < n < whole and n >= asked.min_weight and (request.target < 0 or counts[request.target]):
+        if 0 < n < whole and n >= request.least and (request.target < 0 or counts[request.target]):
             found.append((-quality(asked.kind, n, counts, request), -n, key, left))
     distinct = []
     for one in sorted(found):
@@ -128,7 +139,7 @@ def plain_beam(examples, request, asked):
         possible = (  # to cover a class and nothing else but what has to be covered
             quality(
                 asked.kind,
-                max(counts[c], asked.min_weight),
+                max(counts[c], request.least),
                 [counts[c] if d == c else 0.0 for d in k],
                 request._replace(target=c),
             )
@@ -144,7 +155,7 @@ def plain_beam(examples, request, asked):
             )
         share = sum(counts) / sum(before)
         ratio = sum(c * math.log(c / (share * b)) for c, b in zip(counts, before, strict=True) if c)
-        return asked.significance <= 0 or 2 * ratio >= asked.significance
+        return request.significance <= 0 or 2 * ratio >= request.significance
 
     whole = [examples.class_totals(request.rows)[c] for c in k]
     best = (quality(asked.kind, sum(whole), whole, request), sum(whole), ())
@@ -174,20 +185,19 @@ def plain_beam(examples, request, asked):
         kind=st.sampled_from(["ratio", "linear", "entropy"]),
         width=st.integers(1, 4),
         max_length=st.sampled_from([1, 2, 3, None]),
-        min_weight=st.sampled_from([1.0, 3.0]),
-        significance=st.sampled_from([0.0, 0.0, 3.8]),
         unequal=st.just(value=True),
+    ),
+    st.fixed_dictionaries(
+        {"least": st.sampled_from([1.0, 3.0]), "significance": st.sampled_from([0.0, 0.0, 3.8])}
     ),
     st.sampled_from([-1, 0]),
     st.sampled_from(["baseline", "avx2", "avx512"]),
 )
 @settings(max_examples=150, deadline=None)
-def test_searches_together_find_what_a_plain_beam_finds(problem, asked, target, level):
+def test_searches_together_find_what_a_plain_beam_finds(problem, asked, least, target, level):
     examples, tasks = problem
     assume(target < 0 or asked.kind != "entropy")
-    k = examples.n_classes
-    a, b = ((1.0,) * k, float(k)) if asked.kind == "ratio" else ((0.25,) * k, 0.0)
-    requests = [Request(task, target, a, b) for task in tasks]
+    requests = [requested(examples, task, target=target, kind=asked.kind, **least) for task in tasks]
     before = _core.simd_level()
     try:
         with suppress(ValueError):  # a machine that lacks it

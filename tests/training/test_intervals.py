@@ -128,7 +128,7 @@ def test_arguments_are_checked():
     model = TreeClassifier(cv=4).fit(*noise()[:2])
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         model.cv_interval(90)
-    with pytest.raises(ValueError, match="'rows' or 'bayle'"):
+    with pytest.raises(ValueError, match="'rows', 'bayle' or 'nested'"):
         model.cv_interval(method="guess")
     with pytest.raises(AttributeError, match=r"cv_interval\(\) needs cross-validation"):
         TreeClassifier(cv=None).fit(*noise()[:2]).cv_interval()

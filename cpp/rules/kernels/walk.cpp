@@ -19,7 +19,7 @@ class Pass {
  public:
   explicit Pass(const Walk& walk)
       : s(walk), a{load<float>(s.a), load<float>(s.a + W)}, b(load<float>(s.b)), whole(load<float>(s.whole)),
-        tolerance(load<float>(s.tolerance)), least_weight(F{} + s.least_weight), least(load<float>(s.least)) {}
+        tolerance(load<float>(s.tolerance)), least_weight(load<float>(s.least_weight)), least(load<float>(s.least)) {}
 
   // Surveys some conditions in advance, for lower bounds on the best of each lane: the higher the bounds, the fewer
   // blocks must be examined.

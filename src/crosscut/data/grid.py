@@ -212,8 +212,7 @@ class Grids:
     """How rows of a stream enter exact sums where they do not simply count: weights, and numeric targets."""
 
     numbers: bool  # targets are numbers, not classes
-    trained: ExactGrid  # of training rows
-    held_out: ExactGrid  # of numbers without weights: scores come from these
+    trained: ExactGrid
 
     @classmethod
     def of(cls, totals: Totals, *, numbers: bool, weighted: bool) -> Grids | None:
@@ -221,11 +220,7 @@ class Grids:
         if not numbers and not weighted:
             return None
         target = totals.target if numbers else None
-        return cls(
-            numbers,
-            ExactGrid.of(totals.n_rows, totals.weight, target),
-            ExactGrid.of(totals.n_rows, Bits.of_weights(None), target),
-        )
+        return cls(numbers, ExactGrid.of(totals.n_rows, totals.weight, target))
 
     @property
     def deciding(self) -> list[tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -181,6 +181,10 @@ class Table:
     def n_coarse(self) -> NDArray[np.int32]:
         """Number of coarse intervals of each column."""
         return np.array([len(first) - 1 for first in self.coarse_first], np.int32)
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """Return some rows, perhaps repeatedly, with the ranks they have in this table."""
+        return replace(self, ranks=self.ranks.take(rows, axis=1), coarse=self.coarse.take(rows, axis=1))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + ", ..." * (self.n_columns > 6)

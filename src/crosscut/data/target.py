@@ -17,3 +17,8 @@ class Target:
     values: NDArray[np.int32] | NDArray[np.float64]
     n_classes: int
     weights: NDArray[np.float64] | None = None
+
+    def take(self, rows: NDArray[np.int64]) -> Target:
+        """Return the target of some rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Target(self.values[rows], self.n_classes, weights)

@@ -85,6 +85,9 @@ def grow(
     >>> [float(tree.threshold[0]) for tree in forest.trees]
     [4.5, 4.5, 4.5, 4.5, 4.5]
     """
+    if tasks.copies:
+        rows, tasks = tasks.copied()
+        table, target = table.take(rows), target.take(rows)
     masks = tasks.masks
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))

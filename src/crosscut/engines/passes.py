@@ -130,57 +130,28 @@ class LevelPass:
 
 
 @dataclass
-class LeafSums:
-    """What the rows at each node (counted over all trees) add up to; only leaves get any.
-
-    Held-out rows: the number of rows of each class, or the digits of exact sums (``Grids.held_out``).
-    Training rows, where they do not simply count: the digits of each class's weight, or of ``Grids.trained``.
-    """
-
-    held_out: NDArray[np.int64]
-    trained: NDArray[np.int64] | None = None
-
-
-@dataclass
 class LeafPass:
-    """Add up rows at the leaves: held-out rows for scores, training rows for values that are no counts."""
+    """Add up the training rows of each leaf (counted over all trees) where they do not simply count.
+
+    The sums are the digits of exact sums (``Grids.trained``), of each class's weight or of the target.
+    """
 
     name: str
     coded: Packed  # trees whose thresholds are codes
     coding: Coding
-    n_folds: int
-    grids: Grids | None
+    grids: Grids
     n_jobs: int | None = None
 
-    def start(self) -> LeafSums:
+    def start(self) -> NDArray[np.int64]:
         """Return sums of no rows."""
-        n, n_classes = len(self.coded.feature), self.coding.n_classes
-        if self.grids is None:
-            return LeafSums(np.zeros((n, n_classes), np.int64))
-        held_out = np.zeros((n, n_classes or self.grids.held_out.starts[-1]), np.int64)
-        return LeafSums(held_out, np.zeros((n, (n_classes or 1) * self.grids.trained.starts[-1]), np.int64))
+        width = (self.coding.n_classes or 1) * self.grids.trained.starts[-1]
+        return np.zeros((len(self.coded.feature), width), np.int64)
 
-    def add(self, sums: LeafSums, batch: Batch) -> None:
+    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
         """Send the rows down the trees."""
-        if self.n_folds:
-            self._add_held_out(sums.held_out, batch)
-        if self.grids is not None:
-            self._add_trained(self.grids, sums, batch)
-
-    def _add_held_out(self, to: NDArray[np.int64], batch: Batch) -> None:
-        node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
-        if self.coding.n_classes:
-            place = node * self.coding.n_classes + batch.target
-            to += np.bincount(place, minlength=to.size).reshape(to.shape)
-            return
-        assert self.grids is not None
-        np.add.at(to, node, self.grids.held_out.digits(batch.target, None, batch.n_rows))
-
-    def _add_trained(self, grids: Grids, sums: LeafSums, batch: Batch) -> None:
-        assert sums.trained is not None
-        digits = grids.digits(batch.target, batch.weight)
+        digits = self.grids.digits(batch.target, batch.weight)
         leaf = apply(self.coded, code_matrix(self.coding, batch.codes), n_jobs=self.n_jobs)
-        to = sums.trained.reshape(len(sums.trained), self.coding.n_classes or 1, -1)
+        to = sums.reshape(len(sums), self.coding.n_classes or 1, -1)
         for t, start in enumerate(self.coded.node_start[:-1].tolist()):
             rows = np.ones(batch.n_rows, np.bool_) if batch.weight is None else batch.weight > 0
             if t:
@@ -191,12 +162,9 @@ class LeafPass:
                 place += batch.target[rows]
             np.add.at(to, (node, place), digits[rows])
 
-    def merge(self, sums: LeafSums, others: LeafSums) -> LeafSums:
+    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add up the sums of two parts of the data."""
-        held_out = sums.held_out + others.held_out
-        if sums.trained is None or others.trained is None:
-            return LeafSums(held_out)
-        return LeafSums(held_out, sums.trained + others.trained)
+        return sums + others
 
 
 def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -61,7 +61,7 @@ def _grow_together(
     growths: dict[bytes, tuple[NDArray[np.float64] | None, list[int]]] = {}
     for t in range(len(sets)):
         if t == 0 or setting.class_weight is not None:
-            weights = examples.weights_of(setting.class_weight, sets.train_rows(t))
+            weights = examples.weights_of(setting.class_weight, sets.drawn_rows(t))
             key = b"" if weights is None else weights.tobytes()
         if weights is not None and not weights[sets.trains(t)].any():
             raise NotShared("the weights of a training set are all 0")

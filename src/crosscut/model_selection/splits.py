@@ -35,9 +35,10 @@ class Splits:
         """Read pairs of row numbers or masks; raise :class:`NotShared` for what no task can express."""
         train, test = read_pairs(given, n_rows)
         everything = [np.arange(n_rows)] * final
-        sets = Tasks.from_rows([*train, *everything], n_rows)
-        if sets.multiplicity is not None:
-            raise NotShared("a training set has a row more than once")
+        try:
+            sets = Tasks.from_rows([*train, *everything], n_rows)
+        except ValueError as error:  # a row is repeated too often
+            raise NotShared(str(error)) from None
         return cls(given, train, test, sets, np.arange(len(sets)))
 
     @classmethod

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.examples import Examples
 from crosscut.rules.export import sql_case
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.rule_estimator import RuleEstimator
 from crosscut.rules.validation import RuleValidation
+from crosscut.rules.weighing import weighed_alike
 from crosscut.rules.wording import TableWording
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
@@ -55,7 +56,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     max_length : int, optional
         Maximum number of conditions per rule.
     min_coverage : float
-        Minimum number (weight) of rows per rule.
+        Minimum number of rows per rule.
     significance : float, optional
         CN2: level of the likelihood ratio test that a rule must pass, for example 0.05.
     optimization_passes : int
@@ -68,8 +69,8 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     scoring : str or callable, optional
         What ``cv_scores_`` measure, by default accuracy.
     random_state : int, optional
-        Shuffles the folds of an integer ``cv``, and chooses the rows RIPPER prunes on. These depend on a
-        row's number only, so that all rule sets use the same.
+        Shuffles the folds of an integer ``cv``, and chooses the rows RIPPER prunes on. These depend on the
+        values of a row only, so that all rule sets use the same.
 
     Attributes
     ----------
@@ -113,24 +114,30 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         y : array (rows,)
             Class labels.
         sample_weight : array (rows,), optional
-            Weights of the rows.
+            Weights of the rows; only their ratios matter. If all are multiples of the smallest, a row stands
+            for so many copies; otherwise the mean weight counts as one row.
         groups : array (rows,), optional
             Groups for the splitter ``cv``.
         """
         check_parameters(self)
         data = TrainingSet.read(self, X, y, sample_weight)
         tasks = data.tasks(self.cv, groups, self.random_state)
-        examples = Examples(data.table, data.target)
-        trained = [bits_of(tasks.trains(task)) & examples.weighted for task in range(tasks.n_tasks)]
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-        learning = Learning.of(self, data.target.n_classes, seed=seed)
-        sets = learning.rule_sets(examples, trained, data.n_rows)
+        learning = Learning.of(self, seed=seed)
+        groups = weighed_alike(data, tasks, balanced=self.class_weight == "balanced")
+        learnt: dict[int, RuleSet] = {}
+        for group in groups:
+            learnt |= zip(group.tasks, learning.rule_sets(group.examples, group.trained), strict=True)
+        sets = tuple(learnt[task] for task in range(tasks.n_tasks))
         fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
+            examples = Examples(data.table, data.target) if tasks.copies else groups[0].examples
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
             fit = with_scores(self, replace(fit, validation=validation), partial(held_out_rows, data, tasks))
-        self.work_ = examples.work
+        self.work_ = {
+            name: sum(group.examples.work[name] for group in groups) for name in groups[0].examples.work
+        }
         self.fit_ = fit
         return self
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import zlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut import _core
-from crosscut.data.grid import on_grid
+from crosscut.data.grid import exponent_of
 from crosscut.rules.condition import Condition
 
 if TYPE_CHECKING:
@@ -18,6 +21,24 @@ if TYPE_CHECKING:
     from crosscut.data.table import Table
     from crosscut.data.target import Target
     from crosscut.rules.search import Request, Settings
+
+
+SAME = 1e-9  # weights are multiples of each other up to this share
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def mixed(number: Any) -> Any:
+    """Return numbers that look random (Steele et al. 2014, SplitMix64)."""
+    with np.errstate(over="ignore"):
+        number = (number + _MIX[0]) * _MIX[1]
+        number = (number ^ (number >> np.uint64(30))) * _MIX[1]
+        number = (number ^ (number >> np.uint64(27))) * _MIX[2]
+        return number ^ (number >> np.uint64(31))
+
+
+def grid_exponent(weights: NDArray[np.float64]) -> int:
+    """Return the exponent of a grid on which any sum of the weights is exact."""
+    return exponent_of(math.fsum(weights), whole=bool(np.all(weights == np.rint(weights))))
 
 
 def bits_of(truth: NDArray[np.bool_]) -> int:
@@ -35,15 +56,23 @@ class Rows:
     n_classes : int
         Number of classes.
     weights : float64 array (rows,), optional
-        Weights on a grid, so that their sums are exact.
+        Weights as whole numbers, so that their sums are exact.
+    exponent : int
+        The numbers are multiples of 2**-exponent.
     """
 
     def __init__(
-        self, codes: NDArray[np.int32], n_classes: int, weights: NDArray[np.float64] | None = None
+        self,
+        codes: NDArray[np.int32],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+        exponent: int = 0,
     ) -> None:
         self.n_rows = len(codes)
         self.n_classes = n_classes
+        self.codes = codes
         self.weights = weights
+        self.exponent = exponent
         self.n_words = (self.n_rows + 63) // 64
         self.of_class = [bits_of(codes == code) for code in range(n_classes)]
         self.weighted = (1 << self.n_rows) - 1 if weights is None else bits_of(weights > 0)
@@ -57,6 +86,53 @@ class Rows:
     def class_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows."""
         return tuple(self.total(rows & own) for own in self.of_class)
+
+    def shown_totals(self, rows: int) -> tuple[float, ...]:
+        """Return the weight of each class in a set of rows, as the user gave weights."""
+        return tuple(math.ldexp(total, -self.exponent) for total in self.class_totals(rows))
+
+    def unit(self, rows: int) -> float:
+        """Return the weight that counts as one row among a task's training rows.
+
+        If all weights are multiples of the smallest, a row has so many copies; else the mean counts as one.
+        """
+        if self.weights is None or not rows:
+            return 1.0
+        own = self.weights[self.members(rows)]
+        least = float(own.min())
+        copies = own / least
+        whole = np.abs(copies - np.rint(copies)).max() <= SAME * copies.max()
+        return least if whole else float(own.sum()) / len(own)
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A number for each row that depends on nothing but its own values."""
+        raise NotImplementedError
+
+    @cached_property
+    def _by_key(self) -> NDArray[np.int64]:
+        """The rows by key; of equal keys by class, then by weight: what is left is the same row."""
+        weights = np.zeros(self.n_rows) if self.weights is None else self.weights
+        return np.lexsort((weights, self.codes, self.keys))
+
+    def grow_parts(self, rows: int, seed: int, n: int) -> tuple[int, ...]:
+        """Return ``n`` times about two thirds of a task's training rows, to grow rules on.
+
+        The others are for pruning. Which rows these are depends on the rows themselves, not on their order or
+        number, so that all tasks agree, and agree with a training set of copies. Of equal rows, two thirds
+        are taken, too.
+        """
+        ordered = self._by_key[self.flags(rows)[self._by_key]]
+        key = self.keys[ordered]
+        first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+        copy = np.arange(len(key)) - np.repeat(first, np.diff([*first, len(key)]))
+        parts = []
+        for turn in range(n):
+            start = mixed(np.uint64((seed * 1_000_003 + turn * 7919 + 1) % 2**63))
+            grown = np.zeros(self.n_rows, bool)
+            grown[ordered] = mixed(mixed(key + start) + copy.astype(np.uint64)) % np.uint64(3) != 0
+            parts.append(bits_of(grown))
+        return tuple(parts)
 
     def members(self, rows: int) -> NDArray[np.int64]:
         """Return the rows of a set, in order."""
@@ -87,14 +163,18 @@ class Examples(Rows):
         The columns.
     target : Target
         Class codes and weights.
+    exponent : int, optional
+        Of the grid of weights; by default that of all rows.
     """
 
-    def __init__(self, table: Table, target: Target) -> None:
+    def __init__(self, table: Table, target: Target, exponent: int | None = None) -> None:
         weights = None
         if target.weights is not None:
-            integers, exponent = on_grid(target.weights)
-            weights = np.ldexp(integers, -exponent)
-        super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights)
+            given = target.weights
+            exponent = grid_exponent(given) if exponent is None else exponent
+            weights = np.rint(np.ldexp(given, exponent))
+            weights[given > 0] = np.maximum(weights[given > 0], 1)
+        super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights, exponent or 0)
         self.table = table
         self._truth: dict[tuple[Condition, ...], int] = {}
         self._core = _core.RuleTable(
@@ -112,9 +192,7 @@ class Examples(Rows):
         conditions = tuple(conditions)
         rows = self._truth.get(conditions)
         if rows is None:
-            rows = self.weighted
-            if conditions:
-                rows &= int.from_bytes(self._core.truth(conditions), "little")
+            rows = int.from_bytes(self._core.truth(conditions), "little")
             self._truth[conditions] = rows
         return rows
 
@@ -129,15 +207,28 @@ class Examples(Rows):
             np.array([request.target for request in requests], np.int32),
             np.array([request.a for request in requests], np.float64),
             np.array([request.b for request in requests], np.float64),
+            np.array([request.least for request in requests], np.float64),
+            np.array([request.significance for request in requests], np.float64),
             settings.kind,
             settings.greedy,
             settings.width,
             settings.max_length or 0,
-            settings.min_weight,
-            settings.significance,
             settings.unequal,
         )
         return [tuple([Condition(*each) for each in rule]) for rule in found]
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A number for each row that depends on nothing but its own values."""
+        table = self.table
+        key = np.zeros(self.n_rows, np.uint64)
+        for ranks, values, categories in zip(table.ranks, table.values, table.categories, strict=True):
+            if categories:
+                numbers = [zlib.crc32(repr(category).encode()) for category in categories]
+            else:
+                numbers = (values + np.float32(0)).view(np.uint32).tolist()  # one zero, not two
+            key = mixed(key + np.array([*numbers, 1 << 32], np.uint64)[ranks])
+        return key
 
     @property
     def work(self) -> dict[str, int]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from crosscut.rules.cn2 import Measure, Quality, ordered, unordered
-from crosscut.rules.ripper import Ripper, grow_part
+from crosscut.rules.cn2 import Covering, Measure, Quality
+from crosscut.rules.ripper import Ripper
 from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
 from crosscut.rules.search import Kind, Request, Searcher, Settings, learn_together
 from crosscut.training.parameters import is_integer
@@ -66,10 +66,10 @@ class Learning:
         CN2: rules kept at each length.
     max_length : int or None
         Maximum number of conditions per rule.
-    min_weight : float
-        Minimum weight of the rows a rule covers.
-    significance : float
-        CN2: minimum likelihood ratio statistic of a rule.
+    min_rows : float
+        Minimum number of rows a rule covers, in units of weight.
+    level : float or None
+        CN2: level of the likelihood ratio test that a rule must pass.
     passes : int
         RIPPER: passes of optimisation.
     seed : int
@@ -81,19 +81,14 @@ class Learning:
     quality: Quality = LAPLACE
     width: int = 5
     max_length: int | None = None
-    min_weight: float = 1.0
-    significance: float = 0.0
+    min_rows: float = 1.0
+    level: float | None = None
     passes: int = 2
     seed: int = 0
 
     @classmethod
-    def of(cls, model: Any, n_classes: int, *, seed: int) -> Self:
+    def of(cls, model: Any, *, seed: int) -> Self:
         """Return the settings from the parameters of a rule estimator; see `check_parameters`."""
-        statistic = 0.0
-        if model.significance is not None:
-            from scipy.stats import chi2
-
-            statistic = float(chi2.isf(model.significance, max(1, n_classes - 1) if model.ordered else 1))
         return cls(
             model.strategy,
             bool(model.ordered),
@@ -101,7 +96,7 @@ class Learning:
             int(model.beam_width),
             None if model.max_length is None else int(model.max_length),
             float(model.min_coverage),
-            statistic,
+            None if model.significance is None else float(model.significance),
             int(model.optimization_passes),
             seed,
         )
@@ -110,12 +105,12 @@ class Learning:
     def settings(self) -> Settings:
         """How to search for a single rule."""
         if self.strategy == "ripper":
-            return Settings("foil", True, 1, self.max_length, self.min_weight)
+            return Settings("foil", True, 1, self.max_length)
         kind = KINDS[self.quality.measure]
-        return Settings(kind, False, self.width, self.max_length, self.min_weight, self.significance, True)
+        return Settings(kind, False, self.width, self.max_length, True)
 
     def rule_sets(
-        self, examples: Searcher, tasks: Sequence[int], n_rows: int, *, serial: bool = False
+        self, examples: Searcher, tasks: Sequence[int], *, serial: bool = False
     ) -> tuple[RuleSet, ...]:
         """Learn the rule set of each task, a set of training rows.
 
@@ -125,30 +120,34 @@ class Learning:
             The rows.
         tasks : sequence of int
             Training rows of each task, as bit sets.
-        n_rows : int
-            Number of rows.
         serial : bool
             Learn one task after the other: the same rules, at full cost.
         """
         lists = [[task] for task in tasks] if serial else [list(tasks)]
-        return tuple(rules for some in lists for rules in self._learn(examples, some, n_rows))
+        return tuple(rules for some in lists for rules in self._learn(examples, some))
 
-    def _learn(self, examples: Searcher, tasks: list[int], n_rows: int) -> list[RuleSet]:
+    def _learn(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
         if self.strategy == "cn2" and not self.ordered:
             return self._learn_unordered(examples, tasks)
         learners: list[Generator[Request, tuple[Any, ...], list[tuple[Any, ...]]]]
         if self.strategy == "cn2":
-            learners = [ordered(examples, task, self.quality) for task in tasks]
+            learners = [self._covering(examples, task).ordered() for task in tasks]
         else:
-            parts = tuple(grow_part(n_rows, self.seed, turn) for turn in range(self.passes + 1))
-            learners = [Ripper(examples, task, parts, self.min_weight).learn() for task in tasks]
+            parts = [examples.grow_parts(task, self.seed, self.passes + 1) for task in tasks]
+            learners = [
+                Ripper(examples, task, own, self.min_rows).learn()
+                for task, own in zip(tasks, parts, strict=True)
+            ]
         found = learn_together(learners, examples, self.settings)
         return [decision_list(examples, task, rules) for task, rules in zip(tasks, found, strict=True)]
 
+    def _covering(self, examples: Searcher, task: int) -> Covering:
+        return Covering(examples, task, self.quality, self.min_rows, self.level)
+
     def _learn_unordered(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
         """Learn the rules of all tasks and classes together; they are independent of each other."""
-        pairs = [(task, code) for task in tasks for code in range(examples.n_classes)]
-        learners = [unordered(examples, task, self.quality, code) for task, code in pairs]
+        coverings = [self._covering(examples, task) for task in tasks]
+        learners = [own.unordered(code) for own in coverings for code in range(examples.n_classes)]
         found = learn_together(learners, examples, self.settings)
         k = examples.n_classes
         return [

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crosscut.rules.description_length import exception_bits, rule_bits
-from crosscut.rules.examples import bits_of
 from crosscut.rules.search import Request
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 Conditions = tuple[Any, ...]
 SLACK = 64.0  # growing stops at this many bits above the shortest rule set so far
-_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 class Grown(NamedTuple):
@@ -30,19 +28,6 @@ class Grown(NamedTuple):
 
 
 Growing = Generator[Request, Conditions, list[Grown]]
-
-
-def grow_part(n_rows: int, seed: int, turn: int) -> int:
-    """Return about two thirds of the rows, to grow rules on; the others are for pruning.
-
-    This depends only on the row number, the seed and the turn, so all tasks agree on it.
-    """
-    number = np.arange(n_rows, dtype=np.uint64) + np.uint64((seed * 1_000_003 + turn * 7919 + 1) % 2**63)
-    with np.errstate(over="ignore"):
-        mixed = number * _MIX[0]
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[1]
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX[2]
-    return bits_of((mixed ^ (mixed >> np.uint64(31))) % np.uint64(3) != 0)
 
 
 @dataclass(frozen=True)
@@ -57,14 +42,14 @@ class Ripper:
         The task's rows.
     grow_parts : sequence of int
         Rows to grow rules on: first, and in each pass of optimisation.
-    min_weight : float
-        Minimum weight of the rows a rule covers.
+    min_rows : float
+        Minimum number of rows a rule covers, in units of weight.
     """
 
     examples: Searcher
     train: int
     grow_parts: tuple[int, ...]
-    min_weight: float
+    min_rows: float
 
     def learn(self) -> Generator[Request, Conditions, list[Conditions]]:
         """Learn rules class by class, from the rarest; the most frequent class needs none."""
@@ -89,7 +74,8 @@ class _OneClass:
     def __init__(self, ripper: Ripper, code: int, rows: int, n_possible: int) -> None:
         examples = ripper.examples
         self.examples = examples
-        self.min_weight = ripper.min_weight
+        self.unit = examples.unit(ripper.train)
+        self.min_weight = ripper.min_rows * self.unit
         self.code = code
         self.rows = rows
         self.positive = rows & examples.of_class[code]
@@ -107,7 +93,10 @@ class _OneClass:
 
     def length(self, rules: list[Grown]) -> float:
         """Return the description length of a rule set and its exceptions."""
-        total = self.examples.total
+
+        def total(rows: int) -> float:  # as a number of rows
+            return self.examples.total(rows) / self.unit
+
         covered = self.union(rules)
         data = exception_bits(
             total(covered),
@@ -119,7 +108,7 @@ class _OneClass:
         return data + sum([rule_bits(len(rule.conditions), self.n_possible) for rule in rules])
 
     def request(self, rows: int, start: Conditions = ()) -> Request:
-        return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, start)
+        return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, self.min_weight, 0.0, start)
 
     def build(self, rules: list[Grown], part: int) -> Growing:
         """Add rules while that keeps the description short (IREP*)."""

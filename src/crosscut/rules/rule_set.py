@@ -94,14 +94,14 @@ def decision_list(examples: Searcher, train: int, found: Sequence[tuple[Any, ...
     for conditions in found:
         covered = examples.truth(conditions) & remaining
         if covered:  # a rule whose rows are all covered by earlier rules is never used
-            rules.append(Rule(conditions, examples.class_totals(covered)))
+            rules.append(Rule(conditions, examples.shown_totals(covered)))
             remaining &= ~covered
-    return RuleSet(tuple(rules), Rule((), examples.class_totals(remaining or train)))
+    return RuleSet(tuple(rules), Rule((), examples.shown_totals(remaining or train)))
 
 
 def voting_rules(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
     """Make rules that vote, each with all training rows it covers."""
     rules = tuple(
-        Rule(conditions, examples.class_totals(examples.truth(conditions) & train)) for conditions in found
+        Rule(conditions, examples.shown_totals(examples.truth(conditions) & train)) for conditions in found
     )
-    return RuleSet(rules, Rule((), examples.class_totals(train)), ordered=False)
+    return RuleSet(rules, Rule((), examples.shown_totals(train)), ordered=False)

@@ -29,10 +29,6 @@ class Settings:
         Number of rules kept at each length.
     max_length : int or None
         Maximum number of conditions per rule.
-    min_weight : float
-        Minimum weight of the rows a rule covers.
-    significance : float
-        Minimum likelihood ratio statistic of a rule; 0 for none.
     unequal : bool
         Also allow conditions that a nominal value is not a category.
     """
@@ -41,8 +37,6 @@ class Settings:
     greedy: bool = False
     width: int = 1
     max_length: int | None = None
-    min_weight: float = 1.0
-    significance: float = 0.0
     unequal: bool = False
 
 
@@ -59,6 +53,10 @@ class Request(NamedTuple):  # made for every rule, and tuples are fast to make
         Constants of the quality, one per class.
     b : float
         The other constant.
+    least : float
+        Minimum weight of the rows a rule covers.
+    significance : float
+        Minimum likelihood ratio statistic of a rule; 0 for none.
     start : tuple
         Conditions to start from, which the rows already satisfy.
     """
@@ -67,6 +65,8 @@ class Request(NamedTuple):  # made for every rule, and tuples are fast to make
     target: int
     a: tuple[float, ...]
     b: float = 0.0
+    least: float = 1.0
+    significance: float = 0.0
     start: tuple[Any, ...] = ()
 
 
@@ -84,6 +84,15 @@ class Searcher(Protocol):
 
     def total(self, rows: int) -> float:
         """Return the weight of a set of rows."""
+
+    def unit(self, rows: int) -> float:
+        """Return the weight that counts as one row among a task's training rows."""
+
+    def shown_totals(self, rows: int) -> tuple[float, ...]:
+        """Return the weight of each class in a set of rows, as the user gave weights."""
+
+    def grow_parts(self, rows: int, seed: int, n: int) -> tuple[int, ...]:
+        """Return ``n`` times about two thirds of a task's training rows."""
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether each of some rows is in each of several sets, as a matrix with a row per set."""

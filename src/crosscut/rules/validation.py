@@ -60,8 +60,8 @@ def _rule_precision(examples: Searcher, rules: RuleSet, cv: Validation) -> list[
     for conditions in [*(rule.conditions for rule in rules.rules), None]:
         held = undecided if conditions is None else examples.truth(conditions) & held_out
         decides = held & undecided if rules.ordered else held
-        weight = examples.total(decides)
-        found = sum(share * examples.total(decides & rows) for share, rows in shares.items())
+        weight = sum(examples.shown_totals(decides))
+        found = sum(share * sum(examples.shown_totals(decides & rows)) for share, rows in shares.items())
         result.append((weight, found / weight if weight else math.nan))
         undecided &= ~held
     return result

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.tasks.folds import check_target, check_trained, trained_classes
 from crosscut.tasks.growth import Limits
-from crosscut.tasks.masks import BLOCK, repacked
+from crosscut.tasks.masks import BLOCK, empty_masks, repacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,9 @@ class TaskList:
         Bit ``t`` of block ``b`` is set if the row trains task ``15 * b + t``.
     multiplicity : uint8 array (n_tasks, n_rows), or None
         How often a row counts in a task; None if never more than once.
+    copies : bool
+        Whether a row that counts several times is so many rows, as in training sets that repeat rows; in
+        bootstraps it is one row of so much weight.
     features : bool array (n_tasks, n_columns), or None
         Which columns a task may use; None if all of them.
     limits : tuple of Limits
@@ -55,6 +58,7 @@ class TaskList:
     base: NDArray[np.int64] | None = None
     setting: NDArray[np.int64] | None = None
     pairs: Mapping[tuple[int, int], int] | None = None
+    copies: bool = False
 
     def __post_init__(self) -> None:
         if len(self.limits) not in {1, self.n_tasks}:
@@ -130,6 +134,19 @@ class TaskList:
         base, setting = np.divmod(np.arange(self.n_tasks * n_settings), n_settings)
         return replace(self.take(base), setting=setting)
 
+    def copied(self) -> tuple[NDArray[np.int64], Self]:
+        """Return rows, as often as a task counts them, and these tasks over such copies; no held-out rows."""
+        if self.multiplicity is None:
+            return np.arange(self.n_rows), self
+        times = np.maximum(self.multiplicity.max(axis=0), 1).astype(np.int64)
+        rows = np.repeat(np.arange(self.n_rows), times)
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # of a copy, from 0
+        masks = empty_masks(self.n_tasks, len(rows))
+        for task, own in enumerate(self.multiplicity):
+            masks[task // BLOCK] |= (own[rows] > number).astype(np.uint16) << np.uint16(task % BLOCK)
+        over_copies = replace(self, n_rows=len(rows), masks=masks, multiplicity=None, copies=False)
+        return rows, replace(over_copies, tests=rows[:0], first_test=np.zeros(self.n_tasks + 1, np.int64))
+
     def trains(self, task: int) -> NDArray[np.bool_]:
         """Return whether each row trains the task."""
         bit = np.uint16(1 << task % BLOCK)
@@ -139,6 +156,11 @@ class TaskList:
     def train_rows(self, task: int) -> NDArray[np.int64]:
         """Return the rows that train a task, each once."""
         return np.flatnonzero(self.trains(task))
+
+    def drawn_rows(self, task: int) -> NDArray[np.int64]:
+        """Return the rows that train a task, each as often as it counts."""
+        rows = self.train_rows(task)
+        return rows if self.multiplicity is None else np.repeat(rows, self.multiplicity[task, rows])
 
     def n_train_rows(self, task: int) -> int:
         """Return how many rows train a task; a row drawn twice counts twice."""

@@ -125,14 +125,29 @@ class Tasks(TaskList):
         chosen = [(i, i) for i in range(n_folds)] + [
             (i, j) for i in range(n_folds) for j in range(i + 1, n_folds)
         ]
-        left_out = [(), *(sorted(set(pair)) for pair in chosen)]
+        pairs = {pair: task for task, (i, j) in enumerate(chosen, 1) for pair in ((i, j), (j, i))}
+        made = cls.leaving_out(numbers, [(), *(sorted(set(pair)) for pair in chosen)], **options)
+        return replace(made, pairs=pairs)
+
+    @classmethod
+    def leaving_out(
+        cls, folds: ArrayLike, left_out: Sequence[Sequence[int]], **options: Unpack[Options]
+    ) -> Self:
+        """Make one task per set of folds, which it leaves out and holds out, fold by fold.
+
+        Examples
+        --------
+        >>> tasks = Tasks.leaving_out([0, 0, 1, 2], [(), (0, 2)])
+        >>> tasks.train_rows(1), tasks.test_rows(1)
+        (array([2]), array([0, 1, 3]))
+        """
+        numbers, n_folds = checked_folds(folds)
         rows, first = rows_of_folds(numbers, n_folds)
         parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
-        tests = [np.concatenate([parts[k] for k in out]) if out else rows[:0] for out in left_out]
-        pairs = {pair: task for task, (i, j) in enumerate(chosen, 1) for pair in ((i, j), (j, i))}
+        tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
         masks = masks_without(numbers, n_folds, left_out)
-        made = cls._made(masks, np.concatenate(tests), offsets(tests), **options)
-        return replace(made, pairs=pairs)
+        options["final"] = not left_out[0]  # type: ignore[typeddict-unknown-key]
+        return cls._made(masks, np.concatenate(tests), offsets(tests), **options)
 
     @classmethod
     def from_splits(
@@ -143,7 +158,7 @@ class Tasks(TaskList):
         final: bool = True,
         **options: Unpack[Options],
     ) -> Self:
-        """Make one task per (train, test) pair of row numbers or masks; a repeated training row counts twice.
+        """Make one task per (train, test) pair of row numbers or masks; a repeated training row is two rows.
 
         Examples
         --------
@@ -210,7 +225,7 @@ class Tasks(TaskList):
         multiplicity = np.array([made.trains(task) for task in range(n_tasks)], np.uint8)
         for task, rows in repeated.items():
             multiplicity[task] = _counts(rows, n_rows, f"split {task - final}")
-        return replace(made, multiplicity=multiplicity)
+        return replace(made, multiplicity=multiplicity, copies=True)
 
     @classmethod
     def bootstrap(

@@ -174,17 +174,27 @@ class CrossValidated:
     cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_``, from the rows.")
     cv_predictions_ = Validated("predictions", "Prediction of every row by the model that holds it out.")
 
-    def cv_interval(self, level: float = 0.9, method: str = "rows") -> tuple[float, float]:
+    def cv_interval(
+        self,
+        level: float = 0.9,
+        method: str = "rows",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+    ) -> tuple[float, float]:
         """Return an interval for the score of models that are trained like this one.
 
         Parameters
         ----------
         level : float
             How often it is to cover that score, between 0 and 1.
-        method : {"rows", "bayle"}
-            Where the standard error comes from: the losses of all rows, or their spread within the folds
-            (Bayle et al. 2020). A model with a ``scoring`` has "rows" only: the spread of the folds' scores,
-            corrected for training rows that they share (Nadeau and Bengio 2003).
+        method : {"rows", "bayle", "nested"}
+            Where the standard error comes from: the losses of all rows, their spread within the folds (Bayle
+            et al. 2020), or, for trees, a nested cross-validation (Bates, Hastie and Tibshirani 2021), which
+            also counts that a pruning was chosen. A model with a ``scoring`` has "rows" only: the spread of
+            the folds' scores, corrected for training rows that they share (Nadeau and Bengio 2003).
+        X, y, sample_weight : optional
+            The training data, for "nested", which grows the trees that leave out two folds, all at once.
 
         Returns
         -------
@@ -200,4 +210,10 @@ class CrossValidated:
         >>> print(f"{low:.3f} <= {model.cv_score_:.3f} <= {high:.3f}")
         0.933 <= 0.967 <= 0.984
         """
-        return fit_of(self).validated("cv_interval()").interval(level, method)
+        validation = fit_of(self).validated("cv_interval()")
+        if method == "nested":
+            return self._nested_interval(level, X, y, sample_weight)
+        return validation.interval(level, method)
+
+    def _nested_interval(self, _level: float, *_data: Any) -> tuple[float, float]:
+        raise ValueError("method='nested' is for trees of tables; use 'rows' or 'bayle'")

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from crosscut.training.scores import explained
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Method = Literal["rows", "bayle"]
+DIGITS = 78  # bits of exact sums
 
 
 class Estimate(NamedTuple):
@@ -49,18 +52,31 @@ class LossSums:
         weight: NDArray[np.float64] | None,
         fold: NDArray[Any],
         n_folds: int,
+        *,
+        exact: bool = False,
     ) -> LossSums:
-        """Add up rows; ``target`` (less a centre) is wanted for numbers only."""
+        """Add up rows; ``target`` (less a centre) is wanted for numbers only.
+
+        Exact sums do not depend on the order of rows: they are integers in units of 2**-DIGITS, and no
+        number may be above 1. ``in_units`` makes numbers of them.
+        """
         columns = [np.ones(len(loss)), loss]
         if target is not None:
             columns += [target, target * target]
-        products = np.empty((n_folds, len(columns), len(columns)))
+        products = np.empty((n_folds, len(columns), len(columns)), object if exact else np.float64)
+        add = _whole_sums if exact else np.bincount
         for i, a in enumerate(columns):
             weighted = a if weight is None else a * weight
             for j, b in enumerate(columns[: i + 1]):
-                products[:, i, j] = np.bincount(fold, weighted * b, minlength=n_folds)
+                products[:, i, j] = add(fold, weighted * b, n_folds)
                 products[:, j, i] = products[:, i, j]
         return cls(np.bincount(fold, minlength=n_folds).astype(np.int64), products)
+
+    def in_units(self, weight: int, target: int) -> LossSums:
+        """Return exact sums as numbers; weights were divided by 2**weight, targets by 2**target."""
+        power = np.array([0, 2 * target, target, 2 * target])[: self.products.shape[1]]
+        units = power[:, None] + power + weight - DIGITS
+        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units))
 
     def __add__(self, other: LossSums) -> LossSums:
         """Add the sums of other rows."""
@@ -72,6 +88,18 @@ class LossSums:
         total = self.products.sum(axis=0)[0]
         with np.errstate(invalid="ignore", divide="ignore"):  # no rows, or none with weight: NaN
             return np.asarray(total / total[0])
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Accuracy, or R², of each fold; NaN where there are no rows, or one number."""
+        weight, loss = self.products[:, 0, 0], self.products[:, 0, 1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.products.shape[1] == 2:
+                return np.asarray((weight - loss) / weight)
+            z, squares = self.products[:, 0, 2], self.products[:, 0, 3]
+            total = squares - z * z / weight
+        # where all targets are equal, only rounding is left
+        return explained(loss, np.where(total > 1e-12 * squares, total, 0.0), self.n_rows)
 
     def variance(self, direction: NDArray[np.float64], *, within: bool = False) -> float:
         """Return the variance of a linear combination of the features: over all rows, or within the folds."""
@@ -100,17 +128,16 @@ def error_of(sums: LossSums) -> Estimate:
 
 def score_of(sums: LossSums) -> tuple[float, NDArray[np.float64]]:
     """Return accuracy, or R², of all rows together, and the direction of its linearization."""
-    mean = sums.mean
+    together = LossSums(sums.n_rows.sum(keepdims=True), sums.products.sum(axis=0, keepdims=True))
+    score, mean = float(together.scores[0]), sums.mean
     if len(mean) == 2:
-        return 1.0 - float(mean[1]), np.array([0.0, -1.0])
-    loss, centre = mean[1], mean[2]
+        return score, np.array([0.0, -1.0])
+    centre, ratio = mean[2], 1.0 - score
     total = mean[3] - centre * centre  # mean of b = (z - centre)²
     if not total > 1e-12 * mean[3]:  # all targets are equal, but for rounding
-        return float(loss == 0) if loss >= 0 else math.nan, np.zeros(4)
-    ratio = loss / total
+        return score, np.zeros(4)
     # 1 - loss / b, linearized: -(loss - ratio · b) / total
-    direction = np.array([ratio * centre * centre, -1.0, -2.0 * ratio * centre, ratio]) / total
-    return float(1.0 - ratio), direction
+    return score, np.array([ratio * centre * centre, -1.0, -2.0 * ratio * centre, ratio]) / total
 
 
 def estimate_of(rows: LossSums) -> Estimate:
@@ -133,15 +160,20 @@ def interval_of(rows: LossSums, folds: LossSums, level: float, method: str) -> t
     method : {"rows", "bayle"}
         Whether the variance is that over all rows, or that within the folds (Bayle et al. 2020).
     """
-    z = quantile_of(level)
     if method not in {"rows", "bayle"}:
-        raise ValueError(f"method must be 'rows' or 'bayle', but {method!r} was given")
+        raise ValueError(f"method must be 'rows', 'bayle' or 'nested', but {method!r} was given")
     score, direction = score_of(rows)
     variance = rows.variance(direction) if method == "rows" else folds.variance(direction, within=True)
-    error = _standard_error(variance, rows)
-    if len(direction) == 2:
-        return _wilson(score, error, int(rows.n_rows.sum()), z)
-    return score - z * error, score + z * error
+    return interval_about(score, _standard_error(variance, rows), rows, level)
+
+
+def interval_about(score: float, error: float, rows: LossSums, level: float) -> tuple[float, float]:
+    """Return the interval of accuracy, which is Wilson's, or of R², with the variance of n - 1 rows."""
+    z, n = quantile_of(level), int(rows.n_rows.sum())
+    if rows.products.shape[1] == 2:
+        return _wilson(score, error, n, z)
+    middle = score + (1 - score) / n
+    return middle - z * error, middle + z * error
 
 
 def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
@@ -174,6 +206,17 @@ def quantile_of(level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, but {level!r} was given")
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _whole_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
+    """Add up numbers of at most 1 by fold in units of 2**-DIGITS, 26 bits at a time: nothing is rounded."""
+    total = np.zeros(n_folds, object)
+    for _ in range(DIGITS // 26):
+        amount = amount * 2.0**26
+        whole = np.rint(amount)
+        amount = amount - whole
+        total = total * 2**26 + np.bincount(fold, whole, n_folds).astype(np.int64)
+    return total
 
 
 def _standard_error(variance: float, rows: LossSums) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.engines.passes import held_out_nodes
-from crosscut.forest.predict import HeldOut, decisions
+from crosscut.forest.predict import HeldOut
 from crosscut.forest.pruning_table import Prunings
 from crosscut.training.intervals import LossSums
 from crosscut.training.validation import TreeValidation
@@ -93,13 +93,14 @@ class PruningPass:
 
 @dataclass
 class LossPass:
-    """Add up the losses of the held-out rows."""
+    """Add up the losses of the held-out rows, exactly: the order of rows does not matter."""
 
     name: str
     decided: NDArray[Any]  # what each node predicts
     coded: Packed
     coding: Coding
     n_folds: int
+    units: tuple[int, int]  # exponents: weights and deviations of targets are below 2 to these
     n_jobs: int | None = None
 
     def start(self) -> list[LossSums]:
@@ -107,19 +108,23 @@ class LossPass:
         return []
 
     def add(self, sums: list[LossSums], batch: Batch) -> None:
-        """Add the losses of a batch."""
+        """Add the losses of a batch: without weights and, if there are any, with them."""
         node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
-        decided, centred = self.decided[node], None
+        decided, centred, (heaviest, largest) = self.decided[node], None, self.units
         if self.coding.classes is None:
-            loss, centred = (batch.target - decided) ** 2, batch.target - self.coded.value[0, 0]
+            loss = np.ldexp(batch.target - decided, -largest) ** 2
+            centred = np.ldexp(batch.target - self.coded.value[0, 0], -largest)
         else:
             loss = (batch.target != decided).astype(np.float64)
-        found = LossSums.of(loss, centred, batch.weight, batch.fold, self.n_folds)
-        sums[:] = [sums[0] + found] if sums else [found]
+        weights = [None] if batch.weight is None else [None, np.ldexp(batch.weight, -heaviest)]
+        found = [
+            LossSums.of(loss, centred, weight, batch.fold, self.n_folds, exact=True) for weight in weights
+        ]
+        sums[:] = self.merge(sums, found)
 
     def merge(self, sums: list[LossSums], others: list[LossSums]) -> list[LossSums]:
         """Add up the losses of two parts of the data."""
-        return [sums[0] + others[0]] if sums and others else sums or others
+        return [a + b for a, b in zip(sums, others, strict=True)] if sums and others else sums or others
 
 
 class StreamValidation(TreeValidation):
@@ -133,14 +138,16 @@ class StreamValidation(TreeValidation):
         rows: Rows,
         *,
         n_folds: int,
-        scores: NDArray[np.float64],
-        fold_sums: LossSums,
+        sums: list[LossSums],
+        units: tuple[int, int],
         n_jobs: int | None,
     ) -> None:
         self.forest = forest
         self.classes = coding.classes
-        self.all_scores = scores
-        self.fold_sums = self.row_sums = fold_sums  # a row of a stream is held out once
+        weight, target = units
+        measured = [one.in_units(unit, target) for one, unit in zip(sums, (0, weight), strict=False)]
+        self.all_scores = np.append(np.nan, measured[0].scores)
+        self.fold_sums = self.row_sums = measured[-1]  # a row of a stream is held out once
         self._coded, self._coding, self._rows = coded, coding, rows
         self._n_folds, self._n_jobs = n_folds, n_jobs
         self.chosen_scores = None
@@ -202,15 +209,6 @@ class StreamValidation(TreeValidation):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}
-
-
-def losses_of_counts(packed: Packed, counts: NDArray[np.int64]) -> LossSums:
-    """Return the sums of the losses of rows without weights, from the number of each class in every leaf."""
-    start = packed.node_start[:-1]
-    n = np.add.reduceat(counts.sum(axis=1), start)[1:]
-    right = counts[np.arange(len(counts)), decisions(packed.value)]
-    wrong = n - np.add.reduceat(right, start)[1:]
-    return LossSums(n, np.stack([n, wrong, wrong, wrong], axis=1).reshape(-1, 2, 2).astype(np.float64))
 
 
 def _leaves(one_pass: HeldOutPass | PruningPass, batch: Batch) -> NDArray[np.int32]:

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 from crosscut.data.grid import Grids
 from crosscut.data.ranks import MAX_COARSE
 from crosscut.engines.checkpoint import Checkpoint
-from crosscut.engines.leaf_values import coded_trees, scores_of, with_values
+from crosscut.engines.leaf_values import coded_trees, with_values
 from crosscut.engines.level_wise import Plan, grow_level_wise
-from crosscut.engines.passes import LeafPass, LeafSums
+from crosscut.engines.passes import LeafPass
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
@@ -22,7 +22,7 @@ from crosscut.forest.predict import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
-from crosscut.training.stream_validation import LossPass, StreamValidation, losses_of_counts
+from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.engines.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
-    from crosscut.training.intervals import LossSums
 
 
 @dataclass(eq=False)
@@ -86,7 +85,7 @@ class StreamedSet:
             sizes[1:] = (self.coding.n_rows - out[: self.folds.n_folds]).tolist()
         return tuple(limits_of(self.model, size) for size in sizes)
 
-    def grow(self) -> tuple[Forest, LeafSums | None]:
+    def grow(self) -> Forest:
         """Grow all tasks; leaf values that are not counts take one more pass."""
         model = self.model
         growth = growth_of(model)
@@ -116,56 +115,35 @@ class StreamedSet:
         }
         if any(tree.subtrees for tree in state.trees):
             del work["rows"]  # not known level by level for gathered bundles
-        sums = None
-        if self.grids is not None or self.folds.n_folds:
-            sums = self._leaf_sums(packed)
-        if self.grids is not None and sums is not None:
+        if self.grids is not None:
+            coded = coded_trees(packed, self.coding)
+            sums = self.rows.run(LeafPass("leaves", coded, self.coding, self.grids, model.n_jobs))
             packed = with_values(packed, sums, self.grids, growth.criterion)
         if self.classes is not None:
             trained = packed.value[packed.node_start[:-1]] > 0
             check_trained(trained[:, trained[0]], self.classes[trained[0]])
         if checkpoint is not None:
             checkpoint.remove()
-        return Forest(packed, work), sums
+        return Forest(packed, work)
 
-    def validate(self, forest: Forest, sums: LeafSums | None = None) -> StreamValidation:
-        """Return the out-of-fold results; ``sums``, if given, are the leaf sums of this forest."""
-        packed = forest.packed
-        if sums is None:
-            sums = self._leaf_sums(packed)
-        scores = scores_of(packed, sums, self.grids)
-        coded = coded_trees(packed, self.coding)
+    def validate(self, forest: Forest) -> StreamValidation:
+        """Return the out-of-fold results; the losses of the held-out rows take one pass."""
+        packed, n_jobs = forest.packed, self.model.n_jobs
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
+        coded, n_folds = coded_trees(packed, self.coding), self.folds.n_folds
+        totals = self.rows.totals
+        units = (totals.weight.high, 0 if self.classes is not None else totals.target.high + 1)
+        one_pass = LossPass("losses", decided, coded, self.coding, n_folds, units, n_jobs)
         return StreamValidation(
             forest,
             coded,
             self.coding,
             self.rows,
-            n_folds=self.folds.n_folds,
-            scores=scores,
-            fold_sums=self._loss_sums(packed, coded, sums),
-            n_jobs=self.model.n_jobs,
+            n_folds=n_folds,
+            sums=self.rows.run(one_pass),
+            units=units,
+            n_jobs=n_jobs,
         )
-
-    def _loss_sums(self, packed: Packed, coded: Packed, sums: LeafSums) -> LossSums:
-        """Return the sums of the held-out rows' losses: rows of classes count, others take one more pass."""
-        if self.classes is not None and not self.coding.weighted:
-            return losses_of_counts(packed, sums.held_out)
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
-        one_pass = LossPass("losses", decided, coded, self.coding, self.folds.n_folds, self.model.n_jobs)
-        found: list[LossSums] = self.rows.run(one_pass)
-        return found[0]
-
-    def _leaf_sums(self, packed: Packed) -> LeafSums:
-        one_pass = LeafPass(
-            "leaves",
-            coded_trees(packed, self.coding),
-            self.coding,
-            self.folds.n_folds,
-            self.grids,
-            self.model.n_jobs,
-        )
-        sums: LeafSums = self.rows.run(one_pass)
-        return sums
 
 
 @dataclass

@@ -58,11 +58,11 @@ def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups:
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
-    grown, sums = data.grow()
+    grown = data.grow()
     fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
     if not data.folds.n_folds:
         return fit
-    fit = _validated(model, fit, lambda trees: data.validate(trees, sums if trees is grown else None))
+    fit = _validated(model, fit, data.validate)
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
 
@@ -75,10 +75,14 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    tasks = data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows))
+    return limited(model, data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows)))
+
+
+def limited(model: Any, tasks: Tasks) -> Tasks:
+    """Return the tasks with the limits of an estimator; shares of the rows are those of a task's own."""
     if not has_shares(model):
-        return tasks
-    sizes = [len(tasks.train_rows(task)) for task in range(tasks.n_tasks)]
+        return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
+    sizes = [tasks.n_train_rows(task) for task in range(tasks.n_tasks)]
     return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
 
 
@@ -115,13 +119,13 @@ def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) 
     if model.prune not in {"best", "1se"}:
         return replace(fit, validation=validation)
     table = validation.pruning_table
-    forest, alpha = _pruned_by(table, "1se" if model.prune == "1se" else "best", fit.forest)
+    forest, alpha = pruned_by(model, table, fit.forest)
     return replace(fit, forest=forest, validation=judge(forest), chosen_by=table, alpha=max(fit.alpha, alpha))
 
 
-def _pruned_by(table: PruningTable, rule: Any, forest: Forest) -> tuple[Forest, float]:
+def pruned_by(model: Any, table: PruningTable, forest: Forest) -> tuple[Forest, float]:
     """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
-    row = table.choose(rule)
+    row = table.choose(model.prune)
     alpha = float(table.alpha[row])
     following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
     node_alpha = pruning_paths(forest).node_alpha

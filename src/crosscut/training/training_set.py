@@ -103,9 +103,8 @@ class TrainingSet:
 
     def balanced(self, tasks: Tasks, task: int) -> Target:
         """Return the target with class weights "balanced" among the rows of one task."""
-        rows = tasks.train_rows(task)
-        times = 1 if tasks.multiplicity is None else tasks.multiplicity[task, rows]
-        trained = np.repeat(self.target.values[rows], times)
+        rows = tasks.drawn_rows(task)
+        trained = self.target.values[rows]
         present, counts = np.unique(trained, return_counts=True)
         by_class = np.ones(self.target.n_classes)
         by_class[present] = len(trained) / (len(present) * counts)

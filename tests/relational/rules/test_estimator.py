@@ -24,8 +24,8 @@ def shop():
     "learning",
     [
         Learning("ripper", passes=1),
-        Learning("cn2", min_weight=5.0, width=3, max_length=3),
-        Learning("cn2", quality=Quality("entropy"), min_weight=5.0, width=2, max_length=2),
+        Learning("cn2", min_rows=5.0, width=3, max_length=3),
+        Learning("cn2", quality=Quality("entropy"), min_rows=5.0, width=2, max_length=2),
         Learning("cn2", False, Quality("wracc"), width=2, max_length=2),
     ],
 )
@@ -37,7 +37,7 @@ def test_rules_learnt_together_are_those_learnt_alone(shop, learning):
     def learn(left_out):
         examples = RelationalExamples(Facts(shop, language.root), language)
         tasks = [bits_of(folds != fold) for fold in left_out]
-        sets = learning.rule_sets(examples, tasks, shop.n_examples)
+        sets = learning.rule_sets(examples, tasks)
         return sets, examples.queries.store.n_evaluations
 
     tasks = [-1, 0, 1, 2, 3, 4]

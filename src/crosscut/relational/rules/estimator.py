@@ -104,9 +104,8 @@ class RelationalRuleClassifier(RuleEstimator):
         data = RelationalSet.read(database, self.bias, self.cv)
         examples = RelationalExamples(data.facts, data.language, step_limit=self.step_limit)
         tasks = data.tasks
-        sets = Learning.of(self, examples.n_classes, seed=int(self.random_state)).rule_sets(
-            examples, [bits_of(tasks.trains(task)) for task in range(tasks.n_tasks)], database.n_examples
-        )
+        trained = [bits_of(tasks.trains(task)) for task in range(tasks.n_tasks)]
+        sets = Learning.of(self, seed=int(self.random_state)).rule_sets(examples, trained)
         self.n_evaluations_ = examples.queries.store.n_evaluations
         validation = None
         if tasks.n_tasks > 1 and data.classes is not None:

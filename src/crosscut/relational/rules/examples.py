@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +76,12 @@ class RelationalExamples(Rows):
             self._truth[key] = int.from_bytes(row.tobytes(), "little")
         return self._truth[key]
 
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A number for each example that depends on its name only."""
+        names = [self.queries.facts.database.example_text(example) for example in range(self.n_rows)]
+        return np.array([zlib.crc32(name.encode()) for name in names], np.uint64)
+
     def n_conditions(self, rows: int) -> int:
         """Return how many tests may start a rule; it is the same for any rows."""
         del rows
@@ -119,7 +127,7 @@ class RelationalExamples(Rows):
             return True
         possible = np.zeros((len(covered), self.n_classes))  # to cover a class, and others if it has to
         possible[range(len(covered)), list(codes)] = covered
-        least = np.maximum(covered, settings.min_weight)
+        least = np.maximum(covered, request.least)
         return float(_quality(request, settings, possible, least, tuple(covered)).max()) >= best
 
     @staticmethod
@@ -171,7 +179,7 @@ class RelationalExamples(Rows):
                 preferred = quality > best[number][0] or (
                     quality == best[number][0] and n > best[number][1] and best[number][2] != ()
                 )
-                if settings.greedy or (preferred and self._is_significant(requests[number], settings, rows)):
+                if settings.greedy or (preferred and self._is_significant(requests[number], rows)):
                     best[number] = (quality, n, longer.conditions)
         return result
 
@@ -185,7 +193,7 @@ class RelationalExamples(Rows):
         ).astype(np.float64)
         n = counts.sum(axis=1)
         whole = state.rows.bit_count()
-        usable = (n > 0) & (n < whole) & (n >= settings.min_weight)
+        usable = (n > 0) & (n < whole) & (n >= request.least)
         if request.target >= 0:
             usable &= counts[:, request.target] > 0
         chosen = np.flatnonzero(usable)
@@ -204,8 +212,8 @@ class RelationalExamples(Rows):
         self._paths[(*before, test.goals)] = test.path
         return _State(state.request, test.path, (*state.conditions, test.goals), rows)
 
-    def _is_significant(self, request: Request, settings: Settings, rows: int) -> bool:
-        if settings.significance <= 0:
+    def _is_significant(self, request: Request, rows: int) -> bool:
+        if request.significance <= 0:
             return True
         covered, before = (np.array(self.class_totals(each)) for each in (rows, request.rows))
         if request.target >= 0:
@@ -215,7 +223,7 @@ class RelationalExamples(Rows):
             )
         seen = covered > 0
         expected = before[seen] * covered.sum() / before.sum()
-        return bool(2 * np.sum(covered[seen] * np.log(covered[seen] / expected)) >= settings.significance)
+        return bool(2 * np.sum(covered[seen] * np.log(covered[seen] / expected)) >= request.significance)
 
 
 def _quality(

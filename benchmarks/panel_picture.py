@@ -1,0 +1,43 @@
+"""The picture of the panel: one dot per table, for the time over scikit-learn's and for S."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from crosscut.plot.canvas import BLUE, GREY, ORANGE, plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIGURES = {
+    "T_p": "eleven trees ÷ one scikit-learn fit",
+    "fit": "whole fit ÷ one scikit-learn fit",
+    "S": "eleven trees: one by one ÷ together",
+}
+
+TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+
+
+def draw(rows: list[dict], file: Path) -> None:
+    """Write the picture of the tables at default depth."""
+    figure = Figure(figsize=(10.5, 3.8), layout="constrained")
+    for ax, (name, label) in zip(figure.subplots(1, 3), FIGURES.items(), strict=True):
+        for kind, colour in (("classification", BLUE), ("regression", ORANGE)):
+            own = [row for row in rows if bool(row["classes"]) == (kind == "classification")]
+            own = [row for row in own if row["limits"] == "default depth"]
+            place = [row["rows"] for row in own], [row[name] for row in own]
+            ax.scatter(*place, s=22, color=colour, alpha=0.75, linewidth=0, label=kind)
+        ax.axhline(1, color=GREY, linestyle=":", linewidth=1)
+        ax.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
+        ax.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        figures = [row[name] for row in rows]
+        ax.set_ylim(min(figures) / 1.2, max(figures) * 1.2)
+        ax.minorticks_off()
+        plain(ax)
+    handles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*handles, frameon=False, ncols=2, loc="outside upper center")
+    with rc_context({"svg.hashsalt": "crosscut", "svg.fonttype": "none"}):
+        figure.savefig(file, metadata={"Date": None})

@@ -1,0 +1,123 @@
+"""The interval of a nested cross-validation (Bates, Hastie and Tibshirani 2021) on an estimator's folds.
+
+What a cross-validation's standard error leaves out is that its rows also train each other's trees. Leaving
+out a second fold shows how much: with d the change of the other rows' mean loss when fold k does not train
+their trees, and u their mean loss less that of fold k,
+
+    squared error = s² / n + (1 - 1 / folds) · mean over k of d (d + 2 u)
+
+s² being the variance of the rows' losses. This is Bates, Hastie and Tibshirani's estimate but for the term
+u² less the variance of fold k's mean loss. Where rows fall into folds at random, it is s² / n on average, up
+to their factor. It carries most of the noise of their estimate, which takes hundreds of repetitions to go.
+The mean over few folds is still noisy, so its own standard error is added, and the result is at least s² / n.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from crosscut.forest.forest import Forest
+from crosscut.tasks import Tasks
+from crosscut.training.intervals import LossSums, interval_about, score_of
+from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.training.fit import Fit
+    from crosscut.training.training_set import TrainingSet
+
+
+class NestedLosses(NamedTuple):
+    """Losses of the rows, each out of fold, and how those of all other rows change without a fold."""
+
+    loss: NDArray[np.float64]  # (rows,)
+    change: NDArray[np.float64]  # (folds,)
+
+
+def nested_interval(model: Any, data: TrainingSet, level: float) -> tuple[float, float]:
+    """Return the interval of accuracy or R² of the estimator's procedure, choice of a pruning included."""
+    partitions = _partitions(model.fit_)
+    found = [nested_losses(model, data, fold) for fold in partitions]
+    y, weight = data.target.values, data.target.weights
+    target = None if data.classes is not None else y - y.mean()
+    loss = np.mean([one.loss for one in found], axis=0)
+    rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1)
+    score, direction = score_of(rows)
+    added: list[float] = []
+    for fold, (own, change) in zip(partitions, found, strict=True):
+        products = LossSums.of(own, target, weight, fold, len(change)).products[:, 0]
+        total, sums = products[:, 0], products @ direction
+        others = (sums.sum() - sums) / (total.sum() - total)
+        d = direction[1] * change
+        added.extend((1 - 1 / len(change)) * d * (d + 2 * (others - sums / total)))
+    plain, further = rows.variance(direction) / len(loss), np.array(added)
+    further = further.mean() + further.std(ddof=1) / len(further) ** 0.5
+    return interval_about(score, float(plain + max(further, 0.0)) ** 0.5, rows, level)
+
+
+def nested_losses(model: Any, data: TrainingSet, fold: NDArray[np.int64]) -> NestedLosses:
+    """Grow the trees that leave out one or two folds in one pass, and judge the rows they hold out.
+
+    Where the pruning is chosen by cross-validation, that is done for each of these trees by the folds that
+    are left: trees that leave out one fold more belong to the pass.
+    """
+    n_folds, chosen = int(fold.max()) + 1, model.prune in {"best", "1se"}
+    sets = [out for size in range(1, 4 if chosen else 3) for out in combinations(range(n_folds), size)]
+    tasks = limited(model, Tasks.leaving_out(fold, sets))
+    forest = prune_each(model, grow_trees(model, data, tasks))
+    judged = [out for out in sets if len(out) < 3]
+    if chosen:
+        forest = _each_chosen(model, data, fold, sets, forest)
+    cv = validate(data, tasks.take(range(len(judged))), forest, n_jobs=model.n_jobs)
+    loss = np.empty(data.n_rows)
+    single = slice(0, int(cv.row_start[n_folds]))
+    loss[cv.rows[single]] = cv.losses[single]
+    weight = np.ones(data.n_rows) if data.target.weights is None else data.target.weights
+    # a tree that leaves out folds i and j tells of the rows of i without j, and of the rows of j without i
+    task = np.repeat(np.arange(len(judged)), np.diff(cv.row_start))
+    pairs = np.array([out if len(out) == 2 else (-1, -1) for out in judged])[task]
+    without = np.where(fold[cv.rows] == pairs[:, 0], pairs[:, 1], pairs[:, 0])
+    change = weight[cv.rows] * (cv.losses - loss[cv.rows])  # 0 where one fold is left out
+    total = np.bincount(np.maximum(without, 0), change, minlength=n_folds)
+    return NestedLosses(loss, total / (weight.sum() - np.bincount(fold, weight)))
+
+
+def _each_chosen(
+    model: Any, data: TrainingSet, fold: NDArray[np.int64], sets: list[tuple[int, ...]], grown: Forest
+) -> Forest:
+    """Prune each tree that leaves out one or two folds as a fit to its rows, with the same folds, would."""
+    number = {frozenset(out): task for task, out in enumerate(sets)}
+    pruned = []
+    for out in (out for out in sets if len(out) < 3):
+        left = [k for k in range(fold.max() + 1) if k not in out]
+        place = np.full(fold.max() + 1, -1)
+        place[left] = np.arange(len(left))
+        trees = [number[frozenset(out)], *(number[frozenset((*out, k))] for k in left)]
+        cv = validate(data, Tasks.from_folds(place[fold]), Forest(grown.packed.select(trees)))
+        pruned.append(pruned_by(model, cv.pruning_table, Forest(grown.packed.only(trees[0])))[0])
+    return Forest.joined(pruned)
+
+
+def _partitions(fit: Fit) -> list[NDArray[np.int64]]:
+    """Return the fold of every row, once for each time the folds hold all rows out."""
+    cv = fit.validated("cv_interval()")
+    n_rows, trained = len(cv.y), fit.grown.packed.n_rows[fit.grown.packed.node_start[:-1]]
+    counted = np.ones(n_rows, bool) if cv.weights is None else cv.weights > 0
+    found = [np.full(n_rows, -1)]
+    for model in range(1, len(cv.row_start) - 1):
+        test = cv.rows[cv.row_start[model] : cv.row_start[model + 1]]
+        if found[-1].min() >= 0:
+            found.append(np.full(n_rows, -1))
+        if np.any(found[-1][test] >= 0) or trained[model] != trained[0] - np.count_nonzero(counted[test]):
+            break
+        found[-1][test] = found[-1].max() + 1
+    least = 4 if fit.chosen_by is not None else 3
+    if min(fold.min() for fold in found) < 0 or min(fold.max() + 1 for fold in found) < least:
+        raise ValueError(
+            f"method='nested' needs {least} or more folds that hold out every row once and train on the rest"
+        )
+    return found
