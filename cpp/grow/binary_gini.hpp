@@ -84,8 +84,8 @@ struct BinaryGiniOf {
     explicit Cuts(const BinaryGiniOf& p) : ones(static_cast<u32>(p.l1)) {
       for (int k = 0; k < kCuts; k++) l[k] = static_cast<float>(p.l) + static_cast<float>(k + 1 - kCuts);
     }
-    CC_INLINE void next(const ScanRows&, const u32* list, u32) {
-      const u32 bits = odd_classes(list);
+    CC_INLINE void next(const BinaryGiniOf&, const ScanRows&, const u32* list) {
+      const u32 bits = of_class(list, 1);
       l += static_cast<float>(kCuts), l1 = bit_counts(bits) + static_cast<float>(ones);
       ones += static_cast<u32>(__builtin_popcount(bits));
     }

@@ -13,7 +13,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 inline Node* add_children(Worker& w, Node& node, int n) {
   node.children = w.new_nodes(n), node.n_children = n;
-  double* stats = w.nodes.take<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
+  double* stats = w.keep<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
   for (int j = 0; j < n; j++, stats += w.run.K()) node.children[j].depth = node.depth + 1, node.children[j].stats = stats;
   return node.children;
 }
@@ -181,7 +181,7 @@ struct Forking {
     for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
     const Column& column = w.run.p.columns[f];
     node.n_branches = static_cast<int>(column.n_values) + 1;
-    node.branches = w.nodes.take<std::int32_t>(static_cast<std::size_t>(node.n_branches));
+    node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
     std::fill_n(node.branches, node.n_branches, -1);
     for (u32 v = 0; v < V; v++)
       if (map[v] >= 0) {

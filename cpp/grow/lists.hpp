@@ -31,16 +31,17 @@ constexpr ByteTables kBytes = [] {
   return t;
 }();
 
-// bit k: the class of list[k] is odd (1 of two classes)
-CC_INLINE u32 odd_classes(const u32* list) {
+// bit k: the class of list[k] is c
+CC_INLINE u32 of_class(const u32* list, u32 c) {
 #if defined(__AVX512VL__)
-  return _mm512_test_epi32_mask(_mm512_loadu_si512(list), _mm512_set1_epi32(1 << 12));
+  const __m512i classes = _mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi32(0xf000));
+  return _mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(static_cast<int>(c << 12)));
 #elif defined(__AVX2__)
-  const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
-  return static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(e, 19))));
+  const __m256i classes = _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(0xf000));
+  return static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(classes, _mm256_set1_epi32(static_cast<int>(c << 12))))));
 #else
   u32 bits = 0;
-  for (int k = 0; k < kCuts; k++) bits |= (list[k] >> 12 & 1) << k;
+  for (int k = 0; k < kCuts; k++) bits |= static_cast<u32>((list[k] >> 12 & 15) == c) << k;
   return bits;
 #endif
 }

@@ -53,7 +53,7 @@ struct LoneSearch : Search<P> {
     const u32 first = least > before + 1 ? static_cast<u32>(std::min<i64>(least - before - 1, n)) : 0;
     const u32 end = here - least < static_cast<i64>(n) - 1 ? static_cast<u32>(std::max<i64>(here - least, 0)) : n - 1;
     if constexpr (requires { typename P::Cuts; }) {
-      if (!w.run.weighted) return scan_together(f, list, first, end, phase, close);
+      if (!w.run.weighted && w.run.p.n_classes <= kListClasses) return scan_together(f, list, first, end, phase, close);
     }
     for (u32 i = 0; i < end; i++) {
       p.add(rows, list[i] & kRowMask);
@@ -65,7 +65,7 @@ struct LoneSearch : Search<P> {
     typename P::Cuts cuts(p);
     constexpr u32 step = P::Cuts::kStep;
     for (u32 i = 0; i < end; i += step) {
-      cuts.next(rows, list + i, end - i);
+      cuts.next(p, rows, list + i);
       u32 m = cuts.promising(p);
       if (!m) continue;
       m &= value_changes(list + i);

@@ -14,6 +14,8 @@ struct ManyGiniOf : ClassSums<Real, W> {
   static constexpr bool kRuns = true;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0, least;
+  int n_present = 0;
+  u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
   bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space) : Sums(run, bundle, space) {
@@ -24,6 +26,9 @@ struct ManyGiniOf : ClassSums<Real, W> {
       lower(best, k);
     });
     for (int c = 0; c < C; c++) b0 += n_c[c] * n_c[c];
+    if constexpr (W == 1)
+      for (int c = 0; c < C && C <= kListClasses; c++)
+        if (n_c[c] > 0) present[n_present++] = static_cast<u8>(c);
     clear();
   }
   int parts() const { return C; }
@@ -90,51 +95,35 @@ struct ManyGiniOf : ClassSums<Real, W> {
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
-  // One task alone: consecutive cuts of a sorted list at once. A and B follow every row, some rows ahead of the cuts that are looked at.
+  // One task alone: consecutive cuts of a sorted list at once, class by class.
   struct Cuts {
     static constexpr int kStep = kCuts;
-    static constexpr u32 kAhead = 64;
     using F = Vec<float, kCuts>;
-    F left, a, b;
-    alignas(64) float as[kAhead], bs[kAhead];
-    int last_a, last_b;
-    u32 at = kAhead, n_ahead = 0;
-    int *count, *twice;  // [C] rows left of what comes next; of the node, twice
-    const u32* list = nullptr;
-    const ScanRows* rows = nullptr;
-    int C;
+    F l, a, b;
+    u32 count[kListClasses], bits[kListClasses];  // of each class present: left of what comes next; its entries of the stretch
 
-    explicit Cuts(const ManyGiniOf& p) : last_a(static_cast<int>(p.a)), last_b(static_cast<int>(p.b)), C(p.C) {
-      count = reinterpret_cast<int*>(p.l_c + C), twice = count + C;
-      for (int k = 0; k < kCuts; k++) left[k] = p.l + static_cast<float>(k + 1 - kCuts);
-      for (int c = 0; c < C; c++) count[c] = static_cast<int>(p.l_c[c]), twice[c] = static_cast<int>(2 * p.n_c[c]);
+    explicit Cuts(const ManyGiniOf& p) {
+      for (int k = 0; k < kCuts; k++) l[k] = p.l + static_cast<float>(k + 1 - kCuts);
+      for (int i = 0; i < p.n_present; i++) count[i] = static_cast<u32>(p.l_c[p.present[i]]);
     }
-    CC_INLINE u32 class_of_entry(u32 e) const { return C <= kListClasses ? e >> 12 & 15 : rows->info[e & kRowMask] >> 16; }
-    void look_ahead(u32 n) {
-      n_ahead = n < kAhead ? (n + kCuts - 1) / kCuts * kCuts : kAhead, at = 0;
-      int sum_a = last_a, sum_b = last_b;
-      for (u32 k = 0; k < n_ahead; k++) {
-        const u32 c = class_of_entry(list[k]);
-        const int step = 2 * count[c]++ + 1;
-        sum_a += step, sum_b += step - twice[c];
-        as[k] = static_cast<float>(sum_a), bs[k] = static_cast<float>(sum_b);
+    CC_INLINE void next(const ManyGiniOf& p, const ScanRows&, const u32* list) {
+      l += static_cast<float>(kCuts), a = b = F{};
+      for (int i = 0; i < p.n_present; i++) {
+        bits[i] = of_class(list, p.present[i]);
+        const F left = bit_counts(bits[i]) + static_cast<float>(count[i]), right = p.n_c[p.present[i]] - left;
+        a += left * left, b += right * right;
+        count[i] += static_cast<u32>(__builtin_popcount(bits[i]));
       }
-      last_a = sum_a, last_b = sum_b;
-    }
-    CC_INLINE void next(const ScanRows& all_rows, const u32* from, u32 n) {
-      if (at == kAhead) list = from, rows = &all_rows, look_ahead(n);
-      __builtin_memcpy(&a, as + at, sizeof a), __builtin_memcpy(&b, bs + at, sizeof b);
-      at += kCuts, left += static_cast<float>(kCuts);
     }
     CC_INLINE u32 promising(const ManyGiniOf& p) const {
-      const F r = p.n - left;
-      return greater<float, kCuts>(a * r + b * left, left * r * p.limit);
+      const F r = p.n - l;
+      return greater<float, kCuts>(a * r + b * l, l * r * p.limit);
     }
-    CC_INLINE F gains(const ManyGiniOf& p) const { return a / left + b / (p.n - left); }
+    CC_INLINE F gains(const ManyGiniOf& p) const { return a / l + b / (p.n - l); }
     void put(ManyGiniOf& p, u32 k) const {
-      for (int c = 0; c < C; c++) p.l_c[c] = static_cast<float>(count[c]);
-      for (u32 j = at - kCuts + k + 1; j < n_ahead; j++) p.l_c[class_of_entry(list[j])] -= 1;
-      p.l = left[k];
+      for (int i = 0; i < p.n_present; i++)
+        p.l_c[p.present[i]] = static_cast<float>(count[i] - static_cast<u32>(__builtin_popcount(bits[i] & ~0u << k << 1)));
+      p.l = l[k];
     }
   };
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }

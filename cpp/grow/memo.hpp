@@ -56,6 +56,8 @@ class Memo {
     size_ = 0;
   }
 
+  void prepare(const RowSet& set) const { __builtin_prefetch(table_ + (capacity_ ? set.a & (capacity_ - 1) : 0)); }
+
   const Node* find(const RowSet& set) const { return capacity_ ? place(set).node : nullptr; }
 
   void remember(const RowSet& set, const Node* node) {

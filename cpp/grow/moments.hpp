@@ -83,7 +83,7 @@ struct Moments {
     explicit Cuts(const Moments& m) : sum(m.p_l) {
       for (int k = 0; k < kStep; k++) w[k] = m.w_l + (k + 1 - kStep);
     }
-    CC_INLINE void next(const ScanRows& rows, const u32* list, u32) {
+    CC_INLINE void next(const Moments&, const ScanRows& rows, const u32* list) {
       for (int k = 0; k < kStep; k++) p[k] = rows.product[list[k] & kRowMask];
       p = running_sum(p) + sum;
       sum = p[kStep - 1], w += static_cast<double>(kStep);

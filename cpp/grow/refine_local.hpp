@@ -51,7 +51,7 @@ class LoneTask {
  private:
   static u64 key_of(const TaskLimits& l) {
     u64 key = 0;
-    for (const i64 limit : {l.max_depth, l.min_split, l.min_leaf}) key = scrambled(key) + static_cast<u64>(limit);
+    for (const i64 limit : {l.max_depth, l.min_split, l.min_leaf}) key = scrambled(key + static_cast<u64>(limit));
     return key;
   }
   u32* own_rows(u32 n, int k) {
@@ -77,7 +77,7 @@ class LoneTask {
       leaf.exact = const_cast<i64*>(p.exact.row(table.ids[entries[0] & kRowMask]));
       return;
     }
-    leaf.exact = empty_sums(w, w.nodes);
+    start_sums(w, leaf);
     for (u32 i = 0; i < n; i++) add_exactly(w, bundle, 0, table.ids[entries[i] & kRowMask], leaf.exact);
   }
   bool is_pure(const u32* entries, u32 n) const {  // regression
@@ -219,6 +219,7 @@ class LoneTask {
       for (u32 i = parting.start[b]; i < parting.start[b + 1]; i++) set[b].add(table.keys[parting.entries[i] & kRowMask]);
       set[last].take(set[b]);
     }
+    for (u32 b = 0; b < n_branches && table.keys; b++) w.memo.prepare(key(parting.child[b], set[b]));
     for (u32 b = 0; b < n_branches; b++) {
       open[b] = opens(x, parting.child[b], parting.entries + parting.start[b], size(b), set[b]);
       if (!open[b]) n_leaf++;

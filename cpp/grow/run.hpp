@@ -129,8 +129,12 @@ struct Worker {
       run.halt.store(1);
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
+  template <class T>
+  T* keep(std::size_t n) {  // what nodes refer to
+    return nodes.take<T, 16>(n);
+  }
   Node* new_nodes(int n) {
-    Node* made = nodes.take<Node>(static_cast<std::size_t>(n));
+    Node* made = keep<Node>(static_cast<std::size_t>(n));
     for (int i = 0; i < n; i++) {
       Node& x = made[i];
       x = Node{};
