@@ -99,6 +99,7 @@ struct BinaryGiniOf {
     }
     void put(BinaryGiniOf& p, u32 k) const { p.l = l[k], p.l1 = l1[k]; }
   };
+  void put_left(const double* s, i64 rows) requires(W == 1) { l = static_cast<T>(rows), l1 = static_cast<T>(s[1]); }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   void left(int k, double* s) const { s[1] = lane<T, W>(l1, k), s[0] = lane<T, W>(l, k) - s[1]; }
   i64 cell_stats(const V* cell, int k, double* s) const {

@@ -106,23 +106,48 @@ struct LoneSearch : Search<P> {
     missing_rows = {};
   }
 
-  void search_nominal(int f, const u32* list, u32 n) {
+  // Statistics of a category: the entries [begin, end).
+  void sum_entries(const u32* list, u32 begin, u32 end, double* s) const {
     const Problem& problem = w.run.p;
-    const auto mark = w.scratch.mark();
-    const auto K = static_cast<std::size_t>(w.run.K());
-    double* sums = w.scratch.take<double>(K * n);
-    i64* count = w.scratch.take<i64>(n);
-    u32 m = 0;  // categories
-    for (u32 i = 0; i < n; i++) {
+    const int C = problem.n_classes;
+    std::fill_n(s, w.run.K(), 0.0);
+    if (w.run.counted && C <= kListClasses && end - begin >= static_cast<u32>(C)) {
+      u32 rest = end - begin;
+      for (int c = 1; c < C; c++) {
+        u32 n = 0;
+        for (u32 i = begin; i < end; i += kCuts) {
+          const u32 own = end - i < static_cast<u32>(kCuts) ? (1u << (end - i)) - 1 : ~0u;
+          n += static_cast<u32>(__builtin_popcount(of_class(list + i, static_cast<u32>(c)) & own));
+        }
+        s[c] = n, rest -= n;
+      }
+      s[0] = rest;
+      return;
+    }
+    for (u32 i = begin; i < end; i++) {
       const u32 row = list[i] & kRowMask;
-      if (i == 0 || list[i] >> 16 != list[i - 1] >> 16) std::fill_n(sums + K * m, K, 0.0), count[m++] = 0;
-      double* s = sums + K * (m - 1);
       const double times = rows.times ? rows.times[row * kLanes] : 1, weight = times * (rows.weight ? rows.weight[row] : 1);
-      count[m - 1]++;
-      if (problem.n_classes) s[problem.classes[table.ids[row]]] += weight;
+      if (C) s[C <= kListClasses ? list[i] >> 12 & 15 : static_cast<u32>(problem.classes[table.ids[row]])] += weight;
       else s[0] += times * rows.product[row], s[1] += weight;
     }
-    Base::judge_nominal(0, f, sums, count, m);
+  }
+  void search_nominal(int f, const u32* list, u32 n) {
+    const auto mark = w.scratch.mark();
+    const auto K = static_cast<std::size_t>(w.run.K());
+    const u32 most = std::min(n, table.columns[f].n_ranks);
+    double* sums = w.scratch.take<double>(K * most);
+    i64* count = w.scratch.take<i64>(most);
+    u32 m = 0;  // categories
+    for (u32 begin = 0, end = 0; begin < n; begin = end, m++) {
+      while (end < n && list[end] >> 16 == list[begin] >> 16) end++;
+      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin;
+    }
+    Base::judge_nominal(0, f, sums, count, m, [&](const double* left, i64 n_left) {
+      if constexpr (requires { p.put_left(left, n_left); }) {
+        if (!best.rivals) return p.put_left(left, n_left), p.promising() != 0;
+      }
+      return true;
+    });
     w.scratch.release(mark);
   }
 

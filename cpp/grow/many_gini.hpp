@@ -126,6 +126,11 @@ struct ManyGiniOf : ClassSums<Real, W> {
       p.l = l[k];
     }
   };
+  void put_left(const double* s, i64 rows) requires(W == 1) {
+    l = static_cast<T>(rows);
+    for (int c = 0; c < C; c++) l_c[c] = static_cast<T>(s[c]);
+    sum_squares();
+  }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   i64 cell_stats(const V* cell, int k, double* s) const {
     double sum = 0;

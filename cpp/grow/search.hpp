@@ -198,9 +198,10 @@ struct Search {
     return same || mirrored;
   }
   // A nominal column: lane k's statistics, [n_categories][K], and rows per category.
-  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories) {
+  template <class Worth = Always>
+  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Worth worth = {}) {
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr);
+        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
