@@ -1,5 +1,5 @@
-# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go. `make run` builds the kernels
-# for this machine's instruction set alone, which is quicker; the tests compare all of them.
+# Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go. `make run` builds it quickly
+# (CROSSCUT_QUICK in CMakeLists.txt); the tests and benchmarks build it as wheels have it.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -7,7 +7,7 @@ CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
 JOBS ?= 2
 TESTS ?= tests
 
-.PHONY: run test test-slow lint types format docs sanitize test-clang bench reproduce wheel test-versions clean
+.PHONY: fuzz run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -43,16 +43,29 @@ sanitize: $(VENV)/.dependencies
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# The same tests with the core built by clang, warnings being errors; `make test-clang OPENMP=OFF` builds it without threads.
+# Damaged input for readers, model files and the core; `make fuzz CASES=1000000 SECONDS=3600 TARGETS=readers`. It takes the core as
+# it is built: after `make sanitize` the checked one.
+CASES ?= 10000
+SECONDS ?= 600
+TARGETS ?= models readers bindings
+fuzz: $(VENV)/.dependencies
+	cd tests && ../$(PY) -m fuzz.fuzz $(TARGETS) --cases $(CASES) --seconds $(SECONDS)
+
+# The same tests with the core built by clang with libc++ (Debian: libc++-dev, libc++abi-dev), warnings being errors.
 test-clang: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
-	CXX=clang++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings build-dir=build/clang \
-		--config-settings cmake.define.CROSSCUT_WERROR=ON \
-		--config-settings cmake.define.CMAKE_DISABLE_FIND_PACKAGE_OpenMP=$(if $(filter OFF,$(OPENMP)),ON,OFF)
+	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
+		--config-settings build-dir=build/clang --config-settings cmake.define.CROSSCUT_WERROR=ON
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
 
-# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first impression. A peer whose
-# package cannot be installed here is left out, with a message.
+# The core for aarch64, cross-compiled and compared with the reference under qemu. For Debian 12 and a .venv of Python 3.11, with
+# the packages g++-aarch64-linux-gnu and qemu-user-static.
+test-aarch64: $(VENV)/.created
+	$(PY) -m pip install --quiet --group build
+	tests/installation/aarch64.sh $(PY) $(if $(filter tests,$(TESTS)),tests/equivalence tests/engines/test_level_wise.py,$(TESTS))
+
+# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first
+# impression. A peer whose package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
 	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
 		$(PY) -m pip install --quiet --group bench-$$peer || true; done
@@ -66,7 +79,7 @@ bench: $(VENV)/.built
 reproduce: $(VENV)/.built
 	$(VENV)/bin/crosscut reproduce $(QUICK)
 
-# Wheels for this machine, in dist/: made from the source archive, completed with the OpenMP runtime, installed into an empty
+# Wheels for this machine, in dist/: made from the source archive, repaired, installed into an empty
 # environment and tried there. `make wheel WHEEL_PYTHONS="python3.11 python3.12"` makes all: 3.11's own, and that of 3.12 and later.
 WHEEL_PYTHONS ?= $(PYTHON)
 wheel: $(VENV)/.created
@@ -91,7 +104,7 @@ $(VENV)/.created:
 
 $(VENV)/.native: $(VENV)/.created pyproject.toml $(CPP)
 	$(PY) -m pip install --quiet --no-compile --group build
-	$(PY) -m pip install --quiet --no-compile --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=native
+	$(PY) -m pip install --quiet --no-compile --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_QUICK=ON
 	touch $@
 
 # Dependencies are installed again only when pyproject.toml changes, the core is built again only when cpp/ does.
@@ -100,7 +113,7 @@ $(VENV)/.dependencies: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.built: $(VENV)/.dependencies $(CPP)
-	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings cmake.define.CROSSCUT_SIMD_LEVELS=all
+	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings cmake.define.CROSSCUT_QUICK=OFF
 	touch $@
 
 clean:

@@ -74,14 +74,14 @@ OWN_FOLDS = {"mutagenesis 188", "carcinogenesis", "uwcse (5 folds)"}
 
 def fit(database, bias, folds, sharing="parallel", tasks=None):
     language = resolve(bias, database)
-    grower = Grower(Facts(database, language.root), language, folds)
+    grower = Grower(Facts.of(database, language), language, folds)
     return grower.grow(sharing, tasks)
 
 
 def measure(database, bias, cv, repeats):
     language = resolve(bias, database)
     folds = database.folds if cv == "marks" else np.arange(database.n_examples, dtype=np.int32) % cv
-    grower = Grower(Facts(database, language.root), language, folds)
+    grower = Grower(Facts.of(database, language), language, folds)
     tasks = range(-1, int(folds.max()) + 1)
     ways = {
         "parallel": grower.grow,

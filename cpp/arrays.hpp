@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "strided.hpp"
 
 namespace crosscut {
 
@@ -25,6 +26,8 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T, std::size_t Dimensions = 1>  // written to: give it to the core as noconvert()
 using Output = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
 inline void need(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
@@ -47,6 +50,20 @@ struct Held : Part {
     return array.data();
   }
 };
+
+// Calls use(Strided<T>) for a matrix of one of the types of numbers that are read as they are.
+template <class Use>
+auto with_numbers(const AnyMatrix& m, Use&& use) {
+  const auto as = [&]<class T>(T) {
+    return use(Strided<T>{static_cast<const T*>(m.data()), m.shape(0), m.shape(1), m.stride(0), m.stride(1)});
+  };
+  const auto is = [&]<class T>(T) { return m.dtype() == nb::dtype<T>(); };
+  if (is(float{})) return as(float{});
+  if (is(double{})) return as(double{});
+  if (is(std::int64_t{})) return as(std::int64_t{});
+  need(is(bool{}) || is(std::uint8_t{}), "the matrix must be float32, float64, int64, uint8 or bool");
+  return as(std::uint8_t{});
+}
 
 // Offsets of n parts of an array with `size` entries.
 inline void need_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t size, const char* what) {

@@ -51,7 +51,7 @@ const char* name_of(Level l) {
 Level best_level() {
   for (Level l : from_the_best)
     if (is_available(l)) return l;
-  throw std::runtime_error("crosscut was built for instructions that this machine lacks; build it with CROSSCUT_SIMD_LEVELS=all");
+  throw std::runtime_error("crosscut was built for instructions that this machine lacks; build it with CROSSCUT_QUICK=OFF");
 }
 
 Level level() { return current().load(std::memory_order_relaxed); }

@@ -1,41 +1,64 @@
-// A loop in chunks, shared by the OpenMP threads where there are any; an exception of a chunk is thrown by the caller.
+// Threads of our own, so that no other library's runtime stands in the way (in a forked process, or where memory is short).
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <mutex>
+#include <thread>
+#include <vector>
 
 namespace crosscut {
 
-// Calls body(begin, end) for chunks of about `chunk` indices that cover 0..n. n_threads <= 0: as many as OpenMP offers.
+// Some threads that run one function after the other; the caller is the first of them.
+class Team {
+  using Call = void (*)(const void*, int);
+  std::vector<std::thread> others_;
+  std::atomic<std::uint32_t> round_{0}, phase_{0};  // raised when there is work, and when all have met
+  std::atomic<int> working_{0}, arrived_{0};
+  int members_ = 1;  // of this round
+  Call call_ = nullptr;
+  const void* body_ = nullptr;
+
+  void serve(int me);
+  void start_round();
+  void run(int n, Call call, const void* body);
+
+ public:
+  explicit Team(int n);  // fewer if the system gives no more
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team();
+  int size() const { return static_cast<int>(others_.size()) + 1; }
+  // Calls body(0), ..., body(n - 1), each on a thread of its own. They must not throw.
+  template <class Body>
+  void run(int n, const Body& body) {
+    run(n, [](const void* b, int i) { (*static_cast<const Body*>(b))(i); }, &body);
+  }
+  void meet();  // called by all threads of a round: each waits for the others
+  std::mutex mutex;
+};
+
+// Calls body(begin, end) for chunks of about `chunk` indices that cover 0..n; an exception of a chunk is thrown by the caller.
 template <class Body>
-void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, Body&& body) {
-#ifdef _OPENMP
+void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body& body) {
   const std::int64_t n_chunks = (n + chunk - 1) / chunk;
-  const std::int64_t wanted = n_threads > 0 ? n_threads : omp_get_max_threads();
-  const int threads = static_cast<int>(std::min(wanted, n_chunks));
-  if (threads > 1) {
-    std::exception_ptr error;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (std::int64_t c = 0; c < n_chunks; c++) {
-      try {
-        body(c * chunk, std::min(n, (c + 1) * chunk));
-      } catch (...) {
-#pragma omp critical(crosscut_parallel_for)
-        error = std::current_exception();
-      }
-    }
-    if (error) std::rethrow_exception(error);
+  if (n_threads <= 1 || n_chunks <= 1) {
+    if (n > 0) body(std::int64_t{0}, n);
     return;
   }
-#else
-  (void)chunk;
-  (void)n_threads;
-#endif
-  if (n > 0) body(std::int64_t{0}, n);
+  Team team(static_cast<int>(std::min<std::int64_t>(n_threads, n_chunks)));
+  std::atomic<std::int64_t> next{0};
+  std::exception_ptr error;
+  team.run(team.size(), [&](int) {
+    for (std::int64_t c; (c = next.fetch_add(1)) < n_chunks;) try {
+        body(c * chunk, std::min(n, (c + 1) * chunk));
+      } catch (...) {
+        const std::scoped_lock lock(team.mutex);
+        error = std::current_exception();
+      }
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace crosscut

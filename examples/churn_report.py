@@ -19,4 +19,4 @@ print(model.to_text())
 
 plot_pruning(model).figure.savefig(folder / "churn-pruning.svg", metadata={"Date": None})
 plot_confusion(model).figure.savefig(folder / "churn-confusion.svg", metadata={"Date": None})
-model.report(folder / "churn.html", target="churned")
+model.report(folder / "churn.html", X=X, target="churned")

@@ -3,14 +3,13 @@
 import sys
 from pathlib import Path
 
-from crosscut import Bias, Database, RelationalTreeClassifier
+from crosscut import Database, RelationalTreeClassifier
 
 here = Path(__file__).resolve().parent
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 
 database = Database.from_folder(here / "shop", target="customer.churned")
-bias = Bias.from_schema(database, heuristic="gain", minimal_cases=5)
-model = RelationalTreeClassifier(bias=bias, cv=10).fit(database)
+model = RelationalTreeClassifier().fit(database)
 print(database)
 print(model)
 print(f"accuracy on unseen customers {model.cv_score_:.3f} ± {model.cv_standard_error_:.3f}")

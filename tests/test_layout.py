@@ -6,6 +6,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SUITES = {  # that test several packages at once
     "equivalence": "engines against the reference",
     "examples": "the scripts of the gallery",
+    "fuzz": "damaged input",
     "installation": "what is installed",
     "sklearn_suite": "scikit-learn's own tests",
 }

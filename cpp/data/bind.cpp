@@ -1,10 +1,12 @@
-// Bindings for ranks of columns and masks of tasks; all arguments are checked here.
+// Bindings for ranks of columns, classes of rows and masks of tasks; all arguments are checked here.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
 #include "../arrays.hpp"
+#include "classes.hpp"
 #include "masks.hpp"
 #include "rank.hpp"
 
@@ -12,20 +14,12 @@ using namespace crosscut;
 
 namespace {
 
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Place = std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>>;
-
-template <class T>
-Cell rank_as(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads) {
-  const Strided<T> strided{static_cast<const T*>(matrix.data()), matrix.shape(0), matrix.shape(1), matrix.stride(0), matrix.stride(1)};
-  nb::gil_scoped_release release;
-  return rank_columns(strided, max_intervals, bins, out, n_threads);
-}
 
 Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_threads, const Array<std::int32_t>& row,
            const Output<std::uint32_t, 2>& ranks, const Output<std::uint8_t, 2>& coarse, const Output<float, 2>& values,
            const Output<std::uint32_t, 2>& coarse_first, const Output<std::int32_t>& n_values, const Output<std::int32_t>& n_coarse,
-           const Output<bool>& has_missing, const Output<bool>& close) {
+           const Output<std::int64_t>& n_missing, const Output<bool>& close) {
   const std::size_t n = matrix.shape(0), rows = ranks.shape(0);
   need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: from 1 to 2^31 - 2 rows can be ranked");
   need(max_intervals >= 2 && max_intervals <= 255, "rank_columns: max_intervals must be from 2 to 255");
@@ -33,23 +27,21 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
   need(ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == n,
        "rank_columns: ranks, coarse and values must have one entry per row of the matrix");
   need(coarse.shape(0) == rows && values.shape(0) == rows && coarse_first.shape(0) == rows && n_values.size() == rows &&
-           n_coarse.size() == rows && has_missing.size() == rows && close.size() == rows && coarse_first.shape(1) == max_intervals + 1,
+           n_coarse.size() == rows && n_missing.size() == rows && close.size() == rows && coarse_first.shape(1) == max_intervals + 1,
        "rank_columns: the results differ in shape");
   std::vector<bool> filled(rows);
   for (std::size_t f = 0; f < row.size(); f++) {
-    need(row(f) >= 0 && static_cast<std::size_t>(row(f)) < rows, "rank_columns: row is out of range");
+    need(row(f) >= -1 && row(f) < static_cast<std::int64_t>(rows), "rank_columns: row is out of range");
+    if (row(f) < 0) continue;
     need(!filled[static_cast<std::size_t>(row(f))], "rank_columns: two columns share a row");
     filled[static_cast<std::size_t>(row(f))] = true;
   }
   const RankedColumns out{row.data(),      ranks.data(),    coarse.data(),      values.data(), coarse_first.data(),
-                          n_values.data(), n_coarse.data(), has_missing.data(), close.data()};
-  const auto is = [&]<class T>(T) { return matrix.dtype() == nb::dtype<T>(); };
-  Cell infinite;
-  if (is(float{})) infinite = rank_as<float>(matrix, max_intervals, bins, out, n_threads);
-  else if (is(double{})) infinite = rank_as<double>(matrix, max_intervals, bins, out, n_threads);
-  else if (is(std::int64_t{})) infinite = rank_as<std::int64_t>(matrix, max_intervals, bins, out, n_threads);
-  else if (is(bool{}) || is(std::uint8_t{})) infinite = rank_as<std::uint8_t>(matrix, max_intervals, bins, out, n_threads);
-  else throw std::invalid_argument("rank_columns: the matrix must be float32, float64, int64, uint8 or bool");
+                          n_values.data(), n_coarse.data(), n_missing.data(), close.data()};
+  const Cell infinite = with_numbers(matrix, [&](const auto& strided) {
+    nb::gil_scoped_release release;
+    return rank_columns(strided, max_intervals, bins, out, n_threads);
+  });
   if (infinite.column < 0) return std::nullopt;
   return std::pair{infinite.column, infinite.row};
 }
@@ -76,20 +68,51 @@ std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit, const A
   return first_marked(masks.data(), checked_bit(bit, rows, masks.size()), rows.data(), rows.size());
 }
 
-void order_by_fold(const Array<std::int64_t>& folds, std::size_t n_folds, const Output<std::int64_t>& ordered, const Output<std::int64_t>& first) {
-  need_within(folds, -1, static_cast<std::int64_t>(n_folds), "rows_by_fold: folds must be from -1 to n_folds - 1");
-  need(ordered.size() == folds.size() && first.size() == n_folds + 1, "rows_by_fold: ordered or first has the wrong length");
-  rows_by_fold(folds.data(), folds.size(), n_folds, ordered.data(), first.data());
+// Returns the offsets of the folds in ordered. Folds beyond the number of rows count as one, since there are gaps before them.
+std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const Output<std::int64_t>& ordered) {
+  const std::size_t n = folds.size();
+  need(ordered.size() == n, "rows_by_fold: ordered must have one entry per row");
+  const std::int64_t *begin = folds.data(), last = n ? *std::max_element(begin, begin + n) : -1;
+  need(last >= 0 && all_within(begin, n, -1, last + 1), "folds must be numbers from 0, or -1 for rows that train every task");
+  std::vector<std::int64_t> own;
+  if (last > static_cast<std::int64_t>(n))
+    for (std::size_t r = 0; r < n; r++) own.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));
+  std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(last, static_cast<std::int64_t>(n))) + 2);
+  rows_by_fold(own.empty() ? begin : own.data(), n, first.size() - 1, ordered.data(), first.data());
+  return first;
+}
+
+// The classes, or None if the labels are too far apart.
+std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t>& labels, std::int64_t max_span, const Output<std::int32_t>& codes) {
+  need(labels.size() > 0 && codes.size() == labels.size(), "code_classes: codes must have one entry per label, and there must be one");
+  std::vector<std::int64_t> classes;
+  if (!code_classes(labels.data(), labels.size(), max_span, classes, codes.data())) return std::nullopt;
+  return classes;
+}
+
+// The number of rows of each class.
+std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t n_classes, std::int64_t n_folds, const Output<std::int64_t>& folds,
+                                   const nb::object& shuffle) {
+  need_within(codes, 0, static_cast<std::int64_t>(n_classes), "deal_folds: codes must be from 0 to n_classes - 1");
+  need(n_folds > 0 && folds.size() == codes.size(), "deal_folds: n_folds must be positive, and folds have one entry per row");
+  Shuffle mix;
+  if (!shuffle.is_none())
+    mix = [&](std::int64_t* part, std::size_t n) {
+      shuffle(nb::cast(nb::ndarray<nb::numpy, std::int64_t>(part, {n}, nb::handle()), nb::rv_policy::reference));  // not a copy
+    };
+  return deal_folds(codes.data(), codes.size(), n_classes, n_folds, mix, folds.data());
 }
 
 }  // namespace
 
 void bind_data(nb::module_& m) {
   m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a, "row"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(),
-        "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "has_missing"_a.noconvert(),
+        "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(),
         "close"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());
+  m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert());
+  m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(), "shuffle"_a.none());
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);
   m.def("first_marked", &find_marked, "masks"_a, "bit"_a, "rows"_a);
-  m.def("rows_by_fold", &order_by_fold, "folds"_a, "n_folds"_a, "ordered"_a.noconvert(), "first"_a.noconvert());
+  m.def("rows_by_fold", &order_by_fold, "folds"_a, "ordered"_a.noconvert());
 }

@@ -3,26 +3,20 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace crosscut {
+#include "../strided.hpp"
 
-// A matrix of numbers with any strides, counted in elements.
-template <class T>
-struct Strided {
-  const T* data;
-  std::size_t n_rows, n_columns;
-  std::ptrdiff_t row_stride, column_stride;
-};
+namespace crosscut {
 
 // Where the ranks of column f go: arrays of n_rows entries unless said otherwise.
 struct RankedColumns {
-  const std::int32_t* row;    // column f fills row[f] of ranks, coarse, values and coarse_first
+  const std::int32_t* row;    // column f fills row[f] of ranks, coarse, values and coarse_first; -1: it is left out
   std::uint32_t* ranks;
   std::uint8_t* coarse;
   float* values;              // n_values of them are filled, ascending
   std::uint32_t* coarse_first;  // max_intervals + 1 entries: first rank of each interval, then n_values
   std::int32_t* n_values;
   std::int32_t* n_coarse;
-  bool* has_missing;
+  std::int64_t* n_missing;
   bool* close;                // some neighbouring values are within scikit-learn's gap of 1e-7
 };
 
@@ -31,7 +25,7 @@ struct Cell {
 };
 
 // Ranks every column. Returns the first infinite cell, if there is one; then the results are not valid.
-// n_threads <= 0: as many threads as OpenMP offers. At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
+// At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
 template <class T>
 Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads);
 

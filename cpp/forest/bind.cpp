@@ -1,6 +1,7 @@
 // Bindings for grown trees: prediction, pruning and the smaller trees inside them. All arguments are checked here.
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -21,31 +22,30 @@ using Reals = Array<double>;
 // The arrays of crosscut.forest.forest.Packed that the core reads, checked once, so that no walk can leave them.
 struct Forest : Held<Trees> {
   Tests tests;
-  Nodes nodes;
+  Nodes nodes;  // without impurities, which stop_nodes is given
   std::size_t size;
 
   Forest(const Longs& node_start_, const Longs& branch_start, const Ints& feature, const Reals& threshold, const Ints& missing,
          const Longs& first_child_, const Ints& children_, const Longs& first_branch, const Ints& branches, const Ints& depth,
-         const Longs& n_rows, const Reals& weight, const Reals& impurity)
+         const Longs& n_rows, const Reals& weight)
       : size(feature.size()) {
     need(node_start_.size() > 0, "node_start must have n_trees + 1 entries");
     need(size < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many nodes to count");
-    need(threshold.size() == size && missing.size() == size && depth.size() == size && n_rows.size() == size && weight.size() == size &&
-             impurity.size() == size,
-         "feature, threshold, missing, depth, n_rows, weight and impurity must have one entry per node");
+    need(threshold.size() == size && missing.size() == size && depth.size() == size && n_rows.size() == size && weight.size() == size,
+         "feature, threshold, missing, depth, n_rows and weight must have one entry per node");
     need(first_branch.size() == first_child_.size(), "first_branch must have as many entries as first_child");
     need_offsets(branch_start, node_start_.size() - 1, branches.size(), "branch_start must run from 0 to the number of branches");
     static_cast<Trees&>(*this) = {static_cast<std::int64_t>(node_start_.size()) - 1, hold(node_start_), hold(first_child_), hold(children_),
                                   static_cast<std::int64_t>(first_child_.size()), static_cast<std::int64_t>(children_.size())};
     check(static_cast<std::int64_t>(size));
     tests = {hold(feature), hold(threshold), hold(missing), hold(first_branch), hold(branch_start), hold(branches)};
-    nodes = {hold(depth), hold(n_rows), hold(weight), hold(impurity)};
+    nodes = {hold(depth), hold(n_rows), hold(weight), nullptr};
   }
 
   std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
   // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree, tree by tree.
-  nb::object apply(const Matrix<float>& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
+  nb::object apply(const AnyMatrix& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
     const std::size_t n = x.shape(0);
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");
     if (rows) {
@@ -54,12 +54,11 @@ struct Forest : Held<Trees> {
     }
     const std::size_t n_out = rows ? rows->size() : count() * n;
     std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[n_out]);
-    const Request request{x.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(x.shape(1)), rows ? rows->data() : nullptr,
-                          rows ? row_start->data() : nullptr, n_threads};
-    {
+    const Request request{rows ? rows->data() : nullptr, rows ? row_start->data() : nullptr, n_threads};
+    with_numbers(x, [&](const auto& strided) {
       nb::gil_scoped_release release;
-      crosscut::apply(*this, tests, request, leaf.get());
-    }
+      crosscut::apply(*this, tests, strided, request, leaf.get());
+    });
     return nb::cast(rows ? give(std::move(leaf), {n_out}) : give(std::move(leaf), {count(), n}));
   }
 
@@ -69,8 +68,9 @@ struct Forest : Held<Trees> {
     return nb::cast(give(std::move(parent), {size}));
   }
 
-  // (node_alpha, step_start, step_alpha, step_impurity, step_leaves) of crosscut.forest.pruning.PruningPaths
-  nb::tuple pruning_paths(int n_threads) const {
+  // (node_alpha, step_start, step_alpha, step_risk, step_leaves) of crosscut.forest.pruning.PruningPaths
+  nb::tuple pruning_paths(const Reals& risk, int n_threads) const {
+    need(risk.size() == size, "risk must have one entry per node");
     std::unique_ptr<double[]> node_alpha(new double[size]);
     std::vector<Path> paths(count());
     {
@@ -78,7 +78,7 @@ struct Forest : Held<Trees> {
       parallel_for(n_trees, 1, size < 4096 ? 1 : n_threads, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t t = begin; t < end; t++) {
           const std::int64_t at = node_start[t];
-          paths[static_cast<std::size_t>(t)] = pruning_path(*this, t, nodes.weight + at, nodes.impurity + at, node_alpha.get() + at);
+          paths[static_cast<std::size_t>(t)] = pruning_path(*this, t, risk.data() + at, node_alpha.get() + at);
         }
       });
     }
@@ -86,23 +86,31 @@ struct Forest : Held<Trees> {
     Path all;
     for (const Path& path : paths) {
       all.alpha.insert(all.alpha.end(), path.alpha.begin(), path.alpha.end());
-      all.impurity.insert(all.impurity.end(), path.impurity.begin(), path.impurity.end());
+      all.risk.insert(all.risk.end(), path.risk.begin(), path.risk.end());
       all.n_leaves.insert(all.n_leaves.end(), path.n_leaves.begin(), path.n_leaves.end());
       step_start.push_back(static_cast<std::int64_t>(all.alpha.size()));
     }
-    return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha), give(all.impurity), give(all.n_leaves));
+    return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha), give(all.risk), give(all.n_leaves));
   }
 
   nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start, const Reals& prediction,
-                       const Reals& y, const std::optional<Reals>& row_weight, bool squared) const {
+                       const Reals& y, const std::optional<Reals>& row_weight, const std::optional<Matrix<double>>& cost) const {
     check_ends(level, n_levels, leaf, row_start);
     need(prediction.size() == size, "prediction must have one entry per node");
     need(y.size() == leaf.size() && (!row_weight || row_weight->size() == leaf.size()), "y and weight must have one entry per leaf");
+    const double n_classes = cost ? static_cast<double>(cost->shape(0)) : 0;
+    if (cost) {
+      const auto is_class = [&](double code) { return code >= 0 && code < n_classes; };
+      need(cost->shape(0) == cost->shape(1), "cost must have a row and a column per class");
+      need(std::all_of(y.data(), y.data() + y.size(), is_class) && std::all_of(prediction.data(), prediction.data() + size, is_class),
+           "y and prediction must be classes");
+    }
     const std::size_t n = static_cast<std::size_t>(n_levels);
     std::unique_ptr<double[]> sum(new double[n]), squares(new double[n]);
     {
       nb::gil_scoped_release release;
-      const Losses losses{prediction.data(), y.data(), row_weight ? row_weight->data() : nullptr, squared};
+      const Losses losses{prediction.data(), y.data(), row_weight ? row_weight->data() : nullptr, cost ? cost->data() : nullptr,
+                          static_cast<std::int64_t>(n_classes)};
       crosscut::cut_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, losses, sum.get(), squares.get());
     }
     return nb::make_tuple(give(std::move(sum), {n}), give(std::move(squares), {n}));
@@ -142,15 +150,15 @@ struct Forest : Held<Trees> {
 void bind_forest(nb::module_& m) {
   nb::class_<Forest>(m, "Forest")
       .def(nb::init<const Longs&, const Longs&, const Ints&, const Reals&, const Ints&, const Longs&, const Ints&, const Longs&, const Ints&,
-                    const Ints&, const Longs&, const Reals&, const Reals&>(),
+                    const Ints&, const Longs&, const Reals&>(),
            "node_start"_a, "branch_start"_a,
            "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a, "first_branch"_a, "branches"_a, "depth"_a, "n_rows"_a,
-           "weight"_a, "impurity"_a)
+           "weight"_a)
       .def("apply", &Forest::apply, "x"_a, "rows"_a.none(), "row_start"_a.none(), "n_threads"_a)
       .def("parents", &Forest::parents)
-      .def("pruning_paths", &Forest::pruning_paths, "n_threads"_a)
+      .def("pruning_paths", &Forest::pruning_paths, "risk"_a, "n_threads"_a)
       .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a, "prediction"_a, "y"_a, "weight"_a.none(),
-           "squared"_a)
+           "cost"_a.none())
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a,
            "alpha"_a, "exact_ties"_a);
 }

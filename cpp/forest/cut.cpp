@@ -6,6 +6,13 @@
 #include "prune.hpp"
 
 namespace crosscut {
+namespace {
+
+std::int64_t cell(double y, double predicted, std::int64_t n_classes) {
+  return static_cast<std::int64_t>(y) * n_classes + static_cast<std::int64_t>(predicted);
+}
+
+}  // namespace
 
 void cut_losses(const Trees& trees, const Levels& levels, const Ends& ends, const Losses& losses, double* sum,
                 double* sum_of_squares) {
@@ -28,7 +35,7 @@ void cut_losses(const Trees& trees, const Levels& levels, const Ends& ends, cons
         const std::int64_t to = above < 0 ? n : std::min<std::int64_t>(n, level[above]);
         if (to <= from) continue;
         const double error = losses.y[r] - prediction[node];
-        const double loss = losses.squared ? error * error : error != 0 ? 1.0 : 0.0;
+        const double loss = losses.cost ? losses.cost[cell(losses.y[r], prediction[node], losses.n_classes)] : error * error;
         change[static_cast<std::size_t>(from)] += w * loss, change[static_cast<std::size_t>(to)] -= w * loss;
         change_of_squares[static_cast<std::size_t>(from)] += w * loss * loss, change_of_squares[static_cast<std::size_t>(to)] -= w * loss * loss;
         from = to;

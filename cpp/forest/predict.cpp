@@ -1,4 +1,4 @@
-// Which leaf a row reaches. Each tree is packed into 16-byte steps; then rows walk it, in chunks divided among
+// Which leaf a row reaches. Each tree is packed into 16-byte steps; then rows walk the trees, in chunks divided among
 // threads.
 #include "predict.hpp"
 
@@ -18,18 +18,19 @@ float float_below(double threshold) {
   return static_cast<double>(cut) > threshold ? std::nextafter(cut, -std::numeric_limits<float>::infinity()) : cut;
 }
 
-// Leaves of the rows row_of(begin) .. row_of(end - 1).
-template <class RowOf>
-void walk_rows(const Walker& walker, RowOf&& row_of, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
+// Leaves of the rows number(begin) .. number(end - 1).
+template <class T, class Number>
+void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
+  const auto row_of = [&](std::int64_t r) { return x.data + number(r) * x.row_stride; };
   std::int64_t r = begin;
   if (walker.category.empty()) {
     for (; r + kTogether <= end; r += kTogether) {
-      const float* rows[kTogether];
+      const T* rows[kTogether];
       for (int k = 0; k < kTogether; k++) rows[k] = row_of(r + k);
-      leaves_of(walker, rows, leaf + r);
+      leaves_of(walker, rows, x.column_stride, leaf + r);
     }
   }
-  for (; r < end; r++) leaf[r] = leaf_of(walker, row_of(r));
+  for (; r < end; r++) leaf[r] = leaf_of(walker, row_of(r), x.column_stride);
 }
 
 }  // namespace
@@ -77,38 +78,30 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
   return walker;
 }
 
-void apply(const Trees& trees, const Tests& tests, const Request& request, std::int32_t* leaf) {
-  const std::int64_t n_trees = trees.n_trees;
-  if (!request.rows) {
-    for (std::int64_t t = 0; t < n_trees; t++) {
-      const Walker walker = make_walker(trees, tests, t, request.n_features);
-      std::int32_t* out = leaf + t * request.n_rows;
-      parallel_for(request.n_rows, 4096, request.n_threads, [&](std::int64_t begin, std::int64_t end) {
-        const auto row_of = [&](std::int64_t r) { return request.x + r * request.n_features; };
-        walk_rows(walker, row_of, begin, end, out);
-      });
+template <class T>
+void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Request& request, std::int32_t* leaf) {
+  const std::int64_t n_trees = trees.n_trees, n_rows = static_cast<std::int64_t>(x.n_rows);
+  std::vector<Walker> walkers;
+  std::vector<std::int64_t> first{0};  // where the leaves of each tree's rows begin
+  for (std::int64_t t = 0; t < n_trees; t++) {
+    const std::int64_t count = request.rows ? request.row_start[t + 1] - request.row_start[t] : n_rows;
+    walkers.push_back(count ? make_walker(trees, tests, t, static_cast<std::int64_t>(x.n_columns)) : Walker{});
+    first.push_back(first.back() + count);
+  }
+  parallel_for(first.back(), 4096, request.n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto t = std::upper_bound(first.begin(), first.end(), begin) - first.begin() - 1; begin < end; t++) {
+      const std::int64_t at = first[static_cast<std::size_t>(t)], stop = std::min(end, first[static_cast<std::size_t>(t) + 1]);
+      const Walker& walker = walkers[static_cast<std::size_t>(t)];
+      if (request.rows) walk_rows(walker, x, [&](std::int64_t k) { return request.rows[k]; }, begin, stop, leaf);
+      else walk_rows(walker, x, [&](std::int64_t k) { return k - at; }, begin, stop, leaf);
+      begin = stop;
     }
-    return;
-  }
-  // There are few held-out rows per tree, so whole trees are the unit of work unless one tree has many rows.
-  const auto walk = [&](std::int64_t t, int threads) {
-    const std::int64_t from = request.row_start[t], count = request.row_start[t + 1] - from;
-    if (count == 0) return;
-    const Walker walker = make_walker(trees, tests, t, request.n_features);
-    parallel_for(count, 4096, threads, [&](std::int64_t begin, std::int64_t end) {
-      const auto row_of = [&](std::int64_t k) { return request.x + request.rows[k] * request.n_features; };
-      walk_rows(walker, row_of, from + begin, from + end, leaf);
-    });
-  };
-  if (request.row_start[n_trees] / std::max<std::int64_t>(n_trees, 1) >= 16384) {
-    for (std::int64_t t = 0; t < n_trees; t++) walk(t, request.n_threads);
-  } else {
-    const std::int64_t rows_per_tree = request.row_start[n_trees] / std::max<std::int64_t>(n_trees, 1) + 1;
-    parallel_for(n_trees, std::max<std::int64_t>(1, 8192 / rows_per_tree), request.n_threads,
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t t = begin; t < end; t++) walk(t, 1);
-                 });
-  }
+  });
 }
+
+template void apply(const Trees&, const Tests&, const Strided<float>&, const Request&, std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<double>&, const Request&, std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&, std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&, std::int32_t*);
 
 }  // namespace crosscut

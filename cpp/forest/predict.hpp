@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../strided.hpp"
 #include "trees.hpp"
 
 namespace crosscut {
@@ -35,13 +36,20 @@ constexpr int kTogether = 8;  // rows that walk a tree side by side
 
 Walker make_walker(const Trees&, const Tests&, std::int64_t tree, std::int64_t n_features);
 
-inline std::int32_t leaf_of(const Walker& walker, const float* row) {
+// The value of a column in a row whose first value is at `row`.
+template <class T>
+float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
+  return static_cast<float>(row[feature * stride]);
+}
+
+template <class T>
+std::int32_t leaf_of(const Walker& walker, const T* row, std::ptrdiff_t stride) {
   const Step* steps = walker.steps.data();
   std::int32_t node = 0;
   for (;;) {
     const Step step = steps[node];
     if (step.feature < 0) return node;
-    const float value = row[step.feature];
+    const float value = value_of(row, stride, step.feature);
     if (value <= step.cut) {
       node++;
     } else if (step.cut == step.cut) {
@@ -55,14 +63,15 @@ inline std::int32_t leaf_of(const Walker& walker, const float* row) {
 
 // The leaves of kTogether rows, for a tree without nominal tests. A walk waits for memory at every step, so several
 // rows walk together; a row that has arrived stays at its leaf until all have.
-inline void leaves_of(const Walker& walker, const float* const* row, std::int32_t* leaf) {
+template <class T>
+void leaves_of(const Walker& walker, const T* const* row, std::ptrdiff_t stride, std::int32_t* leaf) {
   const Step* steps = walker.steps.data();
   for (int k = 0; k < kTogether; k++) leaf[k] = 0;
   for (bool moved = true; moved;) {
     moved = false;
     for (int k = 0; k < kTogether; k++) {
       const Step step = steps[leaf[k]];
-      const float value = row[k][step.feature < 0 ? 0 : step.feature];
+      const float value = value_of(row[k], stride, step.feature < 0 ? 0 : step.feature);
       // selected by masks, because the direction is unpredictable
       const std::int32_t known = -static_cast<std::int32_t>(value == value), low = -static_cast<std::int32_t>(value <= step.cut);
       const std::int32_t other = (step.right & known) | (step.missing & ~known);
@@ -75,13 +84,12 @@ inline void leaves_of(const Walker& walker, const float* const* row, std::int32_
 
 // Tree t is walked by the rows rows[row_start[t]] .. (all rows if rows is null: then leaf is n_trees x n_rows).
 struct Request {
-  const float* x;  // n_rows x n_features
-  std::int64_t n_rows, n_features;
   const std::int64_t* rows;
   const std::int64_t* row_start;
   int n_threads;
 };
 
-void apply(const Trees&, const Tests&, const Request&, std::int32_t* leaf);
+template <class T>
+void apply(const Trees&, const Tests&, const Strided<T>& x, const Request&, std::int32_t* leaf);
 
 }  // namespace crosscut

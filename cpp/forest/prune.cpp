@@ -1,6 +1,7 @@
 // Minimal cost-complexity pruning (Breiman et al. 1984): repeatedly the weakest link, the inner node i with the lowest
-//   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1),    R(i) = weight(i) / weight(root) * impurity(i),
-// becomes a leaf. Sums are formed in scikit-learn's order, so alphas and ties are the same. But not all nodes are
+//   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1)
+// becomes a leaf. R(i), the risk of a node, is weight(i) / weight(root) * impurity(i), or the cost of the node's errors.
+// Sums are formed in scikit-learn's order, so alphas and ties are the same. But not all nodes are
 // searched for the weakest link: every node stores the weakest link of its subtree, and a step updates only the
 // ancestors, so a path takes O(nodes x depth). With preorder numbers, "own node first, then the children" gives
 // scikit-learn's lowest index.
@@ -48,7 +49,7 @@ void parents(const Trees& trees, std::int64_t t, std::int32_t* parent) {
     for (std::int64_t j = first[i]; j < first[i + 1]; j++) parent[child[j]] = static_cast<std::int32_t>(i);
 }
 
-Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, const double* impurity, double* node_alpha) {
+Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double* node_alpha) {
   const std::int64_t n = trees.n_nodes(t), *first = trees.child_offsets(t);
   const std::int32_t* child = trees.child_nodes(t);
   const std::size_t size = static_cast<std::size_t>(n);
@@ -56,7 +57,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, cons
   parents(trees, t, parent.data());
   std::vector<Link> links(size);
   for (std::size_t i = 0; i < size; i++) {
-    links[i].risk = weight[i] * impurity[i] / weight[0];
+    links[i].risk = risk[i];
     links[i].below = 0;
     links[i].inner = first[i + 1] > first[i];
     node_alpha[i] = -kInfinity;
@@ -74,7 +75,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* weight, cons
   Path path;
   const auto record = [&](double alpha) {
     path.alpha.push_back(alpha);
-    path.impurity.push_back(links[0].below);
+    path.risk.push_back(links[0].below);
     path.n_leaves.push_back(links[0].inner ? links[0].n_leaves : 1);
   };
   record(0.0);

@@ -9,13 +9,13 @@ namespace crosscut {
 
 // The path of one tree: step 0 is the whole tree, every later step makes one inner node a leaf.
 struct Path {
-  std::vector<double> alpha, impurity;  // effective alpha of the step, impurity of the leaves after it
+  std::vector<double> alpha, risk;  // effective alpha of the step, risk of the leaves after it
   std::vector<std::int32_t> n_leaves;
 };
 
 // node_alpha[i]: the lowest ccp_alpha at which node i is no longer an inner node (-infinity for the tree's own
 // leaves).
-Path pruning_path(const Trees&, std::int64_t tree, const double* weight, const double* impurity, double* node_alpha);
+Path pruning_path(const Trees&, std::int64_t tree, const double* risk, double* node_alpha);
 
 // parent[i] of every node of a tree, -1 for its root.
 void parents(const Trees&, std::int64_t tree, std::int32_t* parent);
@@ -37,7 +37,8 @@ struct Losses {
   const double* prediction;  // one per node of all trees
   const double* y;           // one per row of Ends
   const double* weight;      // of that row; null: 1
-  bool squared;              // (y - prediction)^2, else 1 where they differ
+  const double* cost;        // [class y][class predicted]; null: (y - prediction)^2
+  std::int64_t n_classes;
 };
 
 // Sums over the rows of loss and of its square, at each level.

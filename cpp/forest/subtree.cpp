@@ -62,10 +62,9 @@ void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
     from.push_back(i);
     for (std::int64_t j = tree.first[i]; j < tree.first[i + 1] && !closed[i]; j++) number[static_cast<std::size_t>(tree.child[j])] = 0;
   }
-  std::vector<double> weight, impurity;
+  std::vector<double> risk;
   for (const std::int64_t i : from) {
-    weight.push_back(tree.nodes.weight[i]);
-    impurity.push_back(tree.nodes.impurity[i]);
+    risk.push_back(tree.nodes.weight[i] * tree.nodes.impurity[i] / tree.nodes.weight[0]);
     if (!closed[i])
       for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++)
         child.push_back(number[static_cast<std::size_t>(tree.child[j])]);
@@ -78,7 +77,7 @@ void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   one.first_child = first.data();
   one.children = child.data();
   std::vector<double> node_alpha(from.size());
-  pruning_path(one, 0, weight.data(), impurity.data(), node_alpha.data());
+  pruning_path(one, 0, risk.data(), node_alpha.data());
   for (std::size_t k = 0; k < from.size(); k++)
     if (node_alpha[k] <= alpha) closed[from[k]] = 1;
 }

@@ -9,6 +9,7 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr std::size_t kLargestChunk = std::size_t{256} << 20;  // address space; only what is used becomes memory
+constexpr std::align_val_t kAlignment{128};
 
 class Arena {
   struct Chunk {
@@ -32,7 +33,7 @@ class Arena {
     while (chunk_->next) chunk_ = chunk_->next;
     while (chunk_) {
       Chunk* p = chunk_->previous;
-      std::free(chunk_);
+      ::operator delete(chunk_, kAlignment);
       chunk_ = p;
     }
   }
@@ -56,14 +57,14 @@ class Arena {
       if (chunk_)  // what follows is too small: drop it
         for (Chunk* c = chunk_->next; c;) {
           Chunk* n2 = c->next;
-          std::free(c);
+          ::operator delete(c, kAlignment);
           c = n2;
         }
       // Ever larger chunks: what large bundles take and give back fits into the same few, whose pages the system clears only once.
       const std::size_t larger = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
       std::size_t size = larger < kLargestChunk ? larger : kLargestChunk;
       size = bytes > size ? bytes : size;
-      const auto allocate = [&] { return std::aligned_alloc(128, (sizeof(Chunk) + size + 255) & ~std::size_t{127}); };
+      const auto allocate = [&] { return ::operator new((sizeof(Chunk) + size + 255) & ~std::size_t{127}, kAlignment, std::nothrow); };
       void* raw = allocate();
       if (!raw && size > bytes) size = bytes, raw = allocate();
       if (!raw) {

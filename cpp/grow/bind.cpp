@@ -9,6 +9,7 @@
 
 #include "../arrays.hpp"
 #include "../dispatch.hpp"
+#include "../threads.hpp"
 #include "bind_exact.hpp"
 #include "exact.hpp"
 #include "packed_trees.hpp"
@@ -35,7 +36,7 @@ struct HeldTable : Held<Table> {
 
   HeldTable(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& coarse, const Array<std::int32_t>& n_values, const nb::list& values,
             const nb::list& coarse_first, const Array<bool>& nominal, const Array<bool>& has_missing, const Array<bool>& close,
-            Maybe<nb::list> edges) {
+            Maybe<nb::list> edges, int n_threads) {
     const std::size_t F = ranks.shape(0), N = ranks.shape(1);
     need(N < (std::size_t{1} << 31) && F < (std::size_t{1} << 31), "the core grows at most 2^31 rows and columns");
     need(coarse.shape(0) == F && coarse.shape(1) == N, "coarse must have the shape of ranks");
@@ -53,8 +54,6 @@ struct HeldTable : Held<Table> {
       c.nominal = nominal.data()[f], c.has_missing = has_missing.data()[f], c.close = close.data()[f];
       c.n_values = static_cast<std::uint32_t>(n_values.data()[f]);
       c.ranks = ranks.data() + f * N;
-      fits(largest(c.ranks, N) <= c.n_values - (c.has_missing || !c.n_values ? 0u : 1u) || N == 0,
-           "ranks must be below n_values, or equal to it where a value is missing");
       if (!c.nominal) {
         const auto starts = nb::cast<Array<std::uint32_t>>(coarse_first[f]);
         fits(starts.size() >= 1 && starts.size() <= 256, "coarse_first must have 1 to 256 entries");
@@ -62,8 +61,6 @@ struct HeldTable : Held<Table> {
         c.coarse = coarse.data() + f * N, c.coarse_first = hold(starts);
         for (std::uint32_t b = 0; b < c.n_coarse; b++) fits(c.coarse_first[b] < c.coarse_first[b + 1], "coarse_first must ascend");
         fits(c.coarse_first[c.n_coarse] == c.n_values && (!c.n_coarse || c.coarse_first[0] == 0), "coarse_first must run from 0 to n_values");
-        fits(largest(c.coarse, N) <= c.n_coarse - (c.has_missing || !c.n_coarse ? 0u : 1u) || N == 0,
-             "coarse must be below the number of intervals, or equal to it where a value is missing");
         const auto sorted = nb::cast<Array<float>>(values[f]);
         fits(sorted.size() >= c.n_values || edges, "values must have n_values entries");
         c.values = hold(sorted);
@@ -75,11 +72,25 @@ struct HeldTable : Held<Table> {
         }
       } else if (c.n_values <= 255) {
         c.coarse = coarse.data() + f * N;
-        fits(std::equal(c.ranks, c.ranks + N, c.coarse), "coarse must be the ranks of a nominal column with at most 255 values");
       }
       own.push_back(c);
     }
     n_rows = N, n_features = static_cast<int>(F), columns = own.data();
+    nb::gil_scoped_release release;
+    parallel_for(n_features, 1, F * N < (std::size_t{1} << 20) ? 1 : n_threads, [this](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t f = begin; f < end; f++) check_codes(own[static_cast<std::size_t>(f)]);
+    });
+  }
+
+  void check_codes(const Column& c) const {
+    if (!n_rows) return;
+    need(largest(c.ranks, n_rows) <= c.n_values - (c.has_missing || !c.n_values ? 0u : 1u),
+         "ranks must be below n_values, or equal to it where a value is missing");
+    if (c.nominal)
+      need(!c.coarse || std::equal(c.ranks, c.ranks + n_rows, c.coarse), "coarse must be the ranks of a nominal column with at most 255 values");
+    else
+      need(largest(c.coarse, n_rows) <= c.n_coarse - (c.has_missing || !c.n_coarse ? 0u : 1u),
+           "coarse must be below the number of intervals, or equal to it where a value is missing");
   }
 };
 
@@ -206,7 +217,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   need(tasks.n_rows == table.n_rows, "masks must have the shape (blocks of 15 tasks, rows)");
   need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features), "features must have the shape (tasks, columns)");
   need((growth.criterion == Criterion::variance) == (target.n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
-  need(n_threads >= 0 && n_threads <= 1024, "n_threads must be from 0 (as many as OpenMP offers) to 1024");
+  need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
   Watch watch;
   watch.progress = std::move(progress);
   const Problem problem{table, target, tasks, growth, n_threads, &Watch::poll, &watch};
@@ -226,8 +237,9 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
 void bind_grow(nb::module_& m) {
   nb::class_<HeldTable>(m, "Table")
       .def(nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&, const Array<std::int32_t>&, const nb::list&, const nb::list&,
-                    const Array<bool>&, const Array<bool>&, const Array<bool>&, Maybe<nb::list>>(),
-           "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a, "has_missing"_a, "close"_a, "edges"_a.none());
+                    const Array<bool>&, const Array<bool>&, const Array<bool>&, Maybe<nb::list>, int>(),
+           "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a, "has_missing"_a, "close"_a, "edges"_a.none(),
+           "n_threads"_a = 1);
   nb::class_<HeldTarget>(m, "Target")
       .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>, Maybe<Array<double>>,
                     Maybe<Matrix<std::int64_t>>, const nb::list&, bool, bool>(),

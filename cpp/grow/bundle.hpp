@@ -1,6 +1,8 @@
 // A bundle: nodes of different tasks that are refined together, in one pass, because their rows overlap. A task is a lane. The rows
 // of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LoneRows (local_table.hpp).
 #pragma once
+#include <algorithm>
+
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

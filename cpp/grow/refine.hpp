@@ -123,7 +123,7 @@ struct Block {
     *end = small;
     Failure failure;
     std::atomic<WaitingBundle*> next{queue};
-    on_threads(n_helpers, [&](int i) {
+    w().run.team->run(n_helpers, [&](int i) {
       Worker* me = helpers[i];
       std::copy_n(w().root_total, kLanes, me->root_total);
       failure.guard([&] {

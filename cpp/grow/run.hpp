@@ -4,29 +4,15 @@
 #include <chrono>
 #include <limits>
 
+#include "../threads.hpp"
 #include "memo.hpp"
 #include "node.hpp"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 struct Stopped {};  // thrown when the user interrupts
-
-// Calls body(0), ..., body(n - 1), each on a thread of its own. Always a team of its own, so that barriers in `body` are among these threads.
-template <class Body>
-void on_threads([[maybe_unused]] int n, Body body) {
-#ifdef _OPENMP
-#pragma omp parallel num_threads(n) if (n > 1)
-  body(omp_get_thread_num());
-#else
-  body(0);
-#endif
-}
 
 // Exceptions must not leave a thread: the first is kept, the other threads see it and do no more, and the caller throws it.
 class Failure {
@@ -53,6 +39,7 @@ class Failure {
 
 struct Run {
   const Problem& p;
+  Team* team;
   Judge judge;
   bool counted;   // class statistics are plain row counts
   bool weighted;  // rows have grid weights or multiplicities
@@ -63,8 +50,9 @@ struct Run {
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
-  explicit Run(const Problem& problem)
+  explicit Run(const Problem& problem, Team* threads = nullptr)
       : p(problem),
+        team(threads),
         judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),

@@ -21,15 +21,14 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
     std::atomic<int> next{begin}, next_to_open{begin};
     const auto before = helpers[0]->scratch.mark();
     Statistics* statistics = helpers[0]->scratch.take<Statistics>(static_cast<std::size_t>(end - begin));
-    on_threads(n_helpers, [&](int me) {
+    Team& team = *run.team;
+    team.run(n_helpers, [&](int me) {
       Worker& w = *helpers[me];
       const auto mark = w.scratch.mark();
       Best* mine = nullptr;
       Search* search = nullptr;
       const auto share = [&] {
-#ifdef _OPENMP
-#pragma omp critical(crosscut_merge)
-#endif
+        const std::scoped_lock lock(team.mutex);
         if (!failure.any()) best.merge(*mine);
       };
       failure.guard([&] {
@@ -43,9 +42,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
         }
       });
       share();
-#ifdef _OPENMP
-#pragma omp barrier  // bounds compare with the best border of all columns
-#endif
+      team.meet();  // bounds compare with the best border of all columns
       failure.guard([&] {
         mine->merge(best);
         search->refresh();
@@ -54,9 +51,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
           search->open_intervals(f, statistics[f - begin]);
         }
       });
-#ifdef _OPENMP
-#pragma omp barrier
-#endif
+      team.meet();
       share();
       w.scratch.release(mark);
     });

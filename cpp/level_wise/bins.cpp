@@ -3,6 +3,7 @@
 #include "bins.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "../threads.hpp"
@@ -17,7 +18,7 @@ std::int64_t bin_codes(const T* values, std::int64_t n, std::int64_t stride, con
   int first_step = 1;
   while (first_step < n_edges + 1) first_step *= 2;
   first_step /= 2;
-  std::int64_t infinite = n;
+  std::atomic<std::int64_t> infinite{n};
   parallel_for(n, 1 << 14, n_threads, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t bad = n;
     for (std::int64_t i = begin; i < end; i += 8) {
@@ -32,14 +33,9 @@ std::int64_t bin_codes(const T* values, std::int64_t n, std::int64_t stride, con
         if (x[j] - x[j] != 0 && x[j] == x[j]) bad = std::min(bad, i + j);
       }
     }
-    if (bad < n) {
-#ifdef _OPENMP
-#pragma omp critical(crosscut_bin_codes)
-#endif
-      infinite = std::min(infinite, bad);
-    }
+    for (std::int64_t known = infinite; bad < known && !infinite.compare_exchange_weak(known, bad);) {}
   });
-  return infinite == n ? -1 : infinite;
+  return infinite == n ? -1 : infinite.load();
 }
 
 template std::int64_t bin_codes(const float*, std::int64_t, std::int64_t, const double*, int, std::uint8_t, std::uint8_t*, int);

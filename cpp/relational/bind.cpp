@@ -9,7 +9,8 @@ void bind_query(nanobind::module_& m) {
   nb::class_<FactStore>(m, "FactStore")
       .def(nb::init<Matrix<std::int32_t>, Array<double>>(), "fixed"_a, "numbers"_a)
       .def("add_relation", &FactStore::add_relation, "columns"_a)
-      .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a);
+      .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a)
+      .def("number", &FactStore::number, "constant"_a);
   nb::class_<Candidates>(m, "Candidates")
       .def("__len__", [](const Candidates& c) { return c.size; })
       .def_prop_ro("queries", [](const Candidates& c) {
@@ -33,8 +34,9 @@ void bind_query(nanobind::module_& m) {
       .def(nb::init<FactStore&, std::int64_t, Array<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
       .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a, "lookaheads"_a,
            "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
+      .def("set_attributes", &QueryStore::set_attributes, "variables"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
-      .def("set_values", &QueryStore::set_values, "values"_a, "squares"_a, "folds"_a)
+      .def("set_numbers", &QueryStore::set_numbers, "digits"_a, "grids"_a, "folds"_a)
       .def("extend", &QueryStore::extend, "bases"_a, "literals"_a, "new_types"_a)
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())

@@ -55,6 +55,11 @@ class FactStore {
     return facts.add_rule(std::move(rule));
   }
 
+  double number(std::int32_t constant) const {
+    check_constants(&constant, 1, "constant");
+    return facts.number(constant);
+  }
+
   void check_constants(const std::int32_t* values, std::size_t n, const char* name) const {
     const auto limit = static_cast<std::int64_t>(facts.n_constants());
     for (std::size_t i = 0; i < n; i++)

@@ -18,6 +18,7 @@ struct QueryForest {
       : forest(std::make_shared<Forest>(std::move(grown))),
         width(statistics.width()),
         regression(statistics.is_regression()),
+        moments(statistics.moments()),
         store(owner) {}
 
   nb::tuple tree(std::size_t number) const {
@@ -34,7 +35,7 @@ struct QueryForest {
 
   QueryForest prune_means() const {
     CROSSCUT_REQUIRE(regression, "only regression trees are pruned by their means");
-    return pruned_by([&](const Tree& tree) { return query::prune_means(tree, width); });
+    return pruned_by([&](const Tree& tree) { return query::prune_means(tree, moments); });
   }
 
   template <class Prune>
@@ -56,6 +57,7 @@ struct QueryForest {
   std::shared_ptr<Forest> forest;
   std::size_t width;
   bool regression;
+  Moments moments;
   const QueryStore* store;
 };
 

@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "bind_facts.hpp"
 #include "bind_forest.hpp"
 #include "bind_language.hpp"
+#include "grow/bind_exact.hpp"
 #include "growth.hpp"
 #include "refine.hpp"
 #include "statistics.hpp"
@@ -24,6 +26,10 @@ class QueryStore {
         facts_(store.facts),
         components_(facts_),
         truth_(facts_, components_, static_cast<std::uint64_t>(step_limit), {order.data(), order.data() + order.size()}) {
+    facts_.watch.wants_to_stop = [] {
+      nb::gil_scoped_acquire gil;
+      return PyErr_CheckSignals() != 0;
+    };
     std::vector<char> seen(facts_.n_examples(), 0);
     CROSSCUT_REQUIRE(order.size() == seen.size(), "order needs one entry per example");
     for (std::size_t i = 0; i < order.size(); i++) {
@@ -47,6 +53,13 @@ class QueryStore {
     refinement_ = std::make_unique<Refinement>(components_, std::move(language));
   }
 
+  // Fixed variables with a number per example; their cuts are tests, too.
+  void set_attributes(const std::vector<std::int32_t>& variables) {
+    for (std::int32_t each : variables)
+      CROSSCUT_REQUIRE(each >= 0 && static_cast<std::size_t>(each) < facts_.n_fixed(), "variables has to name fixed variables");
+    attributes_ = Attributes(facts_, truth_.order(), variables);
+  }
+
   void set_classes(Array<std::int32_t> codes, std::int32_t n_classes, Array<std::int32_t> folds) {
     CROSSCUT_REQUIRE(n_classes > 0, "n_classes has to be positive");
     Target target;
@@ -56,12 +69,13 @@ class QueryStore {
     set_target(std::move(target), codes.size(), folds);
   }
 
-  void set_values(Array<double> values, Array<double> squares, Array<std::int32_t> folds) {
-    CROSSCUT_REQUIRE(values.size() == squares.size(), "values and squares have different lengths");
+  // digits: of exact sums (exact_digits), as doubles, on the grids (unit, bits, n) of each quantity
+  void set_numbers(Matrix<double> digits, const nb::list& grids, Array<std::int32_t> folds) {
     Target target;
-    target.values.assign(values.data(), values.data() + values.size());
-    target.squares.assign(squares.data(), squares.data() + squares.size());
-    set_target(std::move(target), values.size(), folds);
+    target.moments.grids = grids_of(grids, 3);
+    CROSSCUT_REQUIRE(digits.shape(1) == target.moments.width() && target.moments.grids.grid[1].n == 1, "digits must be those of the grids");
+    target.digits.assign(digits.data(), digits.data() + digits.size());
+    set_target(std::move(target), digits.shape(0), folds);
   }
 
   std::tuple<std::int32_t, std::vector<std::int32_t>, std::vector<std::pair<std::int32_t, std::int32_t>>> extend(
@@ -80,10 +94,7 @@ class QueryStore {
   nb::ndarray<nb::numpy, std::uint64_t> truth(Array<std::int32_t> queries, Array<std::uint64_t> mask) {
     for (std::size_t i = 0; i < queries.size(); i++) check_query(queries.data()[i]);
     check_mask(mask);
-    {
-      nb::gil_scoped_release release;
-      truth_.evaluate({queries.data(), queries.size()}, mask.data());
-    }
+    interruptibly([&] { truth_.evaluate({queries.data(), queries.size()}, mask.data()); });
     const std::size_t words = truth_.words();
     std::unique_ptr<std::uint64_t[]> rows(new std::uint64_t[queries.size() * words]);
     for (std::size_t i = 0; i < queries.size(); i++)
@@ -97,8 +108,7 @@ class QueryStore {
       check_query(component);
       CROSSCUT_REQUIRE(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
     }
-    nb::gil_scoped_release release;
-    return refinement_->candidates(path);
+    return interruptibly([&] { return refinement_->candidates(path); });
   }
 
   // The candidates in the order of generation, by number, without those that add nothing to the path.
@@ -128,9 +138,10 @@ class QueryStore {
                      "critical_f needs one value per number of examples, from 0");
     Extension start;
     if (!root.empty()) start = components_.extend({}, encode(root, root_types.size()), root_types);
-    nb::gil_scoped_release release;
-    Growth growth(components_, truth_, *refinement_, *statistics_, std::move(settings));
-    return {growth.grow(tasks, start), *statistics_, this};
+    return interruptibly([&] {
+      Growth growth(facts_, components_, truth_, *refinement_, *statistics_, attributes_, std::move(settings));
+      return QueryForest{growth.grow(tasks, start), *statistics_, this};
+    });
   }
 
   // Out-of-fold predictions of trees that each leave one fold out, and the leaf each example falls in.
@@ -141,9 +152,11 @@ class QueryStore {
     CROSSCUT_REQUIRE(tasks.size() == forest.forest->trees.size(), "tasks needs one fold per tree");
     std::vector<double> predictions(facts_.n_examples(), std::numeric_limits<double>::quiet_NaN());
     std::vector<std::int32_t> leaves(facts_.n_examples(), -1);
-    for (std::size_t i = 0; i < tasks.size(); i++)
-      if (tasks[i] >= 0)
-        route(forest.forest->trees[i], forest.forest->tests, truth_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
+    interruptibly([&] {
+      for (std::size_t i = 0; i < tasks.size(); i++)
+        if (tasks[i] >= 0)
+          route(forest.forest->trees[i], forest.forest->tests, truth_, attributes_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
+    });
     return {give(std::move(predictions)), give(std::move(leaves))};
   }
 
@@ -178,6 +191,19 @@ class QueryStore {
   }
 
  private:
+  // Without the interpreter's lock; after Ctrl-C what was being computed is forgotten.
+  template <class Act>
+  std::invoke_result_t<Act> interruptibly(Act act) {
+    try {
+      nb::gil_scoped_release release;
+      return act();
+    } catch (const Stopped&) {
+      truth_.abandon();
+      if (refinement_) refinement_->forget();
+      throw nb::python_error();
+    }
+  }
+
   Code encode(const std::vector<Literal>& literals, std::size_t n_variables) const {
     Code code;
     for (const auto& [predicate, negated, args] : literals) {
@@ -210,7 +236,7 @@ class QueryStore {
   }
 
   void check_tasks(const std::vector<std::int32_t>& tasks) const {
-    CROSSCUT_REQUIRE(statistics_ != nullptr, "set_classes or set_values has to be called first");
+    CROSSCUT_REQUIRE(statistics_ != nullptr, "set_classes or set_numbers has to be called first");
     for (std::int32_t fold : tasks) CROSSCUT_REQUIRE(fold >= -1 && fold < n_folds_, "tasks names an unknown fold");
   }
 
@@ -233,6 +259,7 @@ class QueryStore {
   Facts& facts_;
   Components components_;
   Truth truth_;
+  Attributes attributes_;
   std::unique_ptr<Refinement> refinement_;
   std::unique_ptr<Statistics> statistics_;
   std::size_t n_sources_ = 0;

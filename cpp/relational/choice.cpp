@@ -12,24 +12,16 @@ CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std
 
 namespace crosscut::query {
 
-namespace {
-
-// Qualities closer than this are equal: TILDE then compares the length of the tests and their order.
-constexpr double tolerance = 1e-10;
-
-// The reduction of variance as a share of the node's squared deviations.
-double reduction(const double* yes, const double* all, std::int32_t minimal_cases) {
-  const double n = all[0], n_yes = yes[0], n_no = n - n_yes;
-  const double deviations = all[2] - all[1] * all[1] / n;
-  if (n_yes < minimal_cases || n_no < minimal_cases || deviations <= 0) return -1.0;
-  const double no = all[1] - yes[1];
-  return (yes[1] * yes[1] / n_yes + no * no / n_no - all[1] * all[1] / n) / deviations;
+double reduction(const Moments& moments, const double* yes, const double* all, std::int32_t minimal_cases) {
+  const double n_yes = moments.n(yes), deviations = moments.deviations(all);
+  if (n_yes < minimal_cases || moments.n(all) - n_yes < minimal_cases || deviations <= 0) return -1.0;
+  std::vector<double> no(moments.width());
+  for (std::size_t k = 0; k < no.size(); k++) no[k] = all[k] - yes[k];
+  return (deviations - moments.deviations(yes) - moments.deviations(no.data())) / deviations;
 }
 
-}  // namespace
-
-Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics)
-    : components_(components), refinement_(refinement), truth_(truth), statistics_(statistics), x_log_x_(statistics.n_examples() + 1, 0.0) {
+Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, Attributes& attributes)
+    : components_(components), refinement_(refinement), truth_(truth), statistics_(statistics), attributes_(attributes), x_log_x_(statistics.n_examples() + 1, 0.0) {
   for (std::size_t i = 2; i < x_log_x_.size(); i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }
 
@@ -64,31 +56,35 @@ void Choice::count_classes(const Block& block, const Demand& demand) {
     for (std::size_t i = 0; i < stride; i++) n_yes_[i] += own[c * stride + i];
 }
 
-double Choice::rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand) {
+void Choice::prepare(Task& task, const double* all, const Demand& demand) const {
   const std::size_t k = statistics_.width();
-  double top = -1.0;
-  members_.assign(all, all + k);
+  task.members.assign(all, all + k);
   const bool gini = demand.criterion == Criterion::gini;
-  Whole whole{k, members_.data(), 0, demand.minimal_cases, 0, nullptr, nullptr, gini, demand.criterion == Criterion::gain_ratio, tolerance};
-  for (std::int32_t each : members_) {
+  Whole& whole = task.whole;
+  whole = {k, task.members.data(), 0, demand.minimal_cases, 0, nullptr, nullptr, gini, demand.criterion == Criterion::gain_ratio, tolerance};
+  for (std::int32_t each : task.members) {
     whole.n += each;
     whole.term += gini ? static_cast<double>(each) * each : x_log_x_[static_cast<std::size_t>(each)];
   }
-  if (!gini) {
-    const auto n = static_cast<std::size_t>(whole.n);
-    const double* x = x_log_x_.data();
-    if (split_.size() <= n) split_.resize(n + 1);
-    if (kept_.size() < n + k) kept_.resize(n + k);
-    for (std::size_t i = 0; i <= n; i++) split_[i] = x[n] - x[i] - x[n - i];
-    double* kept = kept_.data();
-    for (std::int32_t each : members_) {
-      const auto count = static_cast<std::size_t>(each);
-      for (std::size_t i = 0; i <= count; i++) kept[i] = x[i] + x[count - i];
-      kept += count + 1;
-    }
-    whole.split = split_.data();
-    whole.kept = kept_.data();
+  if (gini) return;
+  const auto n = static_cast<std::size_t>(whole.n);
+  const double* x = x_log_x_.data();
+  if (task.split.size() <= n) task.split.resize(n + 1);
+  if (task.kept.size() < n + k) task.kept.resize(n + k);
+  for (std::size_t i = 0; i <= n; i++) task.split[i] = x[n] - x[i] - x[n - i];
+  double* kept = task.kept.data();
+  for (std::int32_t each : task.members) {
+    const auto count = static_cast<std::size_t>(each);
+    for (std::size_t i = 0; i <= count; i++) kept[i] = x[i] + x[count - i];
+    kept += count + 1;
   }
+  whole.split = task.split.data();
+  whole.kept = task.kept.data();
+}
+
+double Choice::rate_classes(const Candidates& candidates, std::size_t group, const Whole& whole) {
+  const std::size_t k = statistics_.width();
+  double top = -1.0;
   tops_.clear();
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const std::int32_t* own = counts_.data() + first_[p];
@@ -122,7 +118,8 @@ std::vector<std::size_t> Choice::barred_among(const Candidates& candidates, cons
   return result;
 }
 
-void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<double>& passed) {
+void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<Cut>& cuts,
+                  std::vector<double>& passed) {
   const std::size_t t = demand.tasks.size(), w = statistics_.width();
   const bool classes = !statistics_.is_regression();
   statistics_.segments(demand.examples.data(), demand.tasks, segments_);
@@ -140,8 +137,12 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
   const std::size_t n = candidates.size;
   best_tests.assign(t, -1);
   passed.assign(t * w, 0.0);
-  if (n == 0) return;
+  cuts.assign(t, Cut{});
   qualities_.resize(n);
+  if (tasks_.size() < t) tasks_.resize(t);
+  if (classes)
+    for (std::size_t i = 0; i < t; i++) prepare(tasks_[i], demand.totals.data() + i * w, demand);
+  rate_cuts(demand);
   const std::vector<std::size_t> barred = barred_among(candidates, demand);
   // among tests of equal quality, the shortest, then the first generated
   const auto preferred = [&](std::size_t a, std::size_t b) {
@@ -153,11 +154,20 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     const double* all = demand.totals.data() + i * w;
     double top = -1.0;
     if (classes)
-      top = rate_classes(candidates, segments_.groups[i], all, demand);
+      top = rate_classes(candidates, segments_.groups[i], tasks_[i].whole);
     else
-      for (std::size_t q = 0; q < n; q++) qualities_[q] = reduction(sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
+      for (std::size_t q = 0; q < n; q++)
+        qualities_[q] = reduction(statistics_.moments(), sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
     for (std::size_t q : barred) qualities_[q] = -1.0;
-    if (!classes || !barred.empty()) top = *std::max_element(qualities_.begin(), qualities_.end());
+    if (n > 0 && (!classes || !barred.empty())) top = *std::max_element(qualities_.begin(), qualities_.end());
+    const std::vector<Offer>& offers = offers_[i];
+    if (!offers.empty() && offers.back().quality > top + tolerance) {
+      const double least = offers.back().quality - tolerance;
+      const auto offer = std::find_if(offers.begin(), offers.end(), [&](const Offer& each) { return each.quality >= least; });
+      cuts[i] = settle(offer->cut, demand.tasks[i], passed.data() + i * w);
+      best_tests[i] = static_cast<std::int32_t>(n);
+      continue;
+    }
     if (top <= tolerance) continue;
     std::size_t chosen = n, part = 0;
     for (std::size_t p = 0; p < candidates.parts.size(); p++) {

@@ -1,9 +1,12 @@
-// Each task's best test among the candidates of a bundle: the candidates are evaluated and counted once for all tasks.
+// Each task's best test among the candidates of a bundle and the cuts of attributes: all are evaluated and counted once for
+// all tasks.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "attributes.hpp"
+#include "counts.hpp"
 #include "refine.hpp"
 #include "statistics.hpp"
 #include "truth.hpp"
@@ -25,30 +28,65 @@ struct Demand {
 
 class Choice {
  public:
-  Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics);
-  // The number of each task's best test, -1 if none is admissible; `passed`: its statistics over the examples where
-  // that test is true. Followers of candidates are added to `candidates` if one of them may be admissible.
-  void best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<double>& passed);
+  Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, Attributes& attributes);
+  // The number of each task's best test, -1 if none is admissible, that of candidates if it is one of `cuts`; `passed`: its
+  // statistics over the examples where that test is true. Followers of candidates are added to `candidates` if one of them may
+  // be admissible. Among tests of equal quality, candidates come before cuts.
+  void best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<Cut>& cuts,
+            std::vector<double>& passed);
 
  private:
   void count_classes(const Block& block, const Demand& demand);
   void add_sums(const Block& block, const Demand& demand);
-  double rate_classes(const Candidates& candidates, std::size_t group, const double* all, const Demand& demand);
+  // What the quality of a task's tests needs to know.
+  struct Task {
+    Whole whole;
+    std::vector<std::int32_t> members;
+    std::vector<double> split, kept;
+  };
+  // A cut of one task, by the value at which the examples of all tasks are parted.
+  struct Offer {
+    double quality;
+    Cut cut;
+  };
+  void prepare(Task& task, const double* all, const Demand& demand) const;
+  double rate_classes(const Candidates& candidates, std::size_t group, const Whole& whole);
+  // in cuts.cpp
+  void rate_cuts(const Demand& demand);
+  template <class AtCut, class AtExample>
+  void walk(std::size_t attribute, AtCut at_cut, AtExample at_example) const;
+  void scan_classes(std::size_t attribute, const Demand& demand);
+  void scan_sums(std::size_t attribute, const Demand& demand);
+  Cut settle(const Cut& cut, std::int32_t fold, double* passed) const;
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
 
   const Components& components_;
   Refinement& refinement_;
   Truth& truth_;
   const Statistics& statistics_;
+  Attributes& attributes_;
   std::vector<double> x_log_x_;
   // of the bundle at hand
   Segments segments_;
-  std::vector<std::int32_t> counts_, members_, rows_;
+  std::vector<Task> tasks_;
+  std::vector<std::int32_t> counts_, rows_;
   std::vector<std::size_t> first_;   // per block: where its counts begin
   std::size_t n_counts_ = 0;
   std::vector<std::int32_t> n_yes_;  // of the last block: per entry, of the examples of all tasks
   std::vector<double> tops_;         // per block: its best quality for the task at hand, barred tests included
-  std::vector<double> qualities_, sums_, split_, kept_;
+  std::vector<double> qualities_, sums_;
+  // of its cuts
+  std::vector<std::vector<Offer>> offers_, above_;  // per task, each better than those before it
+  std::vector<std::int32_t> positions_, sorted_, cut_counts_, running_, known_, alone_;
+  std::vector<std::size_t> groups_, group_of_fold_;  // of a task; of the fold that it leaves out. 0 for none
+  std::size_t n_groups_ = 1;
+  std::vector<double> cut_values_, running_sums_, known_sums_;
 };
+
+// Qualities closer than this are equal: TILDE then compares the length of the tests and their order.
+constexpr double tolerance = 1e-10;
+
+// The reduction of variance as a share of the node's squared deviations.
+double reduction(const Moments& moments, const double* yes, const double* all, std::int32_t minimal_cases);
 
 }  // namespace crosscut::query

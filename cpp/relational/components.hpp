@@ -43,6 +43,7 @@ struct Extension {
 class Components {
  public:
   explicit Components(const Facts& facts) : facts_(facts) {}
+  const Facts& facts() const { return facts_; }
   std::size_t size() const { return all_.size(); }
   // Views are valid until the next component is added.
   Component operator[](std::int32_t id) const {

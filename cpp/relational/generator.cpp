@@ -51,6 +51,7 @@ std::shared_ptr<const Shape> Generator::run_after(const Shape& from, const Shape
 
 void Generator::start(Shape& shape, std::span<const std::int32_t> components) {
   shape_ = &shape;
+  for (auto* left : {&code_, &slots_, &new_types_, &bindings_}) left->clear();  // by a run that was stopped
   scope_.clear();
   for (std::size_t f = 0; f < language_.fixed_types.size(); f++)
     scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language_.fixed_types[f], 0});
@@ -176,6 +177,7 @@ void Generator::complete(const Frame& frame) {
 // False if the test does not use all of the components: then it belongs to another shape.
 bool Generator::emit() {
   if (touched_ != all_) return false;
+  components_.facts().watch.poll();
   std::int32_t n = 0;
   for (std::size_t i = 0; i < code_.size(); i += components_.length(code_[i])) n++;
   shape_->added.insert(shape_->added.end(), code_.begin(), code_.end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace crosscut::query {
 
@@ -56,6 +57,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   const std::size_t width = statistics_.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
+  facts_.watch.poll();
   add_nodes(tasks, totals, level, bundle);
   if (bundle.growing.empty()) return;
 
@@ -78,7 +80,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_[s] = 1;
     }
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all};
-  choice_.best(candidates_, demand, bundle.best, bundle.passed);
+  choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   Level& counters = forest_.levels[static_cast<std::size_t>(level)];
@@ -87,23 +89,21 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   counters.tests += static_cast<std::int64_t>(bundle.forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
   nodes.resize(agreeing.size());
-  yes.resize(own.size());
-  no.resize(own.size());
   for (Fork& fork : forks) {
-    const std::int32_t query = forest_.tests[static_cast<std::size_t>(fork.test)].query;
-    truth_.evaluate({&query, 1}, own.data());  // without a cache, the bundles below have discarded it
-    for (std::size_t w = 0; w < own.size(); w++) {
-      yes[w] = own[w] & truth_.row(query)[w];
-      no[w] = own[w] & ~truth_.row(query)[w];
-    }
+    const Test& first = forest_.tests[static_cast<std::size_t>(tests[fork.begin])];
+    // an example that a task's own threshold would send elsewhere is one that the task leaves out
+    if (fork.cut.attribute >= 0)
+      attributes_.split(fork.cut, fork.cut.low, own, yes, no);
+    else
+      split(first, truth_, attributes_, own, yes, no);
     const std::size_t n = fork.end - fork.begin;
     const auto here = std::span(agreeing).subspan(fork.begin, n);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       nodes[i] = tree.size() - 1;
-      tree.test.back() = fork.test;
+      tree.test.back() = tests[i];
     }
     refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
@@ -117,32 +117,51 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
 // Tasks that agree on a test stay together: lists them fork by fork, with the statistics of their branches.
 void Growth::fork(const Path& path, Bundle& bundle) {
   const std::size_t width = statistics_.width();
-  auto& [growing, best, splitting, agreeing, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
   splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
     if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
       splitting.push_back(static_cast<std::int32_t>(i));
   const auto chosen_by = [&best = best](std::int32_t i) { return best[static_cast<std::size_t>(i)]; };
-  std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) {
-    return std::pair(chosen_by(a), a) < std::pair(chosen_by(b), b);
-  });
+  const auto key = [&, &cuts = cuts](std::int32_t i) {
+    const Cut& cut = cuts[static_cast<std::size_t>(i)];
+    return std::tuple(chosen_by(i), cut.attribute, cut.above, cut.low, cut.high, i);
+  };
+  std::sort(splitting.begin(), splitting.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
   agreeing.clear();
+  tests.clear();
   yes_totals.clear();
   no_totals.clear();
   forks.clear();
   for (std::int32_t each : splitting) {
     const auto i = static_cast<std::size_t>(each);
-    if (forks.empty() || forks.back().candidate != best[i]) {
-      forks.push_back({best[i], static_cast<std::int32_t>(forest_.tests.size()), agreeing.size(), agreeing.size(), {}});
-      forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
+    const Cut& cut = cuts[i];
+    const bool same = !forks.empty() && forks.back().candidate == best[i] && forks.back().cut.same_column(cut) &&
+                      (cut.attribute < 0 || cut.low < forks.back().cut.high);
+    if (!same) {
+      forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut});
+      if (cut.attribute < 0) forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
     }
-    forks.back().end++;
+    Fork& fork = forks.back();
+    fork.cut.low = cut.low;  // they come by ascending low values
+    fork.cut.high = std::min(fork.cut.high, cut.high);
+    if (cut.attribute >= 0 && (!same || forest_.tests.back().threshold != cut.threshold())) forest_.tests.push_back(test_of(cut, path));
+    tests.push_back(static_cast<std::int32_t>(forest_.tests.size()) - 1);
+    fork.end++;
     agreeing.push_back(growing[i]);
     for (std::size_t c = i * width; c < (i + 1) * width; c++) {
       yes_totals.push_back(passed[c]);
       no_totals.push_back(all[c] - passed[c]);
     }
   }
+}
+
+// A cut as a test; it binds no variable, so that the path below it asks the same queries.
+Test Growth::test_of(const Cut& cut, const Path& path) {
+  const double threshold = cut.threshold();
+  const Term of = term(fixed, attributes_.variables()[static_cast<std::size_t>(cut.attribute)]);
+  const std::int32_t comparison = cut.above ? greater : at_most;
+  return {{comparison * 2, of, term(constant, facts_.add_number(threshold))}, -1, static_cast<std::int32_t>(path.variables.size()), cut, threshold};
 }
 
 // Adds a candidate to a path: joined components are replaced by the result, the others stay.
@@ -197,8 +216,10 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
 }
 
 bool Growth::stops(std::span<const double> all) const {
+  constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
+  const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())
-    return all[0] < 2 * settings_.minimal_cases || all[2] - all[1] * all[1] / all[0] <= 1e-9 * all[2];
+    return moments.n(all.data()) < 2 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
   const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
   return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
 }
@@ -206,16 +227,18 @@ bool Growth::stops(std::span<const double> all) const {
 // Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
 bool Growth::accepts(std::span<const double> all, std::span<const double> yes) const {
   if (!statistics_.is_regression()) return true;
-  const auto deviations = [](double n, double sum, double squares) { return squares - sum * sum / n; };
-  const double within = deviations(yes[0], yes[1], yes[2]) + deviations(all[0] - yes[0], all[1] - yes[1], all[2] - yes[2]);
-  const double between = deviations(all[0], all[1], all[2]) - within;
-  if (within <= 0 || all[0] <= 2) return between > 0;
-  return between * (all[0] - 2) >= settings_.critical_f[static_cast<std::size_t>(all[0])] * within;
+  const Moments& moments = statistics_.moments();
+  std::vector<double> no(all.size());
+  for (std::size_t k = 0; k < no.size(); k++) no[k] = all[k] - yes[k];
+  const double n = moments.n(all.data()), within = moments.deviations(yes.data()) + moments.deviations(no.data());
+  const double between = moments.deviations(all.data()) - within;
+  if (within <= 0 || n <= 2) return between > 0;
+  return between * (n - 2) >= settings_.critical_f[static_cast<std::size_t>(n)] * within;
 }
 
-// The majority class, the first of those that tie; for regression the mean, in units of the grid.
+// The majority class, the first of those that tie; for regression the mean.
 double Growth::prediction(std::span<const double> all) const {
-  if (statistics_.is_regression()) return all[0] > 0 ? all[1] / all[0] : 0.0;
+  if (statistics_.is_regression()) return statistics_.moments().mean(all.data());
   std::size_t most = 0;
   for (std::size_t c = 1; c < all.size(); c++)
     if (all[c] > all[most]) most = c;

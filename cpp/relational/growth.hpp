@@ -25,8 +25,10 @@ struct Settings {
 // A test as it was added to a path: its literals over the path's variables (numbered in order of introduction).
 struct Test {
   Code literals;
-  std::int32_t query;
-  std::int32_t n_variables;  // of the path, before the test
+  std::int32_t query = -1;       // -1: `cut` is the test
+  std::int32_t n_variables = 0;  // of the path, before the test
+  Cut cut = {};
+  double threshold = 0;
 };
 
 // One task's tree in preorder; the yes branch of node i is node i + 1.
@@ -50,9 +52,10 @@ struct Forest {
 
 class Growth {
  public:
-  Growth(Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, Settings settings)
-      : components_(components), truth_(truth), refinement_(refinement), statistics_(statistics),
-        choice_(components, refinement, truth, statistics), settings_(std::move(settings)) {}
+  Growth(Facts& facts, Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, Attributes& attributes,
+         Settings settings)
+      : facts_(facts), components_(components), truth_(truth), refinement_(refinement), statistics_(statistics), attributes_(attributes),
+        choice_(components, refinement, truth, statistics, attributes), settings_(std::move(settings)) {}
 
   // `tasks`: the fold each tree leaves out, -1 for none. `root`: what every query starts with.
   Forest grow(std::span<const std::int32_t> tasks, const Extension& root);
@@ -67,16 +70,18 @@ class Growth {
     std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
     void set_ages(const Components& all);
   };
-  // Tasks that chose the same test.
+  // Tasks that chose the same test, or cuts of one attribute that part each task's examples alike.
   struct Fork {
-    std::int32_t candidate, test;
+    std::int32_t candidate;
     std::size_t begin, end;  // of its tasks in `agreeing`
     Path path;
+    Cut cut;  // between values that every task's threshold lies between
   };
   // The working state of a bundle: growing tasks, their totals, best tests and statistics where those hold; then the
   // tasks that continue, fork by fork. There is one per level, to reuse its buffers.
   struct Bundle {
-    std::vector<std::int32_t> growing, best, splitting, agreeing;
+    std::vector<std::int32_t> growing, best, splitting, agreeing, tests;  // `tests`: of those that agree
+    std::vector<Cut> cuts;
     std::vector<double> all, passed, yes_totals, no_totals;
     std::vector<std::size_t> nodes;
     std::vector<Fork> forks;
@@ -92,11 +97,14 @@ class Growth {
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;
   Path extend(const Path& path, const Chosen& chosen, Test& test);
+  Test test_of(const Cut& cut, const Path& path);
 
+  Facts& facts_;
   Components& components_;
   Truth& truth_;
   Refinement& refinement_;
   const Statistics& statistics_;
+  Attributes& attributes_;
   Choice choice_;
   Settings settings_;
   std::vector<std::int32_t> folds_;  // of the tasks
@@ -118,10 +126,13 @@ class Growth {
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence);
 double additional_errors(double n, double errors, double confidence);
 // A regression tree after replacing subtrees from which M5 expects no smaller squared deviations than from a leaf.
-Tree prune_means(const Tree& tree, std::size_t width);
+Tree prune_means(const Tree& tree, const Moments& moments);
 
 // Adds each example of `reached` to the leaf it falls in: predictions[e] is that leaf's prediction, leaves[e] its number.
-void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const std::vector<std::uint64_t>& reached,
-           double* predictions, std::int32_t* leaves);
+void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const Attributes& attributes,
+           const std::vector<std::uint64_t>& reached, double* predictions, std::int32_t* leaves);
+// Parts the examples of `own` by a test.
+void split(const Test& test, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& own, std::vector<std::uint64_t>& yes,
+           std::vector<std::uint64_t>& no);
 
 }  // namespace crosscut::query

@@ -108,24 +108,28 @@ std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, 
 }
 
 void Pack::end(std::int32_t query, std::int32_t step) {
-  steps_[static_cast<std::size_t>(step)].terminal = query;
-  ends_.push_back({step});
+  std::int32_t& terminal = steps_[static_cast<std::size_t>(step)].terminal;
+  ends_.push_back({.step = step, .same = terminal});
+  terminal = query;
   open_.push_back(0);
 }
 
 void Pack::end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail) {
-  auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.variable == variable; });
+  const auto at = static_cast<std::size_t>(tail);
+  // another query with the same tail, whose variables have other types, needs a place of its own
+  auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {
+    return g.variable == variable && g.kind == kind && (g.queries.size() <= at || g.queries[at] < 0);
+  });
   if (group == groups_.end()) {
     groups_.push_back({trunk, variable, kind, {}, {}, {}});
     group = groups_.end() - 1;
   }
-  const auto at = static_cast<std::size_t>(tail);
   if (group->queries.size() <= at) {
     group->queries.resize(at + 1, -1);
     group->open.resize(at / 64 + 1, 0);
   }
   group->queries[at] = query;
-  ends_.push_back({trunk, static_cast<std::int32_t>(group - groups_.begin()), tail});
+  ends_.push_back({.step = trunk, .group = static_cast<std::int32_t>(group - groups_.begin()), .tail = tail});
   open_.push_back(0);
 }
 

@@ -19,6 +19,7 @@ struct Effort {
   std::size_t example = 0;
   const std::int32_t* fixed = nullptr;
   std::uint64_t limit = 0, taken = 0;  // steps
+  std::uint64_t look = 1 << 16;        // when to see whether to stop
   bool alone = false;                  // only one query is searched for
   bool over = false;                   // the limit was exceeded and the search stopped
 };
@@ -63,7 +64,7 @@ class Pack {
     int column = -1, second_column = -1;         // of a switch: where its literals have constants
     std::int32_t first = -1, last = -1, next = -1;  // followers; the next one of the same step
     std::int32_t n_cases = 0;                    // number of followers
-    std::int32_t terminal = -1;                  // number of the query that ends here
+    std::int32_t terminal = -1;                  // number of the last query that ends here
     std::int32_t before = -1;                    // the step this one follows
   };
   // Queries that end with a tail on the same variable, by tail.
@@ -74,6 +75,7 @@ class Pack {
   };
   struct End {
     std::int32_t step, group = -1, tail = -1;
+    std::int32_t same = -1;  // another query that ends at the same step: variables may have other types
   };
 
   std::int32_t find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch,

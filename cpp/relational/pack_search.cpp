@@ -18,11 +18,12 @@ const std::vector<std::int32_t>& Pack::search(Effort& effort) {
 std::int32_t Pack::proceed(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
-  if (step.terminal >= 0 && open_[static_cast<std::size_t>(step.terminal)]) {
-    open_[static_cast<std::size_t>(step.terminal)] = 0;
-    decided_.push_back(step.terminal);
-    decided = 1;
-  }
+  for (std::int32_t query = step.terminal; query >= 0; query = ends_[static_cast<std::size_t>(query)].same)
+    if (is_open(query)) {
+      open_[static_cast<std::size_t>(query)] = 0;
+      decided_.push_back(query);
+      decided++;
+    }
   for (std::int32_t next = step.first; next >= 0; next = steps_[static_cast<std::size_t>(next)].next) {
     if (left_[static_cast<std::size_t>(next)] == 0) continue;
     decided += steps_[static_cast<std::size_t>(next)].is_switch ? visit_switch(next) : visit(next);
@@ -67,6 +68,10 @@ bool Pack::begin(const Step& step, std::int32_t* key) {
   if (++effort_->taken > effort_->limit) {
     effort_->over = true;
     return false;
+  }
+  if (effort_->taken >= effort_->look) {
+    effort_->look = effort_->taken + (1 << 16);
+    facts_.watch.look();
   }
   for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
   return true;

@@ -101,17 +101,33 @@ Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confide
   return pruner.pruned();
 }
 
-Tree prune_means(const Tree& tree, std::size_t width) {
-  Pruner pruner(tree, width);
+Tree prune_means(const Tree& tree, const Moments& moments) {
+  Pruner pruner(tree, moments.width());
   // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
-  pruner.replace(0, [](const double* own, double) {
-    const double n = own[0], squares = n > 0 ? std::max(0.0, own[2] - own[1] * own[1] / n) : 0.0;
-    return squares * (n > 1 ? (n + 1) / (n - 1) : 10.0);
+  pruner.replace(0, [&](const double* own, double) {
+    const double n = moments.n(own);
+    return moments.deviations(own) * (n > 1 ? (n + 1) / (n - 1) : 10.0);
   });
   return pruner.pruned();
 }
 
-void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const std::vector<std::uint64_t>& reached,
+void split(const Test& test, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& own, std::vector<std::uint64_t>& yes,
+           std::vector<std::uint64_t>& no) {
+  if (test.query < 0) {
+    attributes.split(test.cut, test.threshold, own, yes, no);
+    return;
+  }
+  truth.evaluate({&test.query, 1}, own.data());  // without a cache, other bundles may have discarded it
+  const std::uint64_t* holds = truth.row(test.query);
+  yes.resize(own.size());
+  no.resize(own.size());
+  for (std::size_t w = 0; w < own.size(); w++) {
+    yes[w] = own[w] & holds[w];
+    no[w] = own[w] & ~holds[w];
+  }
+}
+
+void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& reached,
            double* predictions, std::int32_t* leaves) {
   const auto walk = [&](auto& self, std::size_t node, const std::vector<std::uint64_t>& here) -> void {
     std::uint64_t any = 0;
@@ -126,13 +142,8 @@ void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const
         }
       return;
     }
-    const std::int32_t query = tests[static_cast<std::size_t>(tree.test[node])].query;
-    truth.evaluate({&query, 1}, here.data());
-    std::vector<std::uint64_t> yes(here.size()), no(here.size());
-    for (std::size_t w = 0; w < here.size(); w++) {
-      yes[w] = here[w] & truth.row(query)[w];
-      no[w] = here[w] & ~truth.row(query)[w];
-    }
+    std::vector<std::uint64_t> yes, no;
+    split(tests[static_cast<std::size_t>(tree.test[node])], truth, attributes, here, yes, no);
     self(self, node + 1, yes);
     self(self, static_cast<std::size_t>(tree.no[node]), no);
   };

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "watch.hpp"
+
 namespace crosscut::query {
 
 // A term of a literal in one integer: the kind in the low two bits, a number above them. Constants are numbers of the
@@ -97,6 +99,12 @@ class Facts {
   std::size_t n_examples() const { return n_examples_; }
   std::size_t n_fixed() const { return n_fixed_; }
   std::size_t n_constants() const { return numbers_.size(); }
+  double number(std::int32_t constant) const { return numbers_[static_cast<std::size_t>(constant)]; }
+  std::int32_t add_number(double value) {  // as a new constant
+    numbers_.push_back(value);
+    return static_cast<std::int32_t>(numbers_.size()) - 1;
+  }
+  mutable Watch watch;
   const std::vector<Predicate>& predicates() const { return predicates_; }
   Relation& relation(const Predicate& p) { return *relations_[static_cast<std::size_t>(p.relation)]; }
   const std::int32_t* fixed_of(std::size_t example) const { return fixed_.data() + example * n_fixed_; }

@@ -2,8 +2,38 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace crosscut::query {
+
+namespace {
+
+std::vector<std::int64_t> whole(const double* digits, std::size_t n) { return {digits, digits + n}; }
+
+}  // namespace
+
+double Moments::mean(const double* digits) const {
+  const auto own = whole(digits, width());
+  return n(digits) > 0 ? exact_ratio(grids.grid[0], own.data(), grids.grid[1], own.data() + grids.grid[0].n) : 0.0;
+}
+
+std::pair<double, double> Moments::about(const double* digits) const {
+  double sum = 0, size = 0;
+  for (int d = 0; d < grids.grid[0].n; d++) {
+    const double part = std::ldexp(digits[d], grids.grid[0].unit + d * grids.grid[0].bits);
+    sum += part, size += std::fabs(part);
+  }
+  return {sum, 1e-15 * size};
+}
+
+double Moments::squares(const double* digits) const {
+  const auto own = whole(digits, width());
+  return exact_value(grids.grid[2], own.data() + grids.grid[0].n + grids.grid[1].n);
+}
+
+double Moments::deviations(const double* digits) const {
+  return n(digits) * exact_variance(grids, whole(digits, width()).data());
+}
 
 Statistics::Statistics(Target target, std::vector<std::int32_t> folds)
     : target_(std::move(target)), words_((folds.size() + 63) / 64), folds_(std::move(folds)) {
@@ -55,20 +85,21 @@ void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_
 
 std::int32_t Statistics::add_sums(const std::uint64_t* row, const std::uint64_t* mask, std::span<const std::int32_t> tasks,
                                   std::vector<double>& sums) const {
-  std::vector<double> per_fold(3 * (fold_bits_.size() + 1), 0.0);
-  double* all = per_fold.data() + 3 * fold_bits_.size();
+  const std::size_t n = width();
+  std::vector<double> per_fold(n * (fold_bits_.size() + 1), 0.0);
+  double* all = per_fold.data() + n * fold_bits_.size();
   for (std::size_t i = 0; i < words_; i++)
     for (std::uint64_t set = row[i] & mask[i]; set; set &= set - 1) {
       const std::size_t e = i * 64 + static_cast<std::size_t>(std::countr_zero(set));
-      const double add[3] = {1.0, target_.values[e], target_.squares[e]};
-      for (int k = 0; k < 3; k++) {
-        all[k] += add[k];
-        if (folds_[e] >= 0) per_fold[3 * static_cast<std::size_t>(folds_[e]) + static_cast<std::size_t>(k)] += add[k];
-      }
+      const double* own = target_.digits.data() + e * n;
+      for (std::size_t k = 0; k < n; k++) all[k] += own[k];
+      if (folds_[e] < 0) continue;
+      double* fold = per_fold.data() + n * static_cast<std::size_t>(folds_[e]);
+      for (std::size_t k = 0; k < n; k++) fold[k] += own[k];
     }
   for (std::int32_t fold : tasks)
-    for (std::size_t k = 0; k < 3; k++) sums.push_back(all[k] - (fold < 0 ? 0.0 : per_fold[3 * static_cast<std::size_t>(fold) + k]));
-  return static_cast<std::int32_t>(all[0]);
+    for (std::size_t k = 0; k < n; k++) sums.push_back(all[k] - (fold < 0 ? 0.0 : per_fold[n * static_cast<std::size_t>(fold) + k]));
+  return static_cast<std::int32_t>(target_.moments.n(all));
 }
 
 std::vector<double> Statistics::totals(std::span<const std::int32_t> tasks) const {
@@ -77,13 +108,8 @@ std::vector<double> Statistics::totals(std::span<const std::int32_t> tasks) cons
   for (std::size_t e = 0; e < n_examples(); e++)
     for (const std::size_t at : {folds_[e] < 0 ? n_folds : static_cast<std::size_t>(folds_[e]), n_folds}) {
       double* own = sums.data() + at * w;
-      if (!is_regression()) {
-        own[target_.codes[e]]++;
-      } else {
-        own[0]++;
-        own[1] += target_.values[e];
-        own[2] += target_.squares[e];
-      }
+      if (!is_regression()) own[target_.codes[e]]++;
+      for (std::size_t k = 0; is_regression() && k < w; k++) own[k] += target_.digits[e * w + k];
       if (folds_[e] < 0) break;
     }
   for (std::int32_t task : tasks)

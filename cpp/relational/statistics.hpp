@@ -3,15 +3,32 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "grow/exact.hpp"
 
 namespace crosscut::query {
 
-// Classes as codes, or numbers on a fixed-point grid (their sums are exact).
+// What is known of some numbers from the exact digits of their sums: of y, of 1 and of y². Digits are so short that doubles add them
+// without rounding; whatever is computed from them is rounded once, so that nothing but the numbers themselves matters.
+struct Moments {
+  ExactRows grids{};
+  std::size_t width() const { return static_cast<std::size_t>(grids.width); }
+  double n(const double* digits) const { return digits[grids.grid[0].n]; }
+  double mean(const double* digits) const;
+  // About the sum of y, and how far that may be from it.
+  std::pair<double, double> about(const double* digits) const;
+  double squares(const double* digits) const;     // sum of y²
+  double deviations(const double* digits) const;  // sum of squared deviations from the mean
+};
+
+// Classes as codes, or numbers as digits.
 struct Target {
   std::size_t n_classes = 0;  // 0 for regression
   std::vector<std::int32_t> codes;
-  std::vector<double> values, squares;
+  Moments moments;
+  std::vector<double> digits;  // (examples, width)
 };
 
 // The examples of a node in the order in which its tests are counted: those that no task leaves out, then those of each
@@ -29,14 +46,18 @@ class Statistics {
   Statistics(Target target, std::vector<std::int32_t> folds);
   // The folds of `tasks` are taken apart. Empty for regression.
   void segments(const std::uint64_t* mask, std::span<const std::int32_t> tasks, Segments& result) const;
-  // Class counts, or (n, sum of values, sum of squares), of all examples that each task trains on.
+  // Class counts, or digits, of all examples that each task trains on.
   std::vector<double> totals(std::span<const std::int32_t> tasks) const;
-  std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : 3; }
+  std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : target_.moments.width(); }
+  const Moments& moments() const { return target_.moments; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }
+  std::size_t n_folds() const { return fold_bits_.size(); }
+  const Target& target() const { return target_; }
+  std::int32_t fold_of(std::size_t example) const { return folds_[example]; }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Adds, per task, (n, sum of values, sum of squares) of its examples in `row`, and returns how many examples of `mask` those are.
+  // Adds, per task, the digits of its examples in `row`, and returns how many examples of `mask` those are.
   std::int32_t add_sums(const std::uint64_t* row, const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<double>& sums) const;
 
  private:

@@ -19,6 +19,11 @@ void Truth::forget() {
   packs_.clear();
 }
 
+void Truth::abandon() {
+  std::fill(asked_.begin(), asked_.end(), char{0});
+  forget();
+}
+
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after) {
   truth_.resize(components_.size() * words_, 0);
   known_.resize(components_.size(), 0);
@@ -175,6 +180,7 @@ void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
     }
     for (; wanted; wanted &= wanted - 1) {
       if (!few) extensions->pack.restore();
+      facts_.watch.poll();
       evaluations_ += needs.size();
       search(*extensions, needs, w, wanted & -wanted);
       if (few)

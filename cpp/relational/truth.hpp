@@ -46,6 +46,8 @@ class Truth {
   void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
   const std::uint64_t* row(std::int32_t query) const { return truth_.data() + static_cast<std::size_t>(query) * words_; }
   void forget();  // as if nothing had been evaluated
+  void abandon();  // the same, after a call that was stopped
+  const std::vector<std::int64_t>& order() const { return order_; }
 
   std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
   std::uint64_t n_steps() const { return steps_; }

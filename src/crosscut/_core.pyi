@@ -23,18 +23,17 @@ class Forest:
         depth: NDArray[np.int32],
         n_rows: NDArray[np.int64],
         weight: NDArray[np.float64],
-        impurity: NDArray[np.float64],
     ) -> None: ...
     def apply(
         self,
-        x: NDArray[np.float32],
+        x: NDArray[np.float32 | np.float64 | np.int64 | np.uint8 | np.bool_],
         rows: NDArray[np.int64] | None,
         row_start: NDArray[np.int64] | None,
         n_threads: int,
     ) -> NDArray[np.int32]: ...
     def parents(self) -> NDArray[np.int32]: ...
     def pruning_paths(
-        self, n_threads: int
+        self, risk: NDArray[np.float64], n_threads: int
     ) -> tuple[
         NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]
     ]: ...
@@ -47,7 +46,7 @@ class Forest:
         prediction: NDArray[np.float64],
         y: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
-        squared: bool,
+        cost: NDArray[np.float64] | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def stop_nodes(
         self,
@@ -72,15 +71,21 @@ def rank_columns(
     coarse_first: NDArray[np.uint32],
     n_values: NDArray[np.int32],
     n_coarse: NDArray[np.int32],
-    has_missing: NDArray[np.bool_],
+    n_missing: NDArray[np.int64],
     close: NDArray[np.bool_],
 ) -> tuple[int, int] | None: ...
 def intervals(end: NDArray[np.uint32], max_intervals: int, first: NDArray[np.uint32]) -> int: ...
+def code_classes(labels: NDArray[np.int64], max_span: int, codes: NDArray[np.int32]) -> list[int] | None: ...
+def deal_folds(
+    codes: NDArray[np.int32],
+    n_classes: int,
+    n_folds: int,
+    folds: NDArray[np.int64],
+    shuffle: Callable[[NDArray[np.int64]], None] | None,
+) -> list[int]: ...
 def mark_rows(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -> int: ...
 def first_marked(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -> int: ...
-def rows_by_fold(
-    folds: NDArray[np.int64], n_folds: int, ordered: NDArray[np.int64], first: NDArray[np.int64]
-) -> None: ...
+def rows_by_fold(folds: NDArray[np.int64], ordered: NDArray[np.int64]) -> list[int]: ...
 
 class Table:
     def __init__(
@@ -94,6 +99,7 @@ class Table:
         has_missing: NDArray[np.bool_],
         close: NDArray[np.bool_],
         edges: list[NDArray[np.float64]] | None,
+        n_threads: int = 1,
     ) -> None: ...
 
 class Target:
@@ -152,6 +158,7 @@ class FactStore:
     def __init__(self, fixed: NDArray[np.int32], numbers: NDArray[np.float64]) -> None: ...
     def add_relation(self, columns: NDArray[np.int32]) -> int: ...
     def add_rule(self, arity: int, bodies: list[list[tuple[int, bool, list[int]]]]) -> int: ...
+    def number(self, constant: int) -> float: ...
 
 class Candidates:
     def __len__(self) -> int: ...
@@ -184,9 +191,10 @@ class QueryStore:
         max_lookahead: int,
         exhaustive_lookahead: int,
     ) -> None: ...
+    def set_attributes(self, variables: list[int]) -> None: ...
     def set_classes(self, codes: NDArray[np.int32], n_classes: int, folds: NDArray[np.int32]) -> None: ...
-    def set_values(
-        self, values: NDArray[np.float64], squares: NDArray[np.float64], folds: NDArray[np.int32]
+    def set_numbers(
+        self, digits: NDArray[np.float64], grids: list[tuple[int, int, int]], folds: NDArray[np.int32]
     ) -> None: ...
     def extend(
         self, bases: list[int], literals: list[tuple[int, bool, list[int]]], new_types: list[int]

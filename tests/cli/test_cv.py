@@ -90,6 +90,20 @@ def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices)
     assert told["kind"] == "regression"
 
 
+def test_pruning_by_errors_and_costs(prices):
+    by_error = json.loads(call("cv", CHURN, "-t", "churned", "--prune-by", "error", "--json").stdout)
+    assert by_error["pruning"]["by"] == by_error["settings"]["prune_by"] == "error"
+    result = call("cv", CHURN, "-t", "churned", "--loss", "yes=10")
+    assert "Pruning (mean cost)" in result.stdout
+    costly = json.loads(call("cv", CHURN, "-t", "churned", "--loss", "yes=10", "--json").stdout)
+    assert costly["confusion"]["recall"][1] > by_error["confusion"]["recall"][1]
+    assert "loss={'yes': 10.0}" in costly["code"]
+    wrong = call("cv", CHURN, "-t", "churned", "--loss", "maybe=2")
+    assert "--loss maybe=2: give CLASS=NUMBER with a class of no, yes" in refused(wrong, UNSUITABLE)
+    numeric = call("cv", prices, "-t", "price", "--loss", "1=2")
+    assert "--loss 1=2 is for classes" in refused(numeric, UNSUITABLE)
+
+
 def test_the_model_and_the_report_are_written(tmp_path):
     model, page = tmp_path / "m.crosscut", tmp_path / "r.html"
     assert call("cv", CHURN, "-t", "churned", "--save", model, "--report", page).exit_code == 0
@@ -186,3 +200,78 @@ def test_a_report_is_html(tmp_path):
     assert result.exit_code == 2
     assert "try m.html" in result.stderr
     assert not (tmp_path / "m.pdf").exists()
+
+
+def test_the_best_of_several_settings_is_chosen():
+    result = call("cv", CHURN, "-t", "churned", "--max-depth", "1,2,none", "--prune", "none", "--json")
+    summary = json.loads(result.stdout)
+    X, y = split_target(datasets.churn(), "churned")
+    scores = [TreeClassifier(max_depth=depth, random_state=0).fit(X, y).cv_score_ for depth in (1, 2, None)]
+    assert [each["score"] for each in summary["tried"]] == pytest.approx(scores)
+    assert [each["max_depth"] for each in summary["tried"]] == [1, 2, None]
+    assert [each["chosen"] for each in summary["tried"]] == [score == max(scores) for score in scores]
+    assert summary["cv"]["score"] == max(scores)
+    assert summary["settings"]["max_depth"] == 2
+    shown = call("cv", CHURN, "-t", "churned", "--max-depth", "1,2", "--min-leaf", "1,20").stdout
+    assert "--max-depth  --min-leaf  accuracy" in shown
+    assert call("cv", CHURN, "-t", "churned", "--max-depth", "1,two").exit_code == 2
+
+
+def test_class_weights_and_scoring():
+    told = json.loads(
+        call(
+            "cv", CHURN, "-t", "churned", "--class-weight", "yes=3", "--scoring", "recall_macro", "--json"
+        ).stdout
+    )
+    X, y = split_target(datasets.churn(), "churned")
+    weights = {"yes": 3.0, "no": 1.0}
+    model = TreeClassifier(class_weight=weights, scoring="recall_macro", prune="1se", random_state=0).fit(
+        X, y
+    )
+    assert told["cv"]["scoring"] == "recall_macro"
+    assert told["cv"]["score"] == pytest.approx(model.cv_score_)
+    assert "class_weight={'yes': 3.0}" in told["code"]
+    balanced = json.loads(call("cv", CHURN, "-t", "churned", "--class-weight", "balanced", "--json").stdout)
+    assert balanced["settings"]["class_weight"] == "balanced"
+    assert balanced["tree"]["leaves"] > 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "code"),
+    [
+        (["--class-weight", "maybe=2"], "with a class of no, yes", UNSUITABLE),
+        (["--class-weight", "yes=much"], "give CLASS=NUMBER", UNSUITABLE),
+        (["--scoring", "acuracy"], "try accuracy", 2),
+    ],
+)
+def test_weights_and_scores_that_do_not_exist(options, message, code):
+    result = call("cv", CHURN, "-t", "churned", *options)
+    assert result.exit_code == code
+    assert message in result.stderr
+
+
+KEYS = {
+    *("format", "crosscut", "date", "file", "notes", "kind", "target", "classes", "settings", "code", "data"),
+    *("tree", "answer", "cv", "confusion", "pruning", "stability", "cost", "seconds", "tried", "test"),
+}
+
+
+def test_the_json_has_the_keys_that_its_page_lists(prices):
+    classes = json.loads(call("cv", CHURN, "-t", "churned", "--json").stdout)
+    numbers = json.loads(call("cv", prices, "-t", "price", "--json").stdout)
+    assert classes["format"] == 1
+    assert set(classes) == KEYS
+    assert set(numbers) == KEYS - {"confusion"} | {"residuals"}
+    page = (CHURN.parents[1] / "docs" / "command-line.md").read_text()
+    for key in KEYS | {"residuals"}:
+        assert f"`{key}`" in page, key
+
+
+def test_warnings_of_libraries_are_in_our_words(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["x,y", *(f"{i % 5},{'rare' if i < 3 else 'no'}" for i in range(60)), ""]))
+    told = call("cv", path, "-t", "y", "--scoring", "precision_macro", "--repeats", "2", "--json")
+    notes = json.loads(told.stdout)["notes"]
+    assert "a class has fewer rows than there are folds: some folds lack it" in notes
+    assert "the --scoring is undefined in some folds, where a class is absent or never predicted" in notes
+    assert not any("n_splits" in note or "zero_division" in note for note in notes)

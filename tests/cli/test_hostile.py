@@ -1,11 +1,14 @@
 """Files nobody should feed to a tree: one helpful line each, and an exit code that tells the kind."""
 
 import json
+import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-from crosscut.cli.failure import UNREADABLE, UNSUITABLE
+from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE
 
 from .calls import call, refused
 
@@ -157,3 +160,79 @@ def test_a_folder(tmp_path):
 def test_infinite_values(write):
     path = write("x,y\n" + "inf,a\n1,b\n" * 10)
     assert "infinity" in refused(cv(path), UNSUITABLE)
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "rows.csv")
+    assert "a pipe" in refused(cv(tmp_path / "rows.csv"), UNREADABLE)
+    os.mkfifo(tmp_path / "a.model")
+    assert "a pipe" in refused(call("show", tmp_path / "a.model"), NOT_A_MODEL)
+
+
+def would_overwrite(result):
+    return result.exit_code == 2 and "would be overwritten" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--save", "--oof"])
+def test_the_data_are_never_overwritten(write, option):
+    path = write("x,y\n" + "1,a\n2,b\n" * 10)
+    before = path.read_bytes()
+    assert would_overwrite(cv(path, option, path))
+    assert would_overwrite(cv(path, option, path.parent / "." / path.name))
+    assert path.read_bytes() == before
+
+
+def test_two_results_need_two_files(write, tmp_path):
+    path, both = write("x,y\n" + "1,a\n2,b\n" * 10), tmp_path / "both"
+    assert would_overwrite(cv(path, "--save", both, "--oof", both))
+    assert not both.exists()
+
+
+def test_predictions_do_not_replace_the_model(write, tmp_path):
+    path, model = write("x,y\n" + "1,a\n2,b\n" * 10), tmp_path / "a.model"
+    assert cv(path, "--save", model).exit_code == 0
+    assert would_overwrite(call("predict", model, path, "--out", model))
+
+
+def test_terminal_escapes_are_spelled_out(write):
+    text = "@relation r\n@attribute x numeric\n@attribute y {'\x1b[31mred','\u202eb'}\n@data\n"
+    path = write(text + "1,'\x1b[31mred'\n2,'\u202eb'\n" * 10, "a.arff")
+    shown = cv(path)
+    assert shown.exit_code == 0
+    assert "\\x1b[31mred" in shown.output
+    assert "\\u202eb" in shown.output
+    assert "\x1b" not in shown.output
+    assert "\u202e" not in shown.output
+
+
+def test_very_long_names_are_cut(write):
+    path = write("x,y\n" + f"1,{'q' * 900_000}\n2,b\n" * 4)
+    shown = cv(path, "--folds", "2")
+    assert shown.exit_code == 0
+    assert len(shown.output) < 10_000
+
+
+def test_formulas_are_marked_as_text(write, tmp_path):
+    path = write("x,y\n" + "1,=1+1\n2,-3\n" * 10)
+    assert cv(path, "--oof", tmp_path / "oof.csv").exit_code == 0
+    text = (tmp_path / "oof.csv").read_text()
+    assert "'=1+1" in text
+    assert ",=1+1" not in text
+    assert ",-3" in text
+
+
+@pytest.mark.parametrize("row", ["{5 1}", "{-1 a}", "{1}", "{x 1}", "{1 a 2 b}", "{99999999999 1}"])
+def test_sparse_rows_that_name_no_attribute(write, row):
+    path = write(
+        f"@relation r\n@attribute x numeric\n@attribute y {{a,b}}\n@data\n{row}\n{{1 b}}\n", "a.arff"
+    )
+    assert "line 5" in refused(cv(path), UNREADABLE)
+
+
+@pytest.mark.parametrize("target", ["y", "inner", "several"])
+def test_nested_columns_are_refused_by_name(tmp_path, target):
+    path = tmp_path / "a.parquet"
+    rows = {"inner": [{"u": 1}, {"u": 2}] * 5, "several": [[1], [2, 3]] * 5, "y": ["a", "b"] * 5}
+    parquet.write_table(pa.table(rows), path)
+    line = refused(call("cv", path, "--target", target), UNREADABLE)
+    assert "'inner' holds values of type struct" in line

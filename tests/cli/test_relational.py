@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_rules_are_learnt_saved_shown_and_used(application, tmp_path):
     assert "if lost(A) then sendback" in learnt.stdout
     assert "accuracy 1.000 ± 0.000 (5 folds)" in learnt.stdout
     assert "6 rule sets learnt" in learnt.stdout
-    assert "Rules, and where the folds agree" in page.read_text()
+    assert "Rules of the folds" in page.read_text()
     shown = call("show", saved, "--report", tmp_path / "again.html")
     assert shown.stdout in learnt.stdout
     assert (tmp_path / "again.html").read_text() == page.read_text()
@@ -134,3 +135,51 @@ def test_rules_saved_without_held_out_examples_have_no_report(tmp_path):
     save_model(RelationalRuleClassifier(bias, cv=3).fit(database), tmp_path / "m", held_out=False)
     assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r"), UNSUITABLE)
     assert "accuracy" not in call("show", tmp_path / "m").stdout
+
+
+def test_linked_tables_with_all_options(tmp_path):
+    sql, oof = tmp_path / "tree.sql", tmp_path / "oof.csv"
+    options = ["--heuristic", "gain", "--minimal-cases", 5, "--max-depth", 3, "--depth-of-links", 1]
+    options += ["--key", "customer.customer_id", "--link", "purchase.customer_id=customer.customer_id"]
+    result = call(
+        "relational",
+        "examples/shop",
+        "-t",
+        "customer.churned",
+        "--sql",
+        sql,
+        "--oof",
+        oof,
+        *options,
+        "--json",
+    )
+    assert result.exit_code == 0, result.output
+    tree = json.loads(result.stdout)["tree"]
+    assert tree["test"].startswith("share of purchases with category = grocery <= ")
+    assert set(tree["no"]) >= {"test", "query", "counts", "prediction", "yes", "no"}
+    assert sql.read_text().startswith('SELECT t."customer_id" AS key,')
+    lines = oof.read_text().splitlines()
+    assert lines[0].startswith("row,fold,customer.churned,predicted customer.churned,")
+    assert len(lines) == 301
+    plain = call("relational", "examples/shop", "-t", "customer.churned", "--max-aggregates", 0)
+    assert "some purchase with category = grocery?" in plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--link", "purchase.customer_id"], "write it as TABLE.COLUMN=TABLE.COLUMN"),
+        (["--as-of", "region"], "as_of is 'region'; it must be a date of the table customer, which has none"),
+        (["--rules", "--sql", "x.sql"], "--sql is for trees about linked tables"),
+    ],
+)
+def test_options_of_linked_tables_that_do_not_fit(options, message, tmp_path, monkeypatch):
+    folder = Path("examples/shop").resolve()
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(call("relational", folder, "-t", "customer.churned", *options), UNSUITABLE)
+
+
+def test_options_of_linked_tables_are_not_for_ace(application):
+    assert "--as-of is for linked tables" in refused(
+        call("relational", application, "--as-of", "d"), UNSUITABLE
+    )

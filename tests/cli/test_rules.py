@@ -49,7 +49,7 @@ def test_rules_are_saved_shown_and_used(tmp_path):
     options = ("--strategy", "ripper", "--folds", 3)
     learnt = call("rules", CHURN, "-t", "churned", *options, "--save", saved, "--report", page)
     assert learnt.exit_code == 0, learnt.output
-    assert "Rules, and where the folds agree" in page.read_text()
+    assert "Rules of the folds" in page.read_text()
     shown = call("show", saved, "--report", tmp_path / "again.html")
     assert shown.stdout in learnt.stdout  # which has notes on the columns as well
     assert (tmp_path / "again.html").read_text() == page.read_text()

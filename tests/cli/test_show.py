@@ -17,7 +17,7 @@ def test_a_saved_model_is_shown_as_tree_rules_json_and_report(tmp_path):
     assert nodes[0]["column"] == "support_calls"
     assert [branch["to"] for branch in nodes[0]["branches"]] == [1, 2]
     assert call("show", model, "--report", page).exit_code == 0
-    assert "<title>churned" in page.read_text()
+    assert "<title>Predicting churned" in page.read_text()
 
 
 def test_without_held_out_rows_there_is_no_report(tmp_path):

@@ -152,6 +152,27 @@ def test_bins(max_bins, n_rows, seed):
     assert not table.close[0]
 
 
+def test_bins_of_many_rows():
+    """Above 131,072 rows bins are found from sorted keys, not by sorting the rows."""
+    r = np.random.default_rng(0)
+    normal = r.normal(size=140_000).astype(np.float32)
+    alike = r.choice([-1e30, -0.0, 0.0, 1e-40, 3.0, 1e30], 140_000).astype(np.float32)
+    missing = np.where(r.random(140_000) < 0.3, np.nan, np.exp(9 * normal)).astype(np.float32)
+    X = np.column_stack([normal, alike, missing, np.full_like(normal, np.nan), 1e6 + np.round(normal, 2)])
+    for max_bins in (2, 255):
+        table = Table.from_data(X, max_bins=max_bins)
+        for f, column in enumerate(X.T.astype(np.float32)):
+            gone = np.isnan(column)
+            values, counts = np.unique(column[~gone] + np.float32(0), return_counts=True)
+            first = np.empty(max_bins + 1, np.uint32)
+            n = _core.intervals(np.cumsum(counts, dtype=np.uint32), max_bins, first)
+            bins = np.searchsorted(values[first[:n]], column, side="right") - 1
+            np.testing.assert_array_equal(table.ranks[f], np.where(gone, n, bins))
+            np.testing.assert_array_equal(table.coarse[f], table.ranks[f])
+            np.testing.assert_array_equal(table.values[f], values[first[:n]])
+            assert table.n_missing[f] == gone.sum()
+
+
 def test_core_refuses_bad_shapes():
     def call(**changed):
         arguments = {
@@ -159,7 +180,7 @@ def test_core_refuses_bad_shapes():
             "row": np.arange(2, dtype=np.int32), "ranks": np.empty((2, 4), np.uint32),
             "coarse": np.empty((2, 4), np.uint8), "values": np.empty((2, 4), np.float32),
             "coarse_first": np.empty((2, 256), np.uint32), "n_values": np.empty(2, np.int32),
-            "n_coarse": np.empty(2, np.int32), "has_missing": np.empty(2, bool), "close": np.empty(2, bool),
+            "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64), "close": np.empty(2, bool),
         }  # fmt: skip
         return _core.rank_columns(**{**arguments, **changed})
 
@@ -176,7 +197,7 @@ def test_core_refuses_bad_shapes():
         {"coarse_first": np.empty((2, 255), np.uint32)},
         {"matrix": np.zeros((4, 2), np.complex128)},
     ):
-        with pytest.raises(ValueError, match="rank_columns"):
+        with pytest.raises(ValueError, match=r"rank_columns|the matrix must be float32"):
             call(**wrong)
     with pytest.raises(ValueError, match="ascend"):
         _core.intervals(np.array([3, 2], np.uint32), 5, np.empty(3, np.uint32))

@@ -1,4 +1,9 @@
 import errno
+import gc
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -104,7 +109,7 @@ def full_disk(monkeypatch, after):
 
     def faulty(path, mode="r", *arguments, **more):
         file = real(path, mode, *arguments, **more)
-        if mode != "wb":
+        if mode != "xb":
             return file
         opened[0] += 1
         return Full(file) if opened[0] > after else file
@@ -165,3 +170,66 @@ def test_a_part_that_shrinks_while_it_is_read(tmp_path):
     coding = Coding.from_notes(Roles("y", classifies=True), notes["coding"])
     with pytest.raises(ValueError, match="shorter than it was"):
         list(cache.read(0, 0, coding))
+
+
+def test_another_fit_writes_the_same_codes_meanwhile(tmp_path, monkeypatch):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    expected, _ = fit(paths, None)
+    real, calls, others = Source.read, [0], []
+
+    def read(source, piece):
+        calls[0] += 1
+        if calls[0] == 5:  # the second piece of the second reading
+            others.append(fit(paths, tmp_path / "cache")[0])
+        return real(source, piece)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Source, "read", read)
+        model, _ = fit(paths, tmp_path / "cache")
+    for each in (model, *others):
+        assert_same(each.forest_, expected.forest_)
+    del model, each
+    gc.collect()
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+    assert "survey" not in fit(paths, tmp_path / "cache")[1]
+
+
+def test_codes_of_a_killed_process_go_after_a_day(tmp_path):
+    paths = write_pieces(table_of(0, 600), tmp_path, 3)
+    fit(paths, tmp_path / "cache")
+    folder = next((tmp_path / "cache").iterdir())
+    (folder / "manifest").unlink()
+    fit(paths, tmp_path / "cache")
+    assert folder.exists()  # it may be in the making
+    yesterday = folder.stat().st_mtime - 24 * 3600 - 60
+    os.utime(folder, (yesterday, yesterday))
+    for other in (tmp_path / "cache").iterdir():
+        if other != folder:
+            shutil.rmtree(other)
+    fit(paths, tmp_path / "cache")
+    assert not folder.exists()
+
+
+def test_codes_are_private(tmp_path):
+    fit(write_pieces(table_of(0, 100), tmp_path, 1), tmp_path / "cache")
+    assert not next((tmp_path / "cache").iterdir()).stat().st_mode & 0o077
+
+
+_PAIR = """
+import sys
+from crosscut import Stream, TreeClassifier
+model = TreeClassifier(max_depth=3, cv=3).fit(Stream(sys.argv[1], cache=sys.argv[2]), "y")
+print(model.forest_.packed.threshold.tobytes().hex())
+"""
+
+
+@pytest.mark.slow
+def test_pairs_of_processes_share_a_cache(tmp_path):
+    write_pieces(table_of(0, 600), tmp_path / "data", 3)
+    results = set()
+    for pair in range(100):
+        command = [sys.executable, "-c", _PAIR, str(tmp_path / "data"), str(tmp_path / f"cache{pair}")]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        results |= {process.communicate()[0] for process in both}
+        assert not any(process.returncode for process in both)
+    assert len(results) == 1

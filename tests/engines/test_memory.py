@@ -55,7 +55,8 @@ def grow_with(given):
     [
         ({"classes": np.full(50, 2, np.int32)}, "classes must be from 0"),
         ({"classes": np.zeros(49, np.int32)}, "must have one entry per row"),
-        ({"n_values": np.array([1, 1, 1], np.int32)}, "ranks must be below n_values"),
+        ({"ranks": np.full((3, 50), 99, np.uint32)}, "ranks must be below n_values"),
+        ({"coarse": np.full((3, 50), 99, np.uint8)}, "coarse must be below the number of intervals"),
         ({"masks": np.zeros((2, 50), np.uint16)}, "masks must have the shape"),
         ({"limits": np.array([[9, 2, 0]] * 4)}, "limits must have"),
         ({"criterion": "magic"}, "criterion must be"),

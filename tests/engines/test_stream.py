@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from stream_tables import assert_same, folds_in_memory, forest_in_memory, table_of, with_weights, write_pieces
 
@@ -132,18 +133,23 @@ def test_more_folds_take_no_more_passes(tmp_path):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("regression", [False, True])
-def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, regression, weighted):
-    table = table_of(4, regression=regression)
-    model = (TreeRegressor if regression else TreeClassifier)(max_depth=5, cv=4, max_bins=255)
+@pytest.mark.parametrize(
+    "model",
+    [TreeClassifier(), TreeClassifier(prune_by="loss", loss={"no": 3, "yes": 0.5}), TreeRegressor()],
+    ids=["classes", "costs", "numbers"],
+)
+def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, model, weighted):
+    table = table_of(4, regression=isinstance(model, TreeRegressor))
+    model = clone(model).set_params(max_depth=5, cv=4, max_bins=255)
     written = with_weights(table) if weighted else table
     weight = written["w"].to_numpy() if weighted else None
     stream = Stream(write_pieces(written, tmp_path, 5), memory_limit="100KB")
     model.fit(stream, "y", sample_weight="w" if weighted else None)
     X, y = split_target(table, "y")
-    data = TrainingSet.read(type(model)(max_depth=5, cv=4, max_bins=255), X, y, weight)
+    data = TrainingSet.read(clone(model), X, y, weight)
     folds = folds_in_memory(rule_of(model), data.target.values, len(y))
-    expected = validate(data, Tasks.from_folds(folds), model.forest_)
+    by = getattr(model, "prune_by", "impurity")
+    expected = validate(data, Tasks.from_folds(folds), model.forest_, by=by)
     np.testing.assert_array_equal(model.cv_predictions_, expected.predictions)
     np.testing.assert_allclose(model.cv_scores_, expected.scores, rtol=1e-12)
     assert model.cv_score_ == pytest.approx(expected.score, rel=1e-12)
@@ -338,3 +344,23 @@ def test_sizes():
     for wrong in ("much", "-5MB", 0, "1..5MB"):
         with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
             read_bytes("memory_limit", wrong)
+
+
+def test_text_is_read_as_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    days = [f"{1 + i % 12:02}/04/2024" for i in range(60)]
+    path.write_text(
+        "\n".join(["day;size;kind", *(f"{d};{i % 7},5;{i % 7 > 3}" for i, d in enumerate(days)), ""])
+    )
+    with pytest.raises(ValueError, match="can be read in two ways"):
+        TreeClassifier(cv=2).fit(Stream(path), "kind")
+    cache = tmp_path / "codes"
+    cache.mkdir()
+    read = {
+        order: TreeClassifier(cv=2).fit(Stream(path, dates=order, cache=cache), "kind")
+        for order in ("dmy", "none")
+    }
+    assert read["dmy"].fit_.schema.kinds == ("date", "numeric")
+    assert read["none"].fit_.schema.kinds == ("nominal", "numeric")  # the cache does not mix them up
+    with pytest.raises(TypeError, match="order"):
+        Stream(path, order="dmy")

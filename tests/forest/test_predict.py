@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.forest.predict import apply, apply_held_out, probabilities
+from crosscut.forest.predict import apply, apply_held_out
 from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.tree import probabilities
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 
@@ -77,6 +78,10 @@ def test_nominal_and_missing_values_follow_the_definition(seed, multiway, n):
     for task, tree in enumerate(forest):
         np.testing.assert_array_equal(leaf[task], [walk(tree, row) for row in x])
     np.testing.assert_array_equal(apply(forest[0], x), leaf[0])
+    for same in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[::-1, ::2][::-1], x.astype(np.float64)):
+        np.testing.assert_array_equal(apply(forest, same), leaf)
+    whole = np.nan_to_num(x, nan=1.0)
+    np.testing.assert_array_equal(apply(forest, whole.astype(np.int64)), apply(forest, whole))
 
 
 def test_threshold_between_two_floats_is_not_rounded():

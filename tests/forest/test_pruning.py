@@ -36,7 +36,7 @@ def test_paths_are_scikit_learns_for_every_tree(seed, criterion):
     for task, tree in enumerate(forest):
         path = ccp_pruning_path(as_sklearn(tree, n_classes))
         np.testing.assert_array_equal(paths.alphas(task), path["ccp_alphas"])
-        np.testing.assert_array_equal(paths.impurities(task), path["impurities"])
+        np.testing.assert_array_equal(paths.risks(task), path["impurities"])
         assert paths.n_leaves(task)[0] == tree.n_leaves
         assert paths.n_leaves(task)[-1] == 1
 
@@ -160,7 +160,7 @@ def test_paths_and_losses_by_their_definition(seed, n, ties):
         value,
         y[held_out.rows],
         None,
-        True,
+        None,
     )
     ends = cut_leaves(forest, level, len(alphas), held_out)
     at = np.repeat(packed.node_start[:-1], np.diff(held_out.row_start))
@@ -193,9 +193,10 @@ def test_damaged_arguments_never_crash(data):
     level, leaf, row_start = (arrays.pop(key) for key in ("level", "leaf", "row_start"))
     try:
         core = replace(packed, **arrays).core
-        core.pruning_paths(1)
+        core.pruning_paths(packed.weight, 1)
+        cost = data.draw(st.sampled_from([None, np.eye(2), np.eye(1000)]))
         total, squares = core.cut_losses(
-            level, 2, leaf, row_start, packed.weight, np.zeros(len(leaf)), None, True
+            level, 2, leaf, row_start, packed.weight, np.zeros(len(leaf)), None, cost
         )
     except ValueError:
         return

@@ -1,7 +1,7 @@
 """Install a wheel of a folder into an empty environment and use it there.
 
-`try_wheel.py PYTHON FOLDER` does what README.md shows; `try_wheel.py PYTHON FOLDER GROUP TESTS` runs tests
-with the libraries of a dependency group, `oldest` or `newest`.
+`try_wheel.py PYTHON FOLDER` does what README.md shows and runs the examples; `try_wheel.py PYTHON FOLDER
+GROUP TESTS` runs tests with the libraries of a dependency group, `oldest` or `newest`.
 """
 
 import os
@@ -14,6 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LARGEST = 5_000_000  # bytes
+EXAMPLES = [
+    ["churn_report"],
+    ["nested_comparison"],
+    ["grouped_patients"],
+    ["linked_tables"],
+    ["large_parquet", "100000"],
+]
 IMPORT = """
 import time, numpy
 start = time.process_time()
@@ -54,9 +61,10 @@ class Environment:
 
 
 def use(wheel: Path, empty: Environment) -> None:
-    """Do what README.md shows."""
+    """Do what README.md shows, and run the examples."""
     empty.install(str(wheel))
     empty.run("python", "-c", IMPORT)
+    shutil.copytree(ROOT / "examples", empty.folder / "examples")
     shutil.copy(ROOT / "examples" / "churn.csv", empty.folder / "some.csv")
     empty.run(
         "crosscut", "cv", "some.csv", "--target", "churned", "--report", "r.html", "--save", "some.crosscut"
@@ -68,6 +76,8 @@ def use(wheel: Path, empty: Environment) -> None:
     empty.install(f"{wheel}[plot]")
     empty.run("python", "-c", readme)
     assert (empty.folder / "forest.svg").exists()
+    for example, *arguments in EXAMPLES:
+        empty.run("python", f"examples/{example}.py", ".", *arguments)
 
 
 def run_tests(wheel: Path, empty: Environment, libraries: str, tests: list[str]) -> None:

@@ -37,6 +37,8 @@ def test_the_page_tells_what_the_model_knows(tmp_path):
     model.report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     assert "triangle(" in page
+    assert page.count('<g class="node leaf"') == model.tree_.n_leaves
+    assert page.count('<g class="node test"') == model.tree_.n_nodes
     tags = Tags()
     tags.feed(page)
     assert not tags.open

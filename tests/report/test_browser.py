@@ -4,16 +4,26 @@ import base64
 import os
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from crosscut import RelationalRuleClassifier, RelationalTreeClassifier, TreeClassifier, datasets
+from crosscut import (
+    RelationalRuleClassifier,
+    RelationalTreeClassifier,
+    TreeClassifier,
+    TreeRegressor,
+    datasets,
+)
 from crosscut.data.files import split_target
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
+AUDIT = Path(__file__).with_name("audit.js").read_text()
+EACH = ["classes", "numbers", *(pytest.param(name, marks=pytest.mark.slow) for name in ("twenty", "wide"))]
 
 
 @pytest.fixture(scope="module")
@@ -44,128 +54,199 @@ def browser(tmp_path_factory):
     driver.quit()
 
 
+def tables():
+    """Return four tables: two classes, numbers, twenty classes, and two hundred columns with long names."""
+    random = np.random.default_rng(0)
+    churn = split_target(datasets.churn(), "churned")
+    x = random.normal(size=(800, 4))
+    code = np.argsort(np.argsort(x[:, 0])) * 20 // 800
+    names = np.array([f"kind {chr(65 + k)} of animals" for k in range(20)])
+    wide = random.normal(size=(300, 200))
+    named = {f"measurement {k} of a sensor with a long name": wide[:, k] for k in range(200)}
+    return {
+        "classes": (TreeClassifier(prune="best", random_state=0), *churn),
+        "numbers": (
+            TreeRegressor(prune="best", max_depth=4),
+            x,
+            x[:, 0] * 100 + 20 * random.normal(size=800),
+        ),
+        "twenty": (TreeClassifier(cv=5, prune="1se"), x, names[code]),
+        "wide": (TreeClassifier(cv=5, max_depth=4), pa.table(named), wide[:, 7] + wide[:, 190] > 0.3),
+    }
+
+
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    X, y = split_target(datasets.churn(), "churned")
-    path = tmp_path_factory.mktemp("report") / "churn.html"
-    TreeClassifier(random_state=0).fit(X, y).report(path, target="churned")
-    return path
+def pages(tmp_path_factory):
+    """Return a function that gives the model, the table and the page of a name, made when first wanted."""
+    folder, given = tmp_path_factory.mktemp("report"), tables()
+
+    @cache
+    def made(name):
+        model, X, y = given[name]
+        model.fit(X, y).report(folder / f"{name}.html", X=X, target=name)
+        return model, X, folder / f"{name}.html"
+
+    return made
 
 
-@pytest.fixture
-def opened(browser, page):
-    browser.get_log("browser")
-    browser.get(page.as_uri())
-    yield browser
-    said = [entry for entry in browser.get_log("browser") if entry["level"] in {"SEVERE", "WARNING"}]
-    assert said == []
-
-
-def rows(browser, selector=".row"):
-    return [
-        row for row in browser.find_elements("css selector", f"#forest-tree {selector}") if row.is_displayed()
-    ]
-
-
-def test_a_fork_opens_and_closes(opened):
-    opened.find_element("id", "collapse").click()
-    (root,) = rows(opened)
-    assert root.get_attribute("aria-expanded") == "false"
-    assert "fork" in root.get_attribute("class")
-    root.click()
-    below = rows(opened)[1:]
-    assert len(below) >= 2
-    assert all("?" in row.text for row in below)
-    root.click()
-    assert len(rows(opened)) == 1
-
-
-def test_one_fold_is_highlighted(opened):
-    from selenium.webdriver.support.select import Select
-
-    Select(opened.find_element("id", "highlight")).select_by_visible_text("fold 3")
-    lit, dim = rows(opened, ".row.lit"), rows(opened, ".row.dim")
-    assert lit
-    assert dim
-    assert all("3" in row.get_attribute("data-tasks").split() for row in lit)
-    assert not any("3" in row.get_attribute("data-tasks").split() for row in dim)
-    Select(opened.find_element("id", "highlight")).select_by_index(0)
-    assert not rows(opened, ".row.lit")
-
-
-def test_the_keyboard_is_enough(opened):
-    from selenium.webdriver.common.keys import Keys
-
-    opened.find_element("id", "collapse").click()
-    root = rows(opened)[0]
-    opened.execute_script("arguments[0].focus()", root)
-    root.send_keys(Keys.ARROW_RIGHT)
-    assert len(rows(opened)) > 1
-    opened.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
-    assert opened.switch_to.active_element == rows(opened)[1]
-    opened.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    opened.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    assert len(rows(opened)) == 1
-
-
-def test_pointing_at_a_node_shows_its_rows_in_each_fold(opened):
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    ActionChains(opened).move_to_element(rows(opened)[0]).perform()
-    told = opened.find_element("id", "detail").text
-    assert "final tree" in told
-    assert "fold 10" in told
-    assert "800" in told
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_colour_schemes(opened, scheme, tmp_path):
-    opened.execute_cdp_cmd(
+def visit(browser, path, width=1280, scheme="light"):
+    browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
-    colour = opened.execute_script("return getComputedStyle(document.body).backgroundColor")
-    brightness = np.mean([int(part) for part in colour.strip("rgb()").split(",")])
-    assert (brightness > 128) == (scheme == "light")
-    folder = Path(os.environ.get("CROSSCUT_SCREENSHOTS", tmp_path))  # set it to look at them
-    assert opened.save_screenshot(str(folder / f"report-{scheme}.png"))
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get_log("browser")
+    browser.get(path.as_uri())
 
 
-def test_nothing_is_wider_than_the_page(opened):
-    for width in (1200, 420):
-        opened.set_window_size(width, 1400)
-        inner = opened.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
-        assert inner[0] <= inner[1]
-    opened.set_window_size(1200, 1400)
+def keep_picture(browser, name):
+    """Keep what the browser shows if a folder is named; set CROSSCUT_SCREENSHOTS to look at it."""
+    folder = os.environ.get("CROSSCUT_SCREENSHOTS")
+    if folder:
+        shown = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+        Path(folder, f"{name}.png").write_bytes(base64.b64decode(shown["data"]))
 
 
-def test_other_pages_fit_the_window_too(browser, tmp_path):
+@pytest.mark.parametrize("name", EACH)
+def test_nothing_overflows_collides_or_is_hard_to_read(browser, pages, name):
+    for width, scheme in ((1280, "light"), (390, "light"), (1280, "dark")):
+        visit(browser, pages(name)[2], width, scheme)
+        browser.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert browser.execute_script(AUDIT) == [], (width, scheme)
+        keep_picture(browser, f"{name}-{width}-{scheme}")
+        said = [entry for entry in browser.get_log("browser") if entry["level"] in {"SEVERE", "WARNING"}]
+        assert said == []
+
+
+def test_the_first_screen_has_the_answer_and_the_tree(browser, pages):
+    model, _, path = pages("classes")
+    visit(browser, path)
+    seen = "return arguments[0].getBoundingClientRect().top < innerHeight"
+    for selector in ("h1", ".figure", ".lead", ".gauge", ".trust", "#drawing .node"):
+        assert browser.execute_script(seen, browser.find_element("css selector", selector)), selector
+    assert f"{100 * model.cv_score_:.0f} of 100" in browser.find_element("css selector", ".lead").text
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_few_sheets_of_paper_are_enough(browser, pages, name):
+    visit(browser, pages(name)[2])
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    pdf = base64.b64decode(printed["data"])
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 8
+    folder = os.environ.get("CROSSCUT_SCREENSHOTS")
+    if folder:
+        Path(folder, f"{name}.pdf").write_bytes(pdf)
+    media = "Emulation.setEmulatedMedia"
+    browser.execute_cdp_cmd(media, {"media": "print"})
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 690, "height": 980, "deviceScaleFactor": 1, "mobile": False},
+    )
+    wrong = browser.execute_script(AUDIT)
+    browser.execute_cdp_cmd(media, {"media": ""})
+    assert [each for each in wrong if not each.startswith("wider")] == []
+
+
+def test_a_node_tells_its_way_and_its_folds(browser, pages):
+    from selenium.webdriver.common.keys import Keys
+
+    visit(browser, pages("classes")[2])
+    root, *others = browser.find_elements("css selector", "#drawing .node")
+    root.click()
+    told = browser.find_element("id", "detail").text
+    assert "800 rows" in told
+    assert "10" in told
+    browser.execute_script("arguments[0].focus()", others[0])
+    others[0].send_keys(Keys.ENTER)
+    told = browser.find_element("id", "detail").text
+    assert "The way here" in told
+    assert others[0].get_attribute("aria-label").split(",")[0] in told
+
+
+def test_the_size_changes_tree_error_and_confusion(browser, pages):
+    from selenium.webdriver.common.keys import Keys
+
+    model, _, path = pages("classes")
+    visit(browser, path)
+    slider = browser.find_element("id", "leaves")
+    leaves = {model.get_n_leaves()}
+    for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END):
+        slider.send_keys(key)
+        said = browser.find_element("id", "size-said").text
+        size = int(said.split()[0])
+        row = int(np.flatnonzero(model.pruning_table_.n_leaves == size)[0])
+        assert f"right for {100 * (1 - model.pruning_table_.cv_error[row]):.1f} of 100" in said
+        cells = browser.find_elements("css selector", "#outcome td.right")
+        right = sum(int(cell.text.replace(",", "")) for cell in cells)
+        assert right / 800 == pytest.approx(1 - model.pruning_table_.cv_error[row])
+        drawn = browser.find_elements("css selector", "#drawing .node.leaf")
+        assert len(drawn) == size
+        leaves.add(size)
+    assert len(leaves) >= 3
+    browser.execute_script("document.getElementById('reset').click()")
+    assert "(chosen)" in browser.find_element("id", "size-said").text
+
+
+def fill(browser, X, row):
+    """Fill a row of a table into the form."""
+    frame = X if hasattr(X, "column_names") else pa.table({f"x{f}": X[:, f] for f in range(X.shape[1])})
+    for label in browser.find_elements("css selector", "#row label"):
+        name = browser.execute_script("return arguments[0].firstChild.textContent", label)
+        value = frame[name][row].as_py()
+        field = label.find_element("css selector", "input, select")
+        if field.tag_name == "select":
+            shown = "" if value is None else {True: "true", False: "false"}.get(value, value)
+            script = "const [f, t] = arguments; f.selectedIndex = [...f.options].findIndex(o => o.text === t)"
+        else:
+            shown = "" if value is None else repr(value)
+            script = "arguments[0].value = arguments[1]"
+        browser.execute_script(
+            script + "; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))", field, shown
+        )
+
+
+@pytest.mark.parametrize("name", ["classes", pytest.param("twenty", marks=pytest.mark.slow)])
+def test_a_row_that_is_tried_gets_the_answer_and_the_set_of_the_model(browser, pages, name):
+    model, X, path = pages(name)
+    visit(browser, path)
+    for row in np.random.default_rng(1).choice(800, 8, replace=False).tolist():
+        fill(browser, X, row)
+        one = X.slice(row, 1) if hasattr(X, "slice") else X[[row]]
+        assert browser.find_element("css selector", "#verdict .big").text == str(model.predict(one)[0])
+        classes = model.classes_[model.predict_set(one)[0]]
+        told = browser.find_element("css selector", "#verdict .set").text.split(": ")[1]
+        assert told == ", ".join(str(c) for c in classes)
+        lit = browser.find_elements("css selector", "#drawing .node.way")
+        assert len(lit) == model.decision_path(one).nnz
+
+
+def test_a_number_that_is_tried_gets_the_interval_of_the_model(browser, pages):
+    model, X, path = pages("numbers")
+    visit(browser, path)
+    for row in range(8):
+        fill(browser, X, row)
+        told = browser.find_element("css selector", "#verdict .set")
+        found = [float(told.get_attribute(f"data-{end}")) for end in ("low", "high")]
+        assert found == pytest.approx(model.predict_interval(X[[row]], method="minmax")[0].tolist())
+
+
+def test_words_are_explained_on_hover_and_focus(browser, pages):
+    visit(browser, pages("classes")[2])
+    term = browser.find_element("css selector", ".term")
+    tip = term.find_element("css selector", ".tip")
+    assert not tip.is_displayed()
+    browser.execute_script("arguments[0].focus()", term)
+    assert tip.is_displayed()
+
+
+@pytest.mark.slow
+def test_the_pages_of_rules_and_relational_trees_pass_too(browser, tmp_path):
     database, bias = datasets.bongard("complex", n=100, noise=0.1)
     RelationalRuleClassifier(bias, cv=4).fit(database).report(tmp_path / "rules.html")
-    RelationalTreeClassifier(bias, cv=4).fit(database).report(tmp_path / "tree.html")
-    for name in ("rules", "tree"):
-        browser.get((tmp_path / f"{name}.html").as_uri())
-        browser.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
-        for width in (1200, 420):
-            browser.set_window_size(width, 1400)
-            inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
-            assert inner[0] <= inner[1]
-    browser.set_window_size(1200, 1400)
-
-
-def test_a_few_sheets_of_paper_are_enough(opened):
-    printed = opened.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
-    pdf = base64.b64decode(printed["data"])
-    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
-
-
-def test_the_highlighted_tree_speaks_for_itself(opened):
-    from selenium.webdriver.support.select import Select
-
-    opened.find_element("id", "expand").click()
-    said = {}
-    for task in ("", "1"):
-        Select(opened.find_element("id", "highlight")).select_by_value(task)
-        said[task] = [row.text for row in rows(opened, ".row.leaf")]
-    Select(opened.find_element("id", "highlight")).select_by_index(0)
-    assert len(said[""]) == len(said["1"])
-    assert said[""] != said["1"]
+    RelationalTreeClassifier(bias, cv=4).fit(database).report(tmp_path / "relational.html")
+    for name in ("rules", "relational"):
+        for width in (1280, 390):
+            visit(browser, tmp_path / f"{name}.html", width)
+            browser.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
+            assert browser.execute_script(AUDIT) == [], (name, width)
+            keep_picture(browser, f"{name}-{width}")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from crosscut import TreeClassifier, TreeRegressor
-from crosscut.report.shared_nodes import shared_nodes
+from crosscut.report.nodes import node_facts
+from crosscut.report.sizes import sizes_of
 from crosscut.report.tree_page import write_report
 
 
@@ -32,12 +33,12 @@ class Addresses(HTMLParser):
         self.found += [v for k, v in attributes if k in {"src", "href", "action"} and not v.startswith("#")]
 
 
-def test_a_forest_of_ten_thousand_nodes_stays_below_two_megabytes_and_needs_no_network(noise, tmp_path):
+def test_trees_of_ten_thousand_nodes_fit_a_page_that_needs_no_network(noise, tmp_path):
     model = TreeClassifier().fit(*noise)
-    forest = shared_nodes(model.fit_)
-    assert len(forest["nodes"]) > 10_000
-    assert forest["left_out"] == 0
-    page = written(model, tmp_path)
+    assert len(model.forest_.packed.feature) > 5_000
+    path = tmp_path / "r.html"
+    write_report(model, path, X=noise[0])
+    page = path.read_text()
     assert len(page.encode()) < 2_000_000
     addresses = Addresses()
     addresses.feed(page)
@@ -46,22 +47,23 @@ def test_a_forest_of_ten_thousand_nodes_stays_below_two_megabytes_and_needs_no_n
     assert "@import" not in page
 
 
-def test_larger_forests_lose_their_deepest_nodes(noise):
-    forest = shared_nodes(TreeClassifier().fit(*noise).fit_, max_nodes=100)
-    assert len(forest["nodes"]) == 100
-    assert forest["left_out"] > 5_000
+def test_nodes_say_what_the_folds_do(noise):
+    model = TreeClassifier(max_depth=3, cv=4).fit(*noise)
+    sizes = sizes_of(model.fit_, None)
+    facts = node_facts(model.fit_, sizes.forest, range(len(model.tree_)), sizes.sizes[0].inner, noise[0])
+    assert facts[0]["way"] == []
+    assert [fold for fold, *_ in facts[0]["folds"]] == [1, 2, 3, 4]
+    assert [rows for _, rows, _ in facts[0]["folds"]] == [int(t.n_rows[0]) for t in model.cv_trees_]
+    assert facts[0]["held"] == f"{model.cv_score_:.0%} answered correctly when held out"
+    for node, told in facts.items():
+        assert told["rows"] == model.tree_.n_rows[node]
+        assert len(told["way"]) == model.tree_.depth[node]
 
 
-def test_the_data_say_what_every_tree_does(noise):
-    model = TreeClassifier(max_depth=4).fit(*noise)
-    forest = shared_nodes(model.fit_)
-    for task, tree in enumerate(model.forest_.trees):
-        rows = []
-        for tasks, counts, *_ in forest["nodes"]:
-            own = forest["sets"][tasks]
-            if task in own:
-                rows.append(counts[own.index(task)])
-        assert sorted(rows) == sorted(tree.n_rows.tolist())
+def test_rows_other_than_the_training_rows_are_refused(noise, tmp_path):
+    model = TreeClassifier(max_depth=2, cv=3).fit(*noise)
+    with pytest.raises(ValueError, match="X must hold the 1550 training rows"):
+        model.report(tmp_path / "r.html", X=noise[0][:-1])
 
 
 def test_names_cannot_break_out_of_the_page(tmp_path):
@@ -74,9 +76,8 @@ def test_names_cannot_break_out_of_the_page(tmp_path):
     )
     assert page.count("<script") == 2
     assert "<img" not in page
-    assert "</pre>\n</section>" in page
-    data = re.search(r'id="forest-data">(.*?)</script>', page, re.DOTALL).group(1)
-    assert evil in json.loads(data)["classes"]
+    data = re.search(r'id="page-data">(.*?)</script>', page, re.DOTALL).group(1)
+    assert evil in json.loads(data)["trial"]["classes"]
 
 
 @pytest.mark.parametrize("prune", [None, "best", "1se"])
@@ -84,7 +85,7 @@ def test_regression_has_residuals_in_place_of_a_confusion_matrix(tmp_path, prune
     random = np.random.default_rng(1)
     X = random.normal(size=(200, 3))
     page = written(TreeRegressor(prune=prune).fit(X, X[:, 0] + random.normal(size=200)), tmp_path)
-    assert "Residuals of held-out rows" in page
+    assert "Truth less answer" in page
     assert "root mean square" in page
 
 
@@ -92,7 +93,7 @@ def test_trees_without_a_test_have_a_report(tmp_path):
     random = np.random.default_rng(1)
     model = TreeClassifier(min_samples_leaf=31).fit(random.normal(size=(60, 2)), random.integers(0, 2, 60))
     assert model.tree_.n_leaves == 1
-    assert "A tree of <b>1 leaf</b>" in written(model, tmp_path)
+    assert "No tree has a test" in written(model, tmp_path)
 
 
 def test_a_tree_without_folds_has_no_report(tmp_path):

@@ -10,7 +10,7 @@ from sklearn import model_selection as ms
 
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_of_splits
+from crosscut.tasks.folds import folds_of, folds_of_splits
 from crosscut.tasks.growth import Limits
 
 
@@ -48,6 +48,9 @@ def test_integer_cv_is_scikit_learns(n_folds, n_rows, n_classes, classifier, see
         peer = ms.StratifiedKFold(n_folds) if classifier else ms.KFold(n_folds)
         names = [y, y - 7, np.array(["d", "b", "c", "a"])[y], y * 100_000, y > 0][seed % 5]
         check_against(Tasks.from_cv(n_folds, names, classifier=classifier), peer.split(y, names))
+        shuffled = folds_of(n_folds, n_rows, names if classifier else None, seed)
+        peer = type(peer)(n_folds, shuffle=True, random_state=seed)
+        np.testing.assert_array_equal(shuffled, folds_of_splits(peer.split(y, names), n_rows))
 
 
 SPLITTERS = [

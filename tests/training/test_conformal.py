@@ -5,7 +5,16 @@ import pytest
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut import TreeClassifier, TreeRegressor
+from crosscut import (
+    BaggedTrees,
+    Bias,
+    Database,
+    RelationalTreeRegressor,
+    TreeClassifier,
+    TreeRegressor,
+)
+from crosscut.forest.predict import apply
+from crosscut.forest.tree import probabilities
 
 LEAF = 8
 
@@ -57,7 +66,7 @@ def test_sets_are_those_of_their_definition(method):
     rows = list(alone(DecisionTreeClassifier(min_samples_leaf=LEAF, random_state=0), X, y, w, cv=cv, new=new))
 
     def strange(p, c):
-        return 1 - p[c] if method == "score" else sum(v for v in p if v >= p[c])
+        return 1 - p[c] if method == "score" else sum(v for v in p if v > p[c]) + p[c] / 2
 
     for j in range(len(new)):
         for c in range(3):
@@ -88,8 +97,74 @@ def test_intervals_and_sets_are_mapies():
     np.testing.assert_array_equal(found, expected)
 
 
+def test_bagged_intervals_and_sets_are_those_of_their_definition():
+    (X, y, _), new = data(n=60), data(1, 25)[0]
+    for learner, target in ((TreeRegressor, y), (TreeClassifier, np.digitize(y, [-0.5, 0.6]))):
+        model = BaggedTrees(learner(min_samples_leaf=5), n_trees=12, random_state=0).fit(X, target)
+        trees = [model.forest_.packed.only(t) for t in range(12)]
+        values = [probabilities(tree.value) if learner is TreeClassifier else tree.value for tree in trees]
+        of_rows = [value[apply(tree, X)[0]] for tree, value in zip(trees, values, strict=True)]
+        of_new = [value[apply(tree, new)[0]] for tree, value in zip(trees, values, strict=True)]
+        cv = model.fit_.validation
+        drawn = np.ones((12, 60), bool)
+        for t in range(12):
+            drawn[t, cv.rows[cv.row_start[t] : cv.row_start[t + 1]]] = False
+        rows = np.flatnonzero(~drawn.all(axis=0))
+        without = {i: np.mean([of_rows[t][i] for t in range(12) if not drawn[t, i]], axis=0) for i in rows}
+        new_without = np.array(
+            [np.mean([of_new[t] for t in range(12) if not drawn[t, i]], axis=0) for i in rows]
+        )
+        rank = int(np.ceil(0.8 * (len(rows) + 1) - 1e-9))
+        if learner is TreeRegressor:
+            residual = np.array([abs(y[i] - without[i][0]) for i in rows])[:, None]
+            low, high = new_without[:, :, 0] - residual, new_without[:, :, 0] + residual
+            expected = [np.sort(low, axis=0)[len(rows) - rank], np.sort(high, axis=0)[rank - 1]]
+            np.testing.assert_allclose(model.predict_interval(new, 0.8), np.transpose(expected))
+            continue
+        own = np.array([1 - without[i][target[i]] for i in rows])
+        better = (own[:, None, None] < 1 - new_without - 1e-12).sum(axis=0)
+        np.testing.assert_array_equal(model.predict_set(new, 0.8), better < rank)
+        assert model.predict_set(new, 0.8, "adaptive").any(axis=1).all()
+
+
+def test_intervals_of_streams_and_relational_trees(tmp_path):
+    import pandas as pd
+
+    X, y, _ = data(n=200)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = TreeRegressor(cv=KFold(5), max_bins=20, min_samples_leaf=LEAF)
+    streamed = TreeRegressor(cv=KFold(5), max_bins=20, min_samples_leaf=LEAF)
+    streamed.fit(str(tmp_path / "rows.parquet"), "y")
+    expected = model.fit(frame[list("abcd")], y).predict_interval(frame[list("abcd")])
+    np.testing.assert_allclose(streamed.predict_interval(frame[list("abcd")]), expected)
+    assert streamed.cv_coverage(0.8) == model.cv_coverage(0.8)
+
+    numbers = [round(10 * (i % 2) + i / 40, 3) for i in range(40)]
+    facts = "".join(f"weight({i},{n}). " + (f"big({i}). " if i % 2 else "") for i, n in enumerate(numbers))
+    db = Database.from_prolog(facts, predict="weight(+thing,-number)", regression=True)
+    low, high = RelationalTreeRegressor(Bias.of(["big(+T)"]), cv=4).fit(db).predict_interval(db, 0.9).T
+    assert np.mean((low <= numbers) & (numbers <= high)) >= 0.9
+    assert (high - low).max() < 3  # the two kinds are told apart
+
+
+@pytest.mark.parametrize("cv", [KFold(4), LeaveOneOut()])
+@pytest.mark.parametrize("learner", [TreeRegressor, TreeClassifier])
+def test_coverage_of_held_out_rows_by_those_of_other_folds(learner, cv):
+    X, y, _ = data(n=61)
+    y = y if learner is TreeRegressor else np.digitize(y, [0.0])
+    model = learner(cv=cv, min_samples_leaf=LEAF).fit(X, y)
+    said = model.cv_predictions_ if learner is TreeRegressor else model.cv_probabilities_
+    strange = np.abs(y - said) if learner is TreeRegressor else 1 - said[np.arange(61), y]
+    covered = 0
+    for train, test in cv.split(X):
+        rank = int(np.ceil(0.8 * (len(train) + 1) - 1e-9))
+        covered += np.count_nonzero(strange[test] <= np.sort(strange[train])[rank - 1])
+    assert model.cv_coverage(0.8) == covered / 61
+
+
 def test_coverage_in_simulation():
-    covered = {"cv+": [], "minmax": [], "score": [], "adaptive": []}
+    covered = {"cv+": [], "minmax": [], "score": [], "adaptive": [], "bagged": []}
     for seed in range(20):
         (X, y, _), (new, truth, _) = data(seed, 200), data(1000 + seed, 300)
         model = TreeRegressor(cv=10, min_samples_leaf=LEAF).fit(X, y)
@@ -101,6 +176,9 @@ def test_coverage_in_simulation():
         for method in ("score", "adaptive"):
             sets = classifier.predict_set(new, 0.9, method)
             covered[method].append(np.mean(sets[np.arange(len(new)), classes]))
+        bagged = BaggedTrees(TreeRegressor(min_samples_leaf=LEAF), n_trees=30, random_state=seed).fit(X, y)
+        low, high = bagged.predict_interval(new, 0.9).T
+        covered["bagged"].append(np.mean((low <= truth) & (truth <= high)))
     for method, shares in covered.items():
         assert np.mean(shares) >= 0.88, method
 

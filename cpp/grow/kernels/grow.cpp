@@ -14,7 +14,7 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, 
   }
   std::atomic<int> next{0};
   Failure failure;
-  on_threads(n_threads, [&](int i) {
+  run.team->run(n_threads, [&](int i) {
     failure.guard([&] {
       Block block(workers + i, 1, table);
       for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();) block.grow(b, roots);
@@ -27,13 +27,9 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, 
 
 void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
   out = Grown{};
-  Run run(problem);
-  int n_threads = problem.n_threads;
-#ifdef _OPENMP
-  if (n_threads == 0) n_threads = omp_get_max_threads();
-#else
-  n_threads = 1;
-#endif
+  Team team(problem.n_threads);
+  Run run(problem, &team);
+  const int n_threads = team.size();
   Worker** workers = nullptr;
   double* xlogs = nullptr;
   Node** roots = nullptr;

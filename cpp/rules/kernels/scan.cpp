@@ -83,7 +83,8 @@ std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T>& all, co
 template <class T, Kind kind, bool any>
 void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below, std::size_t from, std::size_t to,
                   bool continued) {
-  F last = continued ? F{} : to_float<T>(below.n(s));
+  auto last = below.n(s);  // exact: weights may be smaller than float can show
+  if (continued) last -= last;
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i);
     for (int c = 0; c < s.n_columns; c++) {
@@ -92,8 +93,8 @@ void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> 
     }
     const std::uint32_t rank = s.ranks[s.rows[i]];
     if (i + 1 < s.n_rows && rank == s.ranks[s.rows[i + 1]]) continue;
-    const F n = to_float<T>(below.n(s));
-    const I moved = n > last;
+    const auto n = below.n(s);
+    const I moved = __builtin_convertvector(n > last, I);
     last = n;
     look<T, kind, any>(s, group, below, moved, rules::at_most, rank);
     look<T, kind, any>(s, group, minus(s, all, below), moved, rules::above, rank);

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import time
 import warnings
+from difflib import get_close_matches
 from pathlib import Path
+from time import perf_counter as clock
 from typing import Any
 
 import click
+import numpy as np
 
 from crosscut.cli import options
+from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.out_of_fold import write_out_of_fold
+from crosscut.cli.second_file import judged
 from crosscut.cli.source import Source, read_source
+from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.engines.progress import watching
+from crosscut.forest.labels import counted
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), is_eager=True)
 @options.columns
 @options.reading
 @options.kind
@@ -27,27 +33,43 @@ from crosscut.engines.progress import watching
     "--repeats", type=click.IntRange(min=1), default=1, help="Repeat the cross-validation with other folds."
 )
 @click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold.")
+@click.option(
+    "--folds-column", metavar="COLUMN", help="Folds of your own: rows with one value are held out together."
+)
+@click.option(
+    "--cv",
+    type=click.Choice(["folds", "time"]),
+    default="folds",
+    help="Hold out folds, or what comes later in the file: trees then train on earlier rows only.",
+)
+@click.option("--time", metavar="COLUMN", help="The column that orders rows in time; implies --cv time.")
 @click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="CLASS=WEIGHT",
+    help='Weight of the rows of a class; may be repeated. Or "balanced": all classes count alike.',
+)
+@click.option("--scoring", metavar="NAME", help="What to measure and choose by, such as f1 or roc_auc.")
+@click.option("--test", metavar="FILE", help="Another file, to judge the final tree by.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
-@click.option("--oof", type=click.Path(path_type=Path), help="Write out-of-fold predictions as CSV.")
+@click.option("--oof", type=options.Output(), help="Write out-of-fold predictions as CSV.")
 @options.results
 def cv(
     *,
     file: str,
     target: str,
     kind: str | None,
-    table: str | None,
     groups: str | None,
-    weights: str | None,
-    drop: tuple[str, ...],
-    keep: tuple[str, ...],
-    nominal: tuple[str, ...],
-    drop_missing_target: bool,
+    folds_column: str | None,
+    time: str | None,
+    test: str | None,
     oof: Path | None,
     report: Path | None,
     save: Path | None,
     as_json: bool,
+    opened: bool,
     **given: Any,
 ) -> None:
     """Grow a decision tree on FILE and cross-validate it.
@@ -60,25 +82,31 @@ def cv(
     import crosscut.estimators  # noqa: F401
 
     text = options.text_options(given)
-    begin = time.perf_counter()
+    begin = clock()
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
             file,
             target,
-            table=table,
             kind=kind,
             groups=groups,
-            weights=weights,
-            drop=drop,
-            nominal=nominal,
-            keep=keep,
-            drop_missing_target=drop_missing_target,
+            folds=folds_column,
+            time=time,
             options=text,
+            **options.column_options(given),
         )
-    read = time.perf_counter()
-    with waiting(f"growing {given['folds'] * given['repeats'] + 1} trees") as tell, watching(tell):
-        model = fit(source, **given)
-    grown = time.perf_counter()
+    read = clock()
+    given["cv"] = splitter(
+        source,
+        cv="time" if time is not None else given["cv"],
+        folds=given.pop("folds"),
+        repeats=given.pop("repeats"),
+        seed=None if given["in_order"] else given["seed"],
+    )
+    tried = options.candidates(given)
+    with waiting(f"growing trees of {counted(len(tried), 'setting')}") as tell, watching(tell):
+        models = [fit(source, **candidate) for candidate in tried]
+    model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
+    grown = clock()
     from crosscut.model_file import save_model
     from crosscut.report import summarize, write_report
 
@@ -86,13 +114,20 @@ def cv(
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
+    summary["tried"] = [
+        _told(each, given, setting, model) for each, setting in zip(models, tried, strict=True)
+    ]
+    summary["test"] = None if test is None else judged(model, test, target, text)
+    report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if save is not None:
             save_model(model, save, target=target)
         if oof is not None:
             write_out_of_fold(oof, model, target, source.rows)
         if report is not None:
-            write_report(model, report, summary=summary)
+            write_report(model, report, X=source.X, summary=summary, row_numbers=source.rows)
+            if opened:
+                show_page(report)
     if as_json:
         print_json(summary)
         return
@@ -101,17 +136,30 @@ def cv(
     print_result(stdout(), model, summary)
 
 
-def fit(
-    source: Source, *, folds: int, repeats: int, seed: int, in_order: bool, jobs: int | None, **growing: Any
-) -> Any:
+def _told(model: Any, given: dict[str, Any], setting: dict[str, Any], chosen: Any) -> dict[str, Any]:
+    """Return what is said of one setting of several: its own values, its score, and whether it was chosen."""
+    own = {name: setting[name] for name in options.SETTINGS if len(given[name] or ()) > 1}
+    return own | {
+        "score": model.cv_score_,
+        "standard_error": model.cv_standard_error_,
+        "leaves": model.get_n_leaves(),
+        "chosen": model is chosen,
+    }
+
+
+def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None, **growing: Any) -> Any:
     """Fit the estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
     classify = source.kind == "classification"
-    if growing["criterion"] is not None and not classify:
-        raise Failure(
-            f"--criterion {growing['criterion']} is for classes, but the target is numeric", UNSUITABLE
-        )
+    for option in ("criterion", "prune_by", "loss", "class_weight"):
+        if growing[option] and not classify:
+            given = growing[option] if isinstance(growing[option], str) else " ".join(growing[option])
+            raise Failure(
+                f"--{option.replace('_', '-')} {given} is for classes, but the target is numeric", UNSUITABLE
+            )
+    if growing["loss"]:
+        options.refuse(("prune_by",), "cannot be combined with --loss, which prunes by cost")
     if growing["prune"] == "pessimistic" and not classify:
         raise Failure("--prune pessimistic is for classes; use best or 1se", UNSUITABLE)
     model = (TreeClassifier if classify else TreeRegressor)(
@@ -122,14 +170,37 @@ def fit(
         min_impurity_decrease=growing["min_decrease"],
         max_bins=growing["max_bins"],
         prune=None if growing["prune"] == "none" else growing["prune"],
-        cv=_splitter(source, folds, repeats, None if in_order else seed),
+        cv=cv,
+        scoring=_scoring(growing["scoring"]),
         random_state=None if in_order else seed,
         n_jobs=jobs,
     )
     if growing["criterion"] is not None:
         model.set_params(criterion=growing["criterion"])
+    if growing["class_weight"]:
+        weights = growing["class_weight"]
+        known = "balanced" if weights == ("balanced",) else _by_class("--class-weight", weights, source.y)
+        model.set_params(class_weight=known)
+    if growing["loss"]:
+        model.set_params(prune_by="loss", loss=_by_class("--loss", growing["loss"], source.y))
+    elif growing["prune_by"] is not None:
+        model.set_params(prune_by=growing["prune_by"])
     fit_noting(model, source)
     return model
+
+
+def _by_class(option: str, given: tuple[str, ...], y: Any) -> dict[Any, float]:
+    """Return the number of each class that ``CLASS=NUMBER`` names."""
+    names = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
+    found: dict[Any, float] = {}
+    for one in given:
+        name, _, value = one.rpartition("=")
+        try:
+            found[names[name]] = float(value)
+        except (KeyError, ValueError):
+            known = ", ".join(list(names)[:10])
+            raise Failure(f"{option} {one}: give CLASS=NUMBER with a class of {known}", UNSUITABLE) from None
+    return found
 
 
 def fit_noting(model: Any, source: Source) -> None:
@@ -137,28 +208,28 @@ def fit_noting(model: Any, source: Source) -> None:
     with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         model.fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
-    source.notes += list(dict.fromkeys(str(warning.message) for warning in said))
+    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in said))
     if not hasattr(model, "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
 
 
-def _splitter(source: Source, folds: int, repeats: int, seed: int | None) -> Any:
-    classify = source.kind == "classification"
-    if source.groups is None and repeats == 1:
-        return folds
-    if repeats > 1 and seed is None:
-        raise Failure(
-            "--in-order and --repeats cannot be combined: in order all repeats are alike", UNSUITABLE
-        )
-    from sklearn import model_selection as ms
+def _in_our_words(warning: warnings.WarningMessage) -> str:
+    """Return a warning; what scikit-learn says of its parameters is no help on the command line."""
+    from sklearn.exceptions import UndefinedMetricWarning
 
-    if source.groups is not None:
-        if repeats > 1:
-            raise Failure("--groups and --repeats cannot be combined", UNSUITABLE)
-        n_groups = len(set(source.groups.tolist()))
-        if n_groups < folds:
-            raise Failure(f"--groups has {n_groups} different values, fewer than --folds {folds}", UNSUITABLE)
-        kind = ms.StratifiedGroupKFold if classify else ms.GroupKFold
-        return kind(folds, shuffle=seed is not None, random_state=seed)
-    kind = ms.RepeatedStratifiedKFold if classify else ms.RepeatedKFold
-    return kind(n_splits=folds, n_repeats=repeats, random_state=seed)
+    text = str(warning.message)
+    if issubclass(warning.category, UndefinedMetricWarning):
+        return "the --scoring is undefined in some folds, where a class is absent or never predicted"
+    if "sklearn" in Path(warning.filename).parts and "n_splits" in text:
+        return "a class has fewer rows than there are folds: some folds lack it"
+    return text
+
+
+def _scoring(name: str | None) -> str | None:
+    from sklearn.metrics import get_scorer_names
+
+    if name is not None and name not in get_scorer_names():
+        near = get_close_matches(name, get_scorer_names(), 3) or ["accuracy", "f1", "r2"]
+        why = f"{name!r} is no score of scikit-learn; try {', '.join(near)}"
+        raise click.BadParameter(why, param_hint="--scoring")
+    return name

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.cli.source import most_classes
 from crosscut.cli.terminal import waiting
 from crosscut.data.databases import is_sqlite
-from crosscut.data.files import DATABASES
+from crosscut.data.files import DATABASES, reading_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,25 +31,37 @@ def read_database(
     target: str | None,
     kind: str | None,
     fold_files: Path | None,
-    depth_of_links: int | None,
+    keys: tuple[str, ...] = (),
+    links: tuple[str, ...] = (),
+    schema: dict[str, Any],
+    settings: dict[str, Any],
 ) -> tuple[Database, Bias]:
-    """Read what is to be learnt from, with the bias that goes with it."""
+    """Read what is to be learnt from, with the bias that goes with it.
+
+    ``keys``, ``links`` and ``schema`` (options of `Bias.from_schema`) are for linked tables. What is None in
+    ``schema`` and ``settings`` was not given.
+    """
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
 
+    chosen = {name: value for name, value in settings.items() if value is not None}
     form = _form(path)
     if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
     if form != "tables":
-        for option, given in (("--target", target), ("--kind", kind), ("--depth-of-links", depth_of_links)):
-            if given is not None:
-                raise Failure(f"{option} is for linked tables; {path} says itself what to learn", UNSUITABLE)
+        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **schema}
+        for option, given in tables_only.items():
+            if given not in (None, ()):
+                name = "--" + option.replace("_", "-")
+                raise Failure(f"{name} is for linked tables; {path} says itself what to learn", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             if form == "ace":
-                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
+                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path).with_settings(**chosen)
             prefix = path.with_suffix("")
-            return Database.from_aleph(prefix), Bias.from_aleph(prefix)
+            return Database.from_aleph(prefix), Bias.from_aleph(prefix).with_settings(**chosen)
     tables, declared = _tables(path)
+    for line in _readings(tables):
+        warnings.warn(line, UserWarning, stacklevel=2)
     if target is None:
         some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
@@ -54,8 +69,8 @@ def read_database(
         database = Database.from_tables(
             tables,
             target=target,
-            keys=declared.keys,
-            links=declared.links,
+            keys={**declared.keys, **dict(each.rpartition(".")[::2] for each in keys)},
+            links={**declared.links, **dict(_link(each) for each in links)},
             regression=None if kind is None else kind == "regression",
         )
         if database.target is None:
@@ -66,8 +81,15 @@ def read_database(
                 f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
                 "classes; --kind regression predicts numbers"
             )
-        depth = {} if depth_of_links is None else {"depth_of_links": depth_of_links}
-        return database, Bias.from_schema(database, **depth)
+        chosen |= {name: value for name, value in schema.items() if value is not None}
+        return database, Bias.from_schema(database, **chosen)
+
+
+def _link(text: str) -> tuple[str, str]:
+    start, equals, end = text.partition("=")
+    if not equals:
+        raise ValueError(f"--link is {text!r}; write it as TABLE.COLUMN=TABLE.COLUMN")
+    return start.strip(), end.strip()
 
 
 def read_examples(path: Path, model: Any) -> Database:
@@ -80,6 +102,8 @@ def read_examples(path: Path, model: Any) -> Database:
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
     tables, declared = _tables(path)
+    for line in _readings(tables):
+        click.echo(f"crosscut: note: {line}", err=True)
     if column is None or name not in tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
         raise Failure(f"{path}: {why}", UNSUITABLE)
@@ -119,6 +143,12 @@ def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
         raise
     except Exception as error:  # both libraries have errors of their own
         raise Failure(f"{path}: {error}", UNREADABLE) from error
+
+
+def _readings(tables: dict[str, Any]) -> list[str]:
+    """Say how text files were read that are not plain."""
+    told = {name: reading_of(table) for name, table in tables.items()}
+    return [f"{name} is read as: {how}" for name, how in told.items() if how]
 
 
 def _without_values(table: Any, column: str) -> Any:

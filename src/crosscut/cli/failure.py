@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosscut.data.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,14 +18,14 @@ UNSUITABLE = 4  # data, or a choice of columns, that no tree can be grown on
 NOT_A_MODEL = 5  # a model file that is damaged or none
 UNWRITABLE = 6  # a result that could not be written
 
+MOST = 2000  # characters of a message
+
 
 class Failure(click.ClickException):
     """An error the user can fix; shown as one line."""
 
     def __init__(self, message: object, exit_code: int) -> None:
-        # one line, and nothing from a file that a terminal would obey
-        line = "".join(c if c.isprintable() else "?" for c in " ".join(str(message).split()))
-        super().__init__(line)
+        super().__init__(visible(" ".join(str(message).split()))[:MOST])
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class
 
     def show(self, file: Any = None) -> None:

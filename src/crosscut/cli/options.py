@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,30 @@ if TYPE_CHECKING:
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class Output(click.Path):
+    """A file to write: neither one that is read, nor one that another option writes."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Compare the path with those of the other parameters; arguments, being eager, are known."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        assert ctx is not None
+        read = {argument.name for argument in ctx.command.params if isinstance(argument, click.Argument)}
+        for name, other in ctx.params.items():
+            if (name in read or isinstance(other, Path)) and _same(path, str(other).partition("::")[0]):
+                self.fail(f"{str(path)!r} would be overwritten: it is also given as {name}", param, ctx)
+        return path
+
+
+def _same(path: Path, other: str) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there yet
+        return path.resolve() == Path(other).resolve()
+
+
 def together(*options: Decorator) -> Decorator:
     """Return one decorator for several options, which the help lists in this order."""
 
@@ -27,6 +53,42 @@ def together(*options: Decorator) -> Decorator:
 
     return add
 
+
+class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """One value or several, separated by commas; each setting is tried.
+
+    Parameters
+    ----------
+    kind : click type
+        Of one value.
+    unlimited : bool
+        Whether "none" is one.
+    """
+
+    def __init__(self, kind: click.ParamType[Any], *, unlimited: bool = False) -> None:
+        self.kind, self.unlimited = kind, unlimited
+        self.name = "value[,value...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a tuple of values."""
+        if isinstance(value, tuple):
+            return value
+        parts = [part.strip() for part in str(value).split(",")]
+        return tuple(
+            None if self.unlimited and part == "none" else self.kind.convert(part, param, ctx)
+            for part in parts
+        )
+
+
+def candidates(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the options of every combination of settings."""
+    several = {
+        name: values for name, values in given.items() if isinstance(values, tuple) and name in SETTINGS
+    }
+    return [given | dict(zip(several, chosen, strict=True)) for chosen in product(*several.values())]
+
+
+SETTINGS = ("criterion", "max_depth", "min_leaf", "min_split", "min_decrease")
 
 table = click.option("--table", help="The table of a DuckDB or SQLite file.")
 
@@ -51,6 +113,12 @@ reading = together(
     ),
     click.option("--dates", metavar="ORDER", help="dmy, mdy, ymd, none, or a pattern such as %Y%m%d."),
 )
+
+
+def column_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of `columns` out of those given, but for the target."""
+    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal")
+    return {name: given.pop(name) for name in names}
 
 
 def text_options(given: dict[str, Any]) -> TextOptions:
@@ -95,24 +163,23 @@ def _html(context: click.Context, option: click.Parameter, path: Path | None) ->
 
 report = click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=Output(),
     callback=_html,
     help="Write an HTML page about the result; a browser prints it as PDF.",
 )
 
 results = together(
     report,
-    click.option(
-        "--save", type=click.Path(path_type=Path), help="Write a model file for `crosscut predict`."
-    ),
+    click.option("--save", type=Output(), help="Write a model file for `crosscut predict`."),
     click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
+    click.option("--open", "opened", is_flag=True, help="Open the page about the result in a browser."),
 )
 
 growing = together(
     click.option(
         "--criterion",
-        type=click.Choice(["gini", "entropy", "gain_ratio"]),
-        help="Quality of a test, for classification.",
+        type=Several(click.Choice(["gini", "entropy", "gain_ratio"])),
+        help="Quality of a test, for classification: gini, entropy or gain_ratio.",
     ),
     click.option(
         "--splits",
@@ -120,13 +187,21 @@ growing = together(
         default="binary",
         help="Split categories into two sets, or one branch each.",
     ),
-    click.option("--max-depth", type=click.IntRange(min=1), help="Maximum depth of the tree."),
-    click.option("--min-leaf", type=click.IntRange(min=1), default=1, help="Minimum rows per leaf."),
-    click.option("--min-split", type=click.IntRange(min=2), default=2, help="Minimum rows to split a node."),
+    click.option(
+        "--max-depth",
+        type=Several(click.IntRange(min=1), unlimited=True),
+        help="Maximum depth of the tree; 3,5,none tries three.",
+    ),
+    click.option(
+        "--min-leaf", type=Several(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
+    ),
+    click.option(
+        "--min-split", type=Several(click.IntRange(min=2)), default="2", help="Minimum rows to split a node."
+    ),
     click.option(
         "--min-decrease",
-        type=click.FloatRange(min=0),
-        default=0.0,
+        type=Several(click.FloatRange(min=0)),
+        default="0.0",
         help="Minimum decrease of impurity by a split.",
     ),
     click.option(
@@ -139,6 +214,17 @@ growing = together(
         type=click.Choice(["none", "best", "1se", "pessimistic"]),
         default="1se",
         help="Prune by lowest cross-validated error, one standard error, or C4.5's estimate.",
+    ),
+    click.option(
+        "--prune-by",
+        type=click.Choice(["impurity", "error"]),
+        help="Weigh impurity against the number of leaves, as scikit-learn does, or errors, as rpart does.",
+    ),
+    click.option(
+        "--loss",
+        multiple=True,
+        metavar="CLASS=COST",
+        help="What it costs to miss a class, 1 for others; may be repeated. Prunes by cost.",
     ),
 )
 

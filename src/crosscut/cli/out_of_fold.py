@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.cli.csv_output import write_csv
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,4 @@ def write_out_of_fold(path: Path, model: Any, target: str, rows: NDArray[Any]) -
         columns += [classes[truth].tolist(), classes[prediction].tolist(), *validation.said.T.tolist()]
         headings += [f"{target} = {label}" for label in classes]
     lines = sorted(zip(*columns, strict=True), key=lambda line: line[:2])
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(headings)
-        writer.writerows(lines)
+    write_csv(path, headings, lines)

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import csv
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from crosscut.cli import options
+from crosscut.cli.csv_output import write_csv
 from crosscut.cli.database import read_examples
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.relational import is_relational
-from crosscut.cli.source import read_rows
+from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
+from crosscut.data.files import reading_of
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from crosscut.relational.database.database import Database
 
 
 @click.command(short_help="Predict new rows with a saved model.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("file", type=click.Path())
+@click.argument("model", type=click.Path(path_type=Path), is_eager=True)
+@click.argument("file", type=click.Path(), is_eager=True)
 @options.table
 @options.reading
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file.")
+@click.option("--out", type=options.Output(), help="Write to this CSV file.")
 def predict(
     model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **given: Any
 ) -> None:
@@ -45,14 +42,14 @@ def predict(
     else:
         with waiting(f"reading {Path(file).name}"):
             frame = read_rows(file, table, options.text_options(given))
+        if reading_of(frame):
+            click.echo(f"crosscut: note: {file} is read as: {reading_of(frame)}", err=True)
         with failing_with(UNSUITABLE, f"{file}: "):
-            named, data = {}, _rows(fitted, frame)
+            named, data = {}, rows_for(fitted, frame)
     with failing_with(UNSUITABLE, f"{file}: "):
         columns = named | _predicted(fitted, data, target, probabilities=probabilities)
-    with failing_with(UNWRITABLE), _written(out) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    with failing_with(UNWRITABLE):
+        write_csv(out, list(columns), zip(*columns.values(), strict=True))
 
 
 def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
@@ -65,16 +62,6 @@ def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> d
         shares = fitted.predict_proba(data).T.tolist()
         columns |= {f"{target} = {c}": share for c, share in zip(classes, shares, strict=True)}
     return columns
-
-
-def _rows(fitted: Any, frame: Any) -> Any:
-    """Return the columns of a table that a model asks about."""
-    schema = fitted.fit_.schema
-    absent = [name for name in schema.names if name not in frame.column_names]
-    if absent:
-        raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
-    # a model fitted on an array knows its columns by position, x0, x1, ...
-    return frame.select(list(schema.names)) if schema.named else _matrix(frame, schema.names)
 
 
 def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
@@ -92,19 +79,9 @@ def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, s
     return named, database, schema.target_column or schema.target_name
 
 
-def _matrix(frame: Any, names: tuple[str, ...]) -> Any:
-    import numpy as np
-
-    return np.column_stack([frame[name].to_numpy() for name in names])
-
-
 def read_model_file(path: Path) -> tuple[Any, str]:
     """Read a model file and the name of its target; what is none is a failure."""
     from crosscut.model_file.model import read_model
 
     with failing_with(NOT_A_MODEL):
         return read_model(path)
-
-
-def _written(path: Path | None) -> AbstractContextManager[Any]:
-    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8", newline="")

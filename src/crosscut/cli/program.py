@@ -10,6 +10,7 @@ import click
 import crosscut
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import Failure
+from crosscut.cli.open import open_command
 from crosscut.cli.predict import predict
 from crosscut.cli.relational import relational
 from crosscut.cli.reproduce import reproduce
@@ -28,7 +29,7 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, rules, relational, show, predict, reproduce):
+for command in (cv, rules, relational, show, open_command, predict, reproduce):
     program.add_command(command)
 
 

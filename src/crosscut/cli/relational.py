@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.markup import escape
+import numpy as np
 
 from crosscut.cli import options
+from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.database import read_database
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), is_eager=True)
 @click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
 @options.kind
 @click.option(
@@ -42,13 +44,37 @@ if TYPE_CHECKING:
     help="Maximum number of facts examined per query and example.",
 )
 @click.option(
+    "--key", multiple=True, metavar="TABLE.COLUMN", help="A table's key, if its name does not tell."
+)
+@click.option(
+    "--link",
+    multiple=True,
+    metavar="TABLE.COLUMN=TABLE.COLUMN",
+    help="A column that names rows of another table.",
+)
+@click.option(
     "--depth-of-links",
     type=click.IntRange(min=0),
-    help="Links to one row each that a test may follow, for linked tables; by default 2.",
+    help="Links to one row each whose values are the example's own, for linked tables; by default 2.",
 )
+@click.option(
+    "--max-aggregates",
+    type=click.IntRange(min=0),
+    help="Summaries of linked rows, at most; by default 100.",
+)
+@click.option(
+    "--as-of",
+    metavar="COLUMN",
+    help="A date of the target's table: of linked rows with dates only those before it are seen.",
+)
+@click.option("--heuristic", type=click.Choice(["gain", "gainratio", "gini"]), help="Quality of a test.")
+@click.option("--minimal-cases", type=click.IntRange(min=1), help="Minimum number of examples per branch.")
+@click.option("--max-depth", type=click.IntRange(min=0), help="Maximum number of tests on a path.")
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
-@click.option("--prolog", type=click.Path(path_type=Path), help="Write the result as Prolog clauses.")
+@click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
+@click.option("--sql", type=options.Output(), help="Write a tree about linked tables as a query for DuckDB.")
+@click.option("--oof", type=options.Output(), help="Write out-of-fold predictions as CSV.")
 @options.results
 def relational(
     *,
@@ -58,12 +84,16 @@ def relational(
     folds: int | None,
     fold_files: Path | None,
     step_limit: int | None,
-    depth_of_links: int | None,
+    key: tuple[str, ...],
+    link: tuple[str, ...],
     rules: bool,
     prolog: Path | None,
+    sql: Path | None,
+    oof: Path | None,
     report: Path | None,
     save: Path | None,
     as_json: bool,
+    opened: bool,
     **given: Any,
 ) -> None:
     """Learn a relational tree, or rules, from DATA and cross-validate them.
@@ -83,9 +113,18 @@ def relational(
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         database, bias = read_database(
-            data, target=target, kind=kind, fold_files=fold_files, depth_of_links=depth_of_links
+            data,
+            target=target,
+            kind=kind,
+            fold_files=fold_files,
+            keys=key,
+            links=link,
+            schema={name: given.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
+            settings={name: given.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
         )
         read = time.perf_counter()
+        if sql is not None and (rules or not database.columns):
+            raise Failure("--sql is for trees about linked tables; --prolog writes the others", UNSUITABLE)
         _check_folds(folds, database.n_examples, data)
         cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
         limit = {} if step_limit is None else {"step_limit": step_limit}
@@ -104,17 +143,24 @@ def relational(
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
         "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
-        **(rule_data(model) if rules else {"tree": str(model)}),
+        **(rule_data(model) if rules else {"tree": model.tree_.to_dict()}),
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
+    report = page_path(report, opened, data.name)
     with failing_with(UNWRITABLE):
         if prolog is not None:
             prolog.write_text(model.to_prolog(), encoding="utf-8")
+        if sql is not None:
+            sql.write_text(model.to_sql(), encoding="utf-8")
+        if oof is not None:
+            write_out_of_fold(oof, model, model.fit_.target, np.array(database.examples, dtype=object))
         if save is not None:
             save_model(model, save)
         if report is not None:
             model.report(report)
+            if opened:
+                show_page(report)
     if as_json:
         print_json(summary)
         return
@@ -143,15 +189,12 @@ def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
 
 
 def _print_model(model: Any, most: int | None = None) -> None:
-    tables = model.legend()
-    if tables:
-        print_notes(stdout(), [f"table {table}" for table in tables])
     if hasattr(model, "rules_"):
         print_rules(model)
         return
     console = stdout()
     lines = str(model).splitlines()
-    console.print(escape("\n".join(lines[:most])), soft_wrap=True)
+    console.print(plain("\n".join(lines[:most])), soft_wrap=True)
     if most is not None and len(lines) > most:
         console.print(f"[dim]… {counted(len(lines) - most, 'more line')}[/]")
     fit: Fit = model.fit_
@@ -172,7 +215,7 @@ def is_relational(model: Any) -> bool:
 def show_relational(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
     """Show a relational model as `crosscut show` shows others."""
     if as_rules:
-        click.echo(model.to_prolog(), nl=False)
+        echo(model.to_prolog())
     elif not as_json:
         _print_model(model, lines)
     elif hasattr(model, "rules_"):

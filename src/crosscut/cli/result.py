@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree as Branches
 
+from crosscut.cli.terminal import plain
+from crosscut.data.visible import short
 from crosscut.forest.labels import branch_label, counted, number, outcome_label
-from crosscut.forest.predict import probabilities
+from crosscut.forest.tree import shares
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -26,15 +27,53 @@ MAX_ROWS = 12  # of the printed pruning table
 def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
     """Print the tree first, then what to think of it."""
     print_notes(console, summary["notes"])
+    _print_tried(console, summary["tried"], summary["cv"]["scoring"])
     print_tree(console, fit_of(model), target=summary["target"])
     print_evidence(console, summary)
+    _print_test(console, summary["test"], summary["cv"])
     _print_cost(console, summary)
+
+
+def _print_tried(console: Console, tried: list[dict[str, Any]], scoring: str) -> None:
+    """Print the settings that were tried, if there are several, and which one was chosen."""
+    if len(tried) == 1:
+        return
+    names = [name for name in tried[0] if name not in {"score", "standard_error", "leaves", "chosen"}]
+    table = Table(title="Settings", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for heading in (
+        "",
+        *(f"--{name.replace('_', '-')}" for name in names),
+        scoring,
+        "± std. error",
+        "leaves",
+    ):
+        table.add_column(heading, justify="right" if heading else "left")
+    for each in tried:
+        told = ["none" if each[name] is None else str(each[name]) for name in names]
+        table.add_row(
+            "►" if each["chosen"] else "",
+            *told,
+            number(each["score"]),
+            number(each["standard_error"], 2),
+            str(each["leaves"]),
+            style="bold" if each["chosen"] else None,
+        )
+    console.print(table)
+    console.print("[dim]The best of several scores flatters; nested_cross_validate does not.[/]\n")
+
+
+def _print_test(console: Console, test: dict[str, Any] | None, cv: dict[str, Any]) -> None:
+    if test is not None:
+        console.print(
+            f"\n[bold]{plain(test['file'])}[/]: {cv['measure']} {number(test['error'])} "
+            f"± {number(test['standard_error'], 2)} ({counted(test['rows'], 'row')} no tree was grown on)"
+        )
 
 
 def print_notes(console: Console, notes: list[str]) -> None:
     """Print what was guessed or is remarkable, before the result."""
     for note in notes:
-        console.print(f"[dim]{escape(note)}[/]")
+        console.print(f"[dim]{plain(note)}[/]")
     console.print()
 
 
@@ -45,7 +84,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
         f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
         f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
-    _print_pruning(console, summary["pruning"], summary["kind"])
+    _print_pruning(console, summary["pruning"])
     if summary["kind"] == "classification":
         _print_confusion(console, summary)
     else:
@@ -62,28 +101,28 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
     tree, schema, classes = fit.final, fit.schema, fit.classes
     depth = _depth_that_fits(tree, max_lines)
     console.print(
-        f"[bold]{escape(target)}[/]: {counted(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.max_depth}, "
-        f"{counted(tree.n_rows[0], 'row')}"
+        f"[bold]{plain(short(target))}[/]: {counted(tree.n_leaves, 'leaf', 'leaves')}, "
+        f"depth {tree.max_depth}, {counted(tree.n_rows[0], 'row')}"
         + (f" [dim](shown to depth {depth})[/]" if depth < tree.max_depth else "")
     )
-    share = None if classes is None else probabilities(tree.value).max(axis=1)
+    share = None if classes is None else shares(tree)
 
     def said(node: int) -> str:
         sure = "" if share is None else f", {share[node]:.0%}"
-        outcome = escape(outcome_label(tree.value[node], classes))
+        outcome = plain(outcome_label(tree, node, classes))
         return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{sure})[/]"
 
     if tree.feature[0] < 0:
         console.print(said(0))
         return
-    top = Branches(escape(schema.names[int(tree.feature[0])]), hide_root=True, guide_style="dim")
+    top = Branches(plain(short(schema.names[int(tree.feature[0])])), hide_root=True, guide_style="dim")
     below = {0: top}
     for node in range(len(tree)):
         if tree.feature[node] < 0 or node not in below:
             continue
-        column = escape(schema.names[int(tree.feature[node])])
+        column = plain(short(schema.names[int(tree.feature[node])]))
         for branch, child in enumerate(tree.children[tree.first_child[node] : tree.first_child[node + 1]]):
-            asked = f"{column} {escape(branch_label(tree, node, branch, schema))}"
+            asked = f"{column} {plain(branch_label(tree, node, branch, schema))}"
             if tree.feature[child] < 0:
                 below[node].add(f"{asked}: {said(child)}")
             elif tree.depth[child] >= depth:
@@ -98,12 +137,10 @@ def _depth_that_fits(tree: Tree, max_lines: int) -> int:
     return max(1, int(np.count_nonzero(nodes <= max_lines)))
 
 
-def _print_pruning(console: Console, pruning: dict[str, Any], kind: str) -> None:
+def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
     shown = _rows_to_show(pruning)
-    error = "error rate" if kind == "classification" else "mean squared error"
-    table = Table(
-        title=f"Pruning ({error})", title_justify="left", title_style="bold", box=None, pad_edge=False
-    )
+    title = f"Pruning ({pruning['measure']})"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for heading in ("", "leaves", "alpha", "train", "cross-validated", "± std. error"):
         table.add_column(heading, justify="right" if heading else "left")
     table.add_column("")
@@ -147,11 +184,11 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
     table = Table(box=None)
     table.add_column("")
     for name in classes:
-        table.add_column(escape(str(name)), justify="right")
+        table.add_column(plain(short(name)), justify="right")
     table.add_column("found", justify="right")
     for k, (name, row) in enumerate(zip(classes, confusion["matrix"], strict=True)):
         cells = [f"[bold]{n:,}[/]" if j == k else f"{n:,}" for j, n in enumerate(row)]
-        table.add_row(escape(str(name)), *cells, f"{confusion['recall'][k]:.0%}")
+        table.add_row(plain(short(name)), *cells, f"{confusion['recall'][k]:.0%}")
     console.print(table)
 
 
@@ -176,7 +213,7 @@ def _print_residuals(console: Console, residuals: dict[str, float]) -> None:
 def _print_stability(console: Console, stability: dict[str, Any], n_trees: int) -> None:
     console.print("\n[bold]Stability[/]")
     for sentence in stability["words"]:
-        console.print(escape(sentence))
+        console.print(plain(sentence))
     if not stability["levels"]:
         return
     table = Table(box=None, pad_edge=False)

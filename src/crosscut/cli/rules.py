@@ -8,39 +8,36 @@ from typing import Any
 import click
 
 from crosscut.cli import options
+from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.cv import fit_noting
 from crosscut.cli.database import LINKED
 from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.data.visible import visible
 from crosscut.forest.labels import counted
 
 
 @click.command(short_help="Learn and cross-validate rules.")
-@click.argument("file")
+@click.argument("file", is_eager=True)
 @options.columns
 @options.reading
 @options.folds
 @options.covering("cn2")
-@click.option("--sql", type=click.Path(path_type=Path), help="Write the rules as an SQL expression.")
+@click.option("--sql", type=options.Output(), help="Write the rules as an SQL expression.")
 @options.results
 def rules(
     *,
     file: str,
     target: str,
-    table: str | None,
-    weights: str | None,
-    drop: tuple[str, ...],
-    keep: tuple[str, ...],
-    nominal: tuple[str, ...],
-    drop_missing_target: bool,
     folds: int,
     seed: int,
     sql: Path | None,
     save: Path | None,
     report: Path | None,
     as_json: bool,
+    opened: bool,
     **given: Any,
 ) -> None:
     """Learn rules from FILE and cross-validate them.
@@ -59,19 +56,15 @@ def rules(
         source = read_source(
             file,
             target,
-            table=table,
             kind="classification",
-            weights=weights,
-            drop=drop,
-            nominal=nominal,
-            keep=keep,
-            drop_missing_target=drop_missing_target,
             options=options.text_options(given),
+            **options.column_options(given),
             for_numbers="crosscut cv predicts numbers",
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))
     with waiting(f"learning {folds + 1} rule sets"):
         fit_noting(model, source)
+    report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if sql is not None:
             sql.write_text(model.to_sql() + "\n", encoding="utf-8")
@@ -79,6 +72,8 @@ def rules(
             save_model(model, save, target=target)
         if report is not None:
             model.report(report, target=target)
+            if opened:
+                show_page(report)
     if as_json:
         summary = {"file": Path(file).name, "target": target, "notes": source.notes, **rule_data(model)}
         print_json(summary)
@@ -96,7 +91,7 @@ def print_rules(model: Any) -> None:
             f"({len(model.cv_rules_)} folds)"
         )
     stdout().print(text, markup=False, highlight=False)
-    stdout().print(model.to_text(), markup=False, highlight=False, soft_wrap=True)
+    stdout().print(visible(model.to_text()), markup=False, highlight=False, soft_wrap=True)
 
 
 def rule_data(model: Any) -> dict[str, Any]:

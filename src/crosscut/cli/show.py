@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,11 +13,11 @@ from crosscut.cli.predict import read_model_file
 from crosscut.cli.relational import is_relational, show_relational
 from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.rules import print_rules, rule_data
-from crosscut.cli.terminal import print_json, stdout
+from crosscut.cli.terminal import echo, print_json, stdout
 
 
 @click.command(short_help="Show a saved model.")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(path_type=Path), is_eager=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the tree or the rules as JSON.")
 @click.option(
     "--rules", is_flag=True, help="Print the tree as rules, one per leaf; relational models as Prolog."
@@ -28,20 +29,14 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
 
     MODEL is a file saved by `crosscut cv`, `rules` or `relational` with `--save`.
     """
-    from crosscut.report import summarize, write_report
+    from crosscut.report import summarize
 
     fitted, target = read_model_file(model)
     fit = fitted.fit_
-    if report is not None and fit.validation is None:
-        raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
     is_tree = fit.learner in {"TreeClassifier", "TreeRegressor"}
     summary = summarize(fit, target=target) if is_tree else {}
     if report is not None:
-        with failing_with(UNWRITABLE):
-            if is_tree:
-                write_report(fit, report, summary=summary)
-            else:
-                fitted.report(report, **({} if is_relational(fitted) else {"target": target}))
+        write_model_report(model, fitted, target, report, summary)
     if is_relational(fitted):
         show_relational(fitted, as_json=as_json, as_rules=rules, lines=lines)
     elif not is_tree and as_json:
@@ -49,10 +44,26 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
     elif not is_tree:
         print_rules(fitted)
     elif as_json:
-        click.echo(fitted.to_json())
+        echo(f"{fitted.to_json()}\n")
     elif rules:
-        click.echo(str(fitted.to_rules()))
+        echo(f"{fitted.to_rules()}\n")
     else:
         print_tree(stdout(), fit, target=target, max_lines=lines)
         if fit.validation is not None:
             print_evidence(stdout(), summary)
+
+
+def write_model_report(
+    model: Path, fitted: Any, target: str, path: Path, summary: dict[str, Any] | None = None
+) -> None:
+    """Write the report on the model of a file; ``summary`` is that of a tree, if it is known already."""
+    from crosscut.report import write_report
+
+    fit = fitted.fit_
+    if fit.validation is None:
+        raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
+    with failing_with(UNWRITABLE):
+        if fit.learner in {"TreeClassifier", "TreeRegressor"}:
+            write_report(fit, path, target=target, summary=summary or None)
+        else:
+            fitted.report(path, **({} if is_relational(fitted) else {"target": target}))

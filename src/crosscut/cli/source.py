@@ -26,6 +26,7 @@ MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an att
 _CHANGED_BY = "--header or --no-header, --separator, --decimal, --encoding, --missing and --dates"
 _ARGUMENT = re.compile(r"\b(table|decimal|dates|encoding)=(?:'([^']*)'|\.\.\.)")
 _KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "date", "null": "numeric"}
+OPTION = {"folds": "--folds-column"}  # that names a column, if it is not called like the role
 MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
 
 
@@ -41,8 +42,8 @@ class Source:
         What to predict.
     kind : {"classification", "regression"}
         Whether classes or numbers are predicted.
-    groups, weights : array or None
-        The columns named by ``--groups`` and ``--weights``.
+    groups, weights, folds, time : array or None
+        The columns named by ``--groups``, ``--weights``, ``--folds-column`` and ``--time``.
     notes : list of str
         What was guessed.
     rows : array
@@ -54,6 +55,8 @@ class Source:
     kind: str
     groups: NDArray[Any] | None = None
     weights: NDArray[Any] | None = None
+    folds: NDArray[Any] | None = None
+    time: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
     rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -74,6 +77,18 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     return frame
 
 
+def rows_for(fitted: Any, frame: Any) -> Any:
+    """Return the columns of a table that a model asks about."""
+    schema = fitted.fit_.schema
+    absent = [name for name in schema.names if name not in frame.column_names]
+    if absent:
+        raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
+    # a model fitted on an array knows its columns by position, x0, x1, ...
+    if schema.named:
+        return frame.select(list(schema.names))
+    return np.column_stack([frame[name].to_numpy() for name in schema.names])
+
+
 def read_source(
     path: str,
     target: str,
@@ -82,6 +97,8 @@ def read_source(
     kind: str | None = None,
     groups: str | None = None,
     weights: str | None = None,
+    folds: str | None = None,
+    time: str | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
     keep: Sequence[str] = (),
@@ -103,10 +120,12 @@ def read_source(
         frame, rows = frame.filter(kept), rows[kept.to_numpy()]
     with failing_with(UNSUITABLE, f"{path}: "):
         X, y = split_target(frame, target)
-        taken = {}
-        for option, name in (("--groups", groups), ("--weights", weights)):
+        taken: dict[str, Any] = {}
+        named = {"time": time, "groups": groups, "weights": weights, "folds": folds}
+        for role, name in named.items():
             if name is not None:
-                X, taken[option] = _take(X, name, option, target)
+                rest, taken[role] = _take(X, name, OPTION.get(role, f"--{role}"), target)
+                X = X if role == "time" else rest  # a tree may ask when something was
         for name in drop:
             X, _ = _take(X, name, "--drop", target)
         for name in nominal:
@@ -117,7 +136,7 @@ def read_source(
         raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
-    source = Source(X, y, kind or "", taken.get("--groups"), taken.get("--weights"), notes, rows)
+    source = Source(X, y, kind or "", **taken, notes=notes, rows=rows)
     _check_target(source, path, target, for_numbers)
     _check_mixtures(source, path, set(nominal))
     _leave_out(source, path, target, {*keep, *nominal})

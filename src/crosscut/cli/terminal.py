@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
+
+from crosscut.data.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +24,16 @@ NOTABLE = 0.01  # shares of the work below this are not shown
 def stdout() -> Console:
     """Return the console of results; plain text when it is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def plain(text: str) -> str:
+    """Return text for a console that it prints as it is."""
+    return escape(visible(text))
+
+
+def echo(text: str) -> None:
+    """Print text in another language to the standard stream; on a terminal nothing of it is obeyed."""
+    click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
 
 
 def print_json(data: Any) -> None:

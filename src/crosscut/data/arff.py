@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(?:\s|(?=\{{))(.*)", re.IGNORECASE)
 _KIND = re.compile(rf"(\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:{_QUOTED}|[^%'\"])*?)\s*(?:%.*)?")  # and a comment
-_CELL = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
-_SPARSE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_CELL = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^,]*?)\s*(?:,|$)")  # with a number in sparse rows
+_SPARSE = re.compile(r"(\d{1,9})\s+(.*)")
 _JAVA_TO_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'T'": "T"}
 
 
@@ -153,6 +153,8 @@ def _attribute(line: str) -> Attribute:
     if word.lower() == "date":
         pattern = _unquoted(rest.strip()) or "yyyy-MM-dd'T'HH:mm:ss"
         for java, python in _JAVA_TO_PYTHON.items():
+            if pattern.count(java) > 1:
+                raise ValueError(f"attribute {name!r} has the date format {rest.strip()!r} with {java} twice")
             pattern = pattern.replace(java, python)
         return Attribute(name, "date", pattern=pattern)
     raise ValueError(f"attribute {name!r} has the type {kind!r}; numeric, nominal, string and date are read")
@@ -161,7 +163,11 @@ def _attribute(line: str) -> Attribute:
 def _row(line: str, attributes: list[Attribute]) -> list[Any]:
     if line.startswith("{"):
         values = [attribute.zero for attribute in attributes]
-        for match in _SPARSE.finditer(line.strip("{} ")):
+        for cell in filter(None, _cells(line.strip("{} "))):
+            match = _SPARSE.fullmatch(cell)
+            if match is None or int(match[1]) >= len(attributes):
+                last = len(attributes) - 1
+                raise ValueError(f"{cell!r} is not an attribute's number (0 to {last}) and its value")
             values[int(match[1])] = attributes[int(match[1])].value(match[2])
         return values
     cells = _cells(line)

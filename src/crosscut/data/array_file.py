@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from crosscut.data.file_kind import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,6 +68,8 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     """
     from safetensors import SafetensorError, safe_open
 
+    with suppress(FileNotFoundError):
+        check_file(Path(path))
     with Path(path).open("rb"):  # for Python's errors: safetensors has its own
         pass
     try:
@@ -98,8 +103,8 @@ def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[Binar
             yield file
         return
     whole = whole.resolve()  # what a link points to is replaced, not the link
-    partial = whole.with_name(whole.name + ".partial")
-    file = partial.open("wb")
+    partial = whole.with_name(f"{whole.name}.{secrets.token_hex(4)}.partial")  # others may write it, too
+    file = partial.open("xb")
     try:
         yield file
         file.flush()

@@ -6,12 +6,13 @@ import codecs
 import csv
 import io
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from crosscut.data.forms import BLANKS, NAMES, NumberForm, TextForm
+from crosscut.data.memory import check_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -29,6 +30,17 @@ READ_AS = b"read as"  # where the schema of a table says how its file was read
 NO_MARK = "\x01"  # as a decimal mark: numbers with a fraction stay text until all of them have been seen
 
 
+class Reading(TypedDict, total=False):
+    """The fields of `TextOptions`, as functions take them."""
+
+    header: bool | None
+    separator: str | None
+    decimal: str | None
+    encoding: str | None
+    missing: Sequence[str]
+    dates: str | None
+
+
 @dataclass(frozen=True)
 class TextOptions:
     """What the user says about text files; what is None is found out.
@@ -42,7 +54,7 @@ class TextOptions:
     decimal : {".", ","}, optional
     encoding : str, optional
         Any that Python knows, such as ``utf-8`` or ``cp1252``.
-    missing : tuple of str
+    missing : sequence of str
         Words that mean a missing value, besides the usual ones.
     dates : str, optional
         ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none``: nothing in text is a date.
@@ -52,10 +64,11 @@ class TextOptions:
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    missing: tuple[str, ...] = ()
+    missing: Sequence[str] = ()
     dates: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", tuple(self.missing))
         for name in ("separator", "decimal"):
             given = getattr(self, name)
             if given is not None:
@@ -86,7 +99,7 @@ class Dialect:
     Attributes
     ----------
     separator, quote : str
-    missing : tuple of str
+    missing : sequence of str
         Words that mean a missing value in every column.
     encoding : str
     header : bool
@@ -149,7 +162,9 @@ class Dialect:
 
     def opened(self, path: Path) -> Any:
         """Return what pyarrow reads: the path, or the rows written again where it would not read them."""
-        return io.BufferedReader(_Rewritten(self, path)) if self.loose else str(path)
+        if self.loose:
+            return io.BufferedReader(_Rewritten(self, path))
+        return _Unpacked(path) if path.suffix in {".gz", ".bz2"} else str(path)
 
     def with_forms(self, forms: Mapping[str, Form], words: Mapping[str, Iterable[str]]) -> Dialect:
         """Return the dialect with the forms of columns, and the words that are missing values in them."""
@@ -227,6 +242,28 @@ def text_stream(path: Path) -> Any:
     import pyarrow as pa
 
     return pa.input_stream(str(path), compression="detect")
+
+
+class _Unpacked(io.RawIOBase):
+    """A packed file, which is given up when it turns out to be larger than memory."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._stream, self._path, self._bytes = text_stream(path), path, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = int(self._stream.readinto(buffer))
+        self._bytes += n
+        if self._bytes >> 28 > (self._bytes - n) >> 28:  # at every 256 MB
+            check_memory(
+                2 * self._bytes,
+                f"the unpacked {str(self._path)!r}",
+                "fit a Stream, which reads it in batches",
+            )
+        return n
 
 
 class _Rewritten(io.RawIOBase):

@@ -27,6 +27,15 @@ class Place:
         return str(self.path) if self.table is None else f"{self.path}::{self.table}"
 
 
+def check_file(path: Path) -> None:
+    """Refuse what is not there, and folders, pipes and devices, which may never end."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "a pipe or a device"
+        raise ValueError(f"{str(path)!r} is {kind}, not a file")
+
+
 class EncodingError(ValueError):
     """A file holds text in another encoding."""
 

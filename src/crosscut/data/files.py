@@ -14,7 +14,7 @@ from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
 from crosscut.data.dialect import READ_AS, TextOptions
-from crosscut.data.file_kind import EncodingError, FileKind, Place
+from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file
 from crosscut.data.text_file import TextFile
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ def read_file(
     >>> reading_of(people)
     "';' separated, decimal comma, 'since': dates (day, month, year)"
     """
-    options = TextOptions(header, separator, decimal, encoding, tuple(missing), dates)
+    options = TextOptions(header, separator, decimal, encoding, missing, dates)
     place = existing_place(path, table, options)
     with readable(place) as kind:
         rows = kind.whole(place)
-        _check_names(place, rows.schema)
+        _check_columns(place, rows.schema)
     return rows
 
 
@@ -97,11 +97,19 @@ def contents_of(place: Place) -> Contents:
     """Return the columns of a file with the types they have in :func:`read_file`, and its parts."""
     with readable(place) as kind:
         contents = kind.contents(place)
-        _check_names(place, contents.schema)
+        _check_columns(place, contents.schema)
     return contents
 
 
-def _check_names(place: Place, schema: pa.Schema) -> None:
+def _check_columns(place: Place, schema: pa.Schema) -> None:
+    import pyarrow as pa
+
+    for c, dtype in enumerate(schema.types):
+        if pa.types.is_nested(dtype):
+            raise ValueError(
+                f"{place}: column {schema.field(c).name!r} holds values of type {dtype}; "
+                "numbers, booleans, dates and text are read: flatten the column or leave it out of the file"
+            )
     try:
         names = schema.names
     except UnicodeDecodeError as error:
@@ -118,8 +126,7 @@ def existing_place(
     name = str(path)
     if table is None and "::" in name:
         name, table = name.rsplit("::", 1)
-    if not Path(name).exists():
-        raise FileNotFoundError(f"there is no file {name!r}")
+    check_file(Path(name))
     if table is not None and ending_of(name) not in DATABASES:
         raise ValueError(f"table={table!r} was given, but {name!r} is not a database")
     return Place(Path(name), table, options or TextOptions())

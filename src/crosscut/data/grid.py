@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
 
 
-def on_grid(
-    values: NDArray[np.float64], *, most: int = 1, keep_whole: bool = True
-) -> tuple[NDArray[np.float64], int]:
+def on_grid(values: NDArray[np.float64], *, most: int = 1) -> tuple[NDArray[np.float64], int]:
     """Return the integers of some numbers, each counted at most so many times, and their exponent.
 
     Examples
@@ -37,9 +35,16 @@ def on_grid(
     >>> on_grid(np.array([0.5, 0.25]))[1]
     52
     """
-    whole = keep_whole and bool(np.all(values == np.rint(values)))
-    exponent = exponent_of(most * math.fsum(np.abs(values)), whole=whole)
+    whole = bool(np.all(values == np.rint(values)))
+    exponent = exponent_of(most * _total(np.abs(values)), whole=whole)
     return np.rint(np.ldexp(values, exponent)), exponent
+
+
+def _total(values: NDArray[np.float64]) -> float:
+    """Return a sum that may be rounded, which is enough to choose a grid; refuse one that is not finite."""
+    with np.errstate(over="ignore"):
+        total = float(values.sum())
+    return total if math.isfinite(total) else math.fsum(values)
 
 
 def exponent_of(total: float, *, whole: bool) -> int:
@@ -104,9 +109,9 @@ class ExactGrid:
     grids: tuple[tuple[int, int, int], ...]
 
     @classmethod
-    def of(cls, n_rows: int, weight: Bits, target: Bits | None) -> ExactGrid:
-        """Choose grids on which no number is rounded, and no sum of so many rows overflows."""
-        width = 61 - math.frexp(max(1, n_rows))[1]
+    def of(cls, n_rows: int, weight: Bits, target: Bits | None, *, bits: int = 61) -> ExactGrid:
+        """Choose grids on which no number is rounded, and no sum of so many rows has more than these bits."""
+        width = bits - math.frexp(max(1, n_rows))[1]
         product = None if target is None else weight.times(target)
         square = None if target is None or product is None else product.times(target)
         grids = []
@@ -159,7 +164,7 @@ class RowStatistics(NamedTuple):
         if not numbers:
             return cls(y, weight, None, digits, exact, weight_rounded=weight_rounded, product_rounded=False)
         trained = y if w is None else y[w > 0]
-        centre = centre_of(math.fsum(trained), len(trained))
+        centre = centre_of(_total(trained), len(trained))
         product, exponent = on_grid((y - centre) * (1.0 if w is None else w), most=most)
         product_rounded = w is not None or not _is_exact(y, centre, product, exponent)
         return cls(

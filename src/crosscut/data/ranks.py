@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.memory import READ_LESS, check_memory
 from crosscut.data.threads import n_threads
 
 if TYPE_CHECKING:
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 
 MAX_COARSE = 255  # intervals of a column, so that the number after the last, for missing values, fits a byte
 _READ_AS_IS = {np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.uint8, np.bool_)}
+
+
+def readable(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in a type that the core reads, as they are if it can."""
+    if matrix.dtype in _READ_AS_IS:
+        return matrix
+    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+        return matrix.astype(np.float32)
 
 
 @dataclass(eq=False)
@@ -31,7 +40,7 @@ class Ranks:
     coarse_first: NDArray[np.uint32]
     n_values: NDArray[np.int32]
     n_coarse: NDArray[np.int32]
-    has_missing: NDArray[np.bool_]
+    n_missing: NDArray[np.int64]
     close: NDArray[np.bool_]
     max_bins: int | None
 
@@ -39,6 +48,7 @@ class Ranks:
     def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
         """Return arrays of the right shape, not filled yet."""
         shape = (n_columns, n_rows)
+        check_memory(5 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
         return cls(
             np.empty(shape, np.uint32),
             np.empty(shape, np.uint8),
@@ -46,7 +56,7 @@ class Ranks:
             np.empty((n_columns, MAX_COARSE + 1), np.uint32),
             np.zeros(n_columns, np.int32),
             np.empty(n_columns, np.int32),
-            np.empty(n_columns, np.bool_),
+            np.empty(n_columns, np.int64),
             np.zeros(n_columns, np.bool_),
             max_bins,
         )
@@ -54,10 +64,7 @@ class Ranks:
     def fill_numbers(
         self, matrix: NDArray[Any], row: NDArray[np.int32], n_jobs: int | None
     ) -> tuple[int, int] | None:
-        """Rank the columns of a matrix; return (column, row) of the first infinite value, if there is one."""
-        if matrix.dtype not in _READ_AS_IS:
-            with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
-                matrix = matrix.astype(np.float32)
+        """Rank the columns of a readable matrix; return (column, row) of an infinite value, if any."""
         limit = MAX_COARSE if self.max_bins is None else self.max_bins
         first = (
             self.coarse_first if limit == MAX_COARSE else np.empty((len(self.ranks), limit + 1), np.uint32)
@@ -74,11 +81,11 @@ class Ranks:
             first,
             self.n_values,
             self.n_coarse,
-            self.has_missing,
+            self.n_missing,
             self.close,
         )
         if limit < MAX_COARSE:
-            self.coarse_first[row, : limit + 1] = first[row]
+            self.coarse_first[:, : limit + 1] = first
         return infinite
 
     def fill_codes(self, row: int, codes: NDArray[np.integer[Any]], n_categories: int) -> None:
@@ -92,7 +99,7 @@ class Ranks:
         number = np.repeat(np.arange(n_coarse), first[1 : n_coarse + 1] - first[:n_coarse])
         self.coarse[row] = np.append(number, n_coarse)[ranks]
         self.n_values[row], self.n_coarse[row] = n_categories, n_coarse
-        self.has_missing[row] = missing.any()
+        self.n_missing[row] = np.count_nonzero(missing)
 
     def edges_of(self, row: int) -> NDArray[np.float64]:
         """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""

@@ -97,9 +97,11 @@ class Source:
             )
 
     def identity(self) -> str:
-        """Return a hash that changes when a file does: of paths, sizes and times of change."""
+        """Return a hash of paths, sizes, times of change and how text is read."""
         stats = [(place, place.path.stat()) for place in self.places]
-        state = [(str(p.path.resolve()), p.table, stat.st_size, stat.st_mtime_ns) for p, stat in stats]
+        state = [
+            (str(p.path.resolve()), p.table, p.options, stat.st_size, stat.st_mtime_ns) for p, stat in stats
+        ]
         return hashlib.sha256(repr(state).encode()).hexdigest()
 
     def _pieces(self) -> Iterator[Piece]:

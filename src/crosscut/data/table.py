@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from crosscut.data.columns import Column, Kind, chosen, columns_of, infinite_error, plain_matrix
-from crosscut.data.ranks import MAX_COARSE, Ranks
+from crosscut.data.ranks import MAX_COARSE, Ranks, readable
 from crosscut.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class Table:
         Interval of neighbouring ranks, at most 255 per column; missing values have the number ``n_coarse``.
     coarse_first : list of uint32 arrays
         First rank of each interval, and ``n_values`` at the end.
-    has_missing : bool array (columns,)
+    n_missing : int64 array (columns,)
+        Number of missing values.
     close : bool array (columns,)
         Whether some neighbouring values are too close to be told apart (scikit-learn's gap of 1e-7).
     edges : list of float64 arrays, or None
@@ -63,7 +64,7 @@ class Table:
     values: list[NDArray[np.float32]]
     coarse: NDArray[np.uint8]
     coarse_first: list[NDArray[np.uint32]]
-    has_missing: NDArray[np.bool_]
+    n_missing: NDArray[np.int64]
     close: NDArray[np.bool_]
     edges: list[NDArray[np.float64]] | None = None
     notes: tuple[str, ...] = ()
@@ -92,6 +93,18 @@ class Table:
         n_jobs : int, optional
             Number of threads; all cores if None.
         """
+        return cls.with_matrix(X, max_bins=max_bins, names=names, n_jobs=n_jobs)[0]
+
+    @classmethod
+    def with_matrix(
+        cls,
+        X: Any,
+        *,
+        max_bins: int | None = None,
+        names: Sequence[str] | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[Self, NDArray[Any]]:
+        """Build a table; return also the rows as trees read them: X itself where that is possible."""
         if max_bins is not None and not (
             isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
         ):
@@ -100,18 +113,22 @@ class Table:
             )
         plain = plain_matrix(X)
         if plain is not None:
-            schema = Schema.of_matrix(plain, names)
-            ranked = Ranks.empty(plain.shape[1], plain.shape[0], max_bins)
-            infinite = ranked.fill_numbers(plain, np.arange(plain.shape[1], dtype=np.int32), n_jobs)
-            if infinite:
-                f, row = infinite
-                raise infinite_error(schema.names[f], row, plain[row, f])
-            return cls._from_ranks(schema, ranked, ())
-        columns = chosen(columns_of(X), names)
-        schema = Schema.of(columns)
-        return cls._from_ranks(
-            schema, _rank(columns, max_bins, n_jobs), tuple(c.note for c in columns if c.note)
-        )
+            schema, matrix, columns = Schema.of_matrix(plain, names), readable(plain), []
+        else:
+            columns = chosen(columns_of(X), names)
+            schema, matrix = Schema.of(columns), _matrix_of(columns)
+        ranked = Ranks.empty(matrix.shape[1], matrix.shape[0], max_bins)
+        rows = [-1 if kind == "nominal" else f for f, kind in enumerate(schema.kinds)]
+        infinite = ranked.fill_numbers(matrix, np.array(rows, np.int32), n_jobs)
+        if infinite:
+            f, row = infinite
+            raise infinite_error(
+                schema.names[f], row, columns[f].values[row] if plain is None else plain[row, f]
+            )
+        for f, column in enumerate(columns):
+            if column.kind == "nominal":
+                ranked.fill_codes(f, column.values, len(column.categories))
+        return cls._from_ranks(schema, ranked, tuple(c.note for c in columns if c.note)), matrix
 
     @classmethod
     def from_file(
@@ -123,7 +140,7 @@ class Table:
         return cls.from_data(read_file(path), max_bins=max_bins, names=names)
 
     @classmethod
-    def _from_ranks(cls, schema: Schema, ranked: Ranks, notes: tuple[str, ...]) -> Table:
+    def _from_ranks(cls, schema: Schema, ranked: Ranks, notes: tuple[str, ...]) -> Self:
         n_values, n_coarse = ranked.n_values.tolist(), ranked.n_coarse.tolist()
         sizes = [0 if kind == "nominal" else n for kind, n in zip(schema.kinds, n_values, strict=True)]
         values = [row[:n] for row, n in zip(ranked.values, sizes, strict=True)]
@@ -146,7 +163,7 @@ class Table:
             values,
             ranked.coarse,
             first,
-            ranked.has_missing,
+            ranked.n_missing,
             ranked.close,
             edges,
             notes,
@@ -177,6 +194,11 @@ class Table:
         """Number of columns."""
         return int(self.ranks.shape[0])
 
+    @property
+    def has_missing(self) -> NDArray[np.bool_]:
+        """Whether values of each column are missing."""
+        return self.n_missing > 0
+
     @cached_property
     def n_coarse(self) -> NDArray[np.int32]:
         """Number of coarse intervals of each column."""
@@ -191,19 +213,12 @@ class Table:
         return f"Table({self.n_rows} rows, {self.n_columns} columns: {shown})"
 
 
-def _rank(columns: list[Column], max_bins: int | None, n_jobs: int | None) -> Ranks:
-    ranked = Ranks.empty(len(columns), len(columns[0].values), max_bins)
-    numeric = np.array([f for f, column in enumerate(columns) if column.kind != "nominal"], np.int32)
-    numbers = np.empty((len(numeric), ranked.ranks.shape[1]), np.float32)
+def _matrix_of(columns: list[Column]) -> NDArray[np.float32]:
+    """Return the columns as numbers, and codes where they are nominal; NaN is missing."""
+    lines = np.empty((len(columns), len(columns[0].values)), np.float32)
     with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
-        for line, f in zip(numbers, numeric.tolist(), strict=True):
-            line[:] = columns[f].values
-    if len(numeric):
-        infinite = ranked.fill_numbers(numbers.T, numeric, n_jobs)
-        if infinite:
-            column, row = columns[numeric[infinite[0]]], infinite[1]
-            raise infinite_error(column.name, row, column.values[row])
-    for f, column in enumerate(columns):
-        if column.kind == "nominal":
-            ranked.fill_codes(f, column.values, len(column.categories))
-    return ranked
+        for line, column in zip(lines, columns, strict=True):
+            line[:] = column.values
+            if column.kind == "nominal":
+                line[column.values < 0] = np.nan
+    return lines.T

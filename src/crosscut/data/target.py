@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut import _core
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+_MANY_CODES = 1 << 16  # integer labels in a range up to this size are counted, not sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +27,18 @@ class Target:
         """Return the target of some rows."""
         weights = None if self.weights is None else self.weights[rows]
         return Target(self.values[rows], self.n_classes, weights)
+
+
+def coded_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the classes in sorted order, and each row's class code.
+
+    >>> coded_classes(np.array([7, -1, 7]))
+    (array([-1,  7]), array([1, 0, 1], dtype=int32))
+    """
+    if y.dtype.kind in "iu" and len(y):
+        codes = np.empty(len(y), np.int32)
+        found = _core.code_classes(np.ascontiguousarray(y, dtype=np.int64), _MANY_CODES, codes)
+        if found is not None:
+            return np.array(found).astype(y.dtype), codes
+    classes, where = np.unique(y, return_inverse=True)
+    return classes, where.ravel().astype(np.int32)

@@ -11,6 +11,7 @@ from crosscut.data.column_types import held_by, joined, settled
 from crosscut.data.detection import detect, one_byte_encoding
 from crosscut.data.dialect import READ_AS, Dialect, text_stream
 from crosscut.data.file_kind import Contents, EncodingError, FileKind, sliced
+from crosscut.data.memory import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +56,9 @@ class TextFile(FileKind):
         import pyarrow.compute as pc
         from pyarrow import csv
 
+        check_memory(
+            2 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
+        )
         with _explained(place, dialect):
             table = csv.read_csv(
                 dialect.opened(place.path),

@@ -30,7 +30,8 @@ class Batch:
     target: NDArray[Any]  # int32 class codes, or float64
     fold: NDArray[np.uint8]
     keys: NDArray[np.uint64] | None = None  # of the rows' groups
-    weight: NDArray[np.float64] | None = None  # None if all rows count the same
+    sample_weight: NDArray[np.float64] | None = None  # as given
+    weight: NDArray[np.float64] | None = None  # times class weight; None if all rows count the same
 
     @property
     def n_rows(self) -> int:
@@ -151,7 +152,7 @@ class Coding:
         keys = None if group is None else group_keys(group)
         targets = self._targets(target, where)
         own = None if weight is None else np.ascontiguousarray(weight.values, dtype=np.float64)
-        return Batch(first_row, codes, targets, fold, keys, self.weigh(targets, own))
+        return Batch(first_row, codes, targets, fold, keys, own, self.weigh(targets, own))
 
     def weigh(
         self, target: NDArray[Any], sample_weight: NDArray[np.float64] | None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crosscut.tasks.growth import Criterion, Limits
 
-_TREE_FIELDS = tuple(f.name for f in fields(Tree))
+_TREE_FIELDS = tuple(f.name for f in fields(Tree) if f.name != "loss")  # which training adds
 _NO_BRANCHES = np.empty(0, np.int32)
 
 

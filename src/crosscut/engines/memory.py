@@ -94,12 +94,13 @@ def grow(
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
     progress = progress or watcher()
+    threads = n_threads(n_jobs, table.ranks.size * tasks.n_tasks)
     trees, work = _core.grow(
-        _table(table),
+        _table(table, threads),
         core_target(target, 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))),
         _core.Tasks(masks, *limit_arrays(tasks.limits, tasks.n_tasks), tasks.multiplicity, tasks.features),
         _core.Growth(growth.criterion, growth.splits == "multiway", local_rows, bundling, two_resolutions),
-        n_threads(n_jobs, table.ranks.size * tasks.n_tasks),
+        threads,
         None if progress is None else _share(progress, masks),
     )
     if progress is not None:
@@ -128,7 +129,7 @@ def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int
     return np.array(rows * times, np.int64), np.array(decrease * times, np.float64)
 
 
-def _table(table: Table) -> _core.Table:
+def _table(table: Table, threads: int) -> _core.Table:
     return _core.Table(
         ranks=table.ranks,
         coarse=table.coarse,
@@ -139,6 +140,7 @@ def _table(table: Table) -> _core.Table:
         has_missing=table.has_missing,
         close=table.close,
         edges=table.edges,
+        n_threads=threads,
     )
 
 

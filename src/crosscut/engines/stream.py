@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from crosscut.data.dialect import TextOptions
 from crosscut.data.grid import Totals
 from crosscut.data.source import BATCH_ROWS, Source
 from crosscut.engines.cache import CodeCache
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.dialect import Reading
     from crosscut.data.source import Piece
     from crosscut.engines.coding import Batch
     from crosscut.engines.passes import Pass
@@ -67,6 +68,9 @@ class Stream:
         Show a line per pass, or call with a :class:`Progress` after every batch.
     batch_rows : int
         Most rows read at once. The result does not depend on it.
+    **reading
+        How text files are read, where that is not to be found out: ``header``, ``separator``, ``decimal``,
+        ``encoding``, ``missing`` and ``dates``, as :func:`crosscut.read_file` takes them.
 
     Examples
     --------
@@ -90,8 +94,10 @@ class Stream:
         checkpoint: str | Path | None = None,
         progress: bool | Callable[[Progress], object] | None = None,
         batch_rows: int = BATCH_ROWS,
+        **reading: Unpack[Reading],
     ) -> None:
         self.data = data
+        self.options = TextOptions(**reading)
         self.memory_limit = read_bytes("memory_limit", memory_limit)
         self.cache = cache
         self.cache_limit = None if cache_limit is None else read_bytes("cache_limit", cache_limit)
@@ -139,7 +145,7 @@ class StreamRows:
             self._folder = tempfile.TemporaryDirectory(prefix="crosscut-", dir=stream.cache)
             data = Path(self._folder.name, "rows.parquet")
             stream.data.sink_parquet(data)
-        self.source = Source(data, batch_rows=stream.batch_rows)
+        self.source = Source(data, batch_rows=stream.batch_rows, options=stream.options)
         state = [self.source.identity(), asdict(roles), max_bins]
         key = hashlib.sha256(repr(state).encode()).hexdigest()
         weighted = roles.weight is not None
@@ -202,8 +208,7 @@ class StreamRows:
                     add_totals(totals, batch, coding)
                     self.meter.add(batch.n_rows)
         except BaseException:
-            with suppress(OSError):
-                self.cache.start()  # the parts are of no use without the others, and take space
+            self.cache.drop()  # the parts are of no use without the others, and take space
             raise
         counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
         notes = {
@@ -222,9 +227,9 @@ class StreamRows:
 def add_totals(totals: Totals, batch: Batch, coding: Coding) -> None:
     """Look at a batch, if the grids of its statistics depend on it."""
     if coding.classes is None:
-        totals.add(batch.target, batch.weight, batch.n_rows)
+        totals.add(batch.target, batch.sample_weight, batch.n_rows)
     elif coding.weighted:
-        totals.add(None, batch.weight, batch.n_rows)
+        totals.add(None, batch.sample_weight, batch.n_rows)
 
 
 def fold_of(batch: Batch, folds: FoldRule, counts: NDArray[np.int64]) -> NDArray[np.uint8]:

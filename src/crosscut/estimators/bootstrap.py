@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.predict import apply, decisions
+from crosscut.forest.predict import apply
+from crosscut.forest.tree import decisions
 from crosscut.tasks import Tasks
 from crosscut.training.parameters import limits_of
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
@@ -15,6 +16,8 @@ from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from crosscut.forest.forest import Packed
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def bootstrap_error(
     tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=limits, final=True)
     forest = prune_each(model, grow_trees(model, data, tasks))
     cv = validate(data, tasks, forest)
-    prediction = _node_predictions(forest.packed.value, target.n_classes)
+    prediction = _node_predictions(forest.packed, target.n_classes)
     loss = _loss(target.values[cv.rows], cv.decided, target.n_classes)
     times = cv.times_held_out
     seen = times > 0
@@ -113,8 +116,8 @@ def _combine(training: float, left_out: float, no_information: float, n_trees: i
     )
 
 
-def _node_predictions(value: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
-    return decisions(value) if n_classes else value[:, 0]
+def _node_predictions(packed: Packed, n_classes: int) -> NDArray[Any]:
+    return decisions(packed.value, packed.loss) if n_classes else packed.value[:, 0]
 
 
 def _loss(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from crosscut.forest.python_code import tree_python
 from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.forest.sql import SqlDialect, tree_sql
 from crosscut.forest.text import export_text, rules_of
+from crosscut.forest.tree import probabilities
 from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
@@ -98,7 +99,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
 
     @property
     def pruning_table_(self) -> PruningTable:
-        """Every pruning of the final tree, with its cross-validated error (like rpart's cp table)."""
+        """Every pruning of the final tree, with its cross-validated error."""
         return fit_of(self).pruning_table
 
     @property
@@ -129,11 +130,11 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
-    def _nodes_of_folds(self, X: Any) -> NDArray[np.int64]:
-        """Leaf of every row in the tree of each fold, counted over all trees: shape (folds, rows)."""
+    def _said_by_folds(self, X: Any) -> NDArray[np.float64]:
         packed = fit_of(self).forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
-        return np.asarray(apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None])
+        value = packed.value if self.fit_.classes is None else probabilities(packed.value)
+        return np.asarray(value[apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None]])
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
@@ -239,9 +240,11 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         Raises
         ------
         ValueError
-            If the tree has a nominal test, which scikit-learn's trees cannot express.
+            If the tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
         """
         fit = fit_of(self)
+        if fit.final.loss is not None:
+            raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
         limits = (
             "max_depth",
             "min_samples_split",
@@ -304,19 +307,22 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
 
         return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
 
-    def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
-        """Write an HTML page about the tree, its error and where the folds disagree; works offline.
+    def report(self, path: str | PathLike[str], *, X: Any = None, target: str | None = None) -> None:
+        """Write an HTML page about the tree and its error, for readers who did not fit it; works offline.
 
         Parameters
         ----------
         path : path
             The file to write.
+        X : array or frame (rows, columns), optional
+            The training rows. With them the page shows how each column goes with the target, the values of
+            the rows that are most wrong, and trees that are larger than the chosen one.
         target : str, optional
             Name of the target; by default the name of ``y``.
         """
         from crosscut.report import write_report
 
-        write_report(self, path, target=target)
+        write_report(self, path, X=X, target=target)
 
     def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
         """Compare the paper's cost model with the measured cost of growing these trees.

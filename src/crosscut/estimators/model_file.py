@@ -10,14 +10,17 @@ from crosscut.estimators.stored_trees import TYPES, read_trees
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.estimators.tree_regressor import TreeRegressor
 from crosscut.forest.forest import Forest
-from crosscut.forest.pruning_table import PruningTable
+from crosscut.forest.pruning_table import COLUMNS, PruningTable
 from crosscut.training.fit import Fit
-from crosscut.training.parameters import check_parameters
+from crosscut.training.parameters import check_parameters, measure_of
 from crosscut.training.stored import described, need, read_described, read_held_out
+from crosscut.training.train import with_loss
 from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from crosscut.forest.pruning import Measure
 
 
 def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -28,6 +31,8 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any
     work = fit.forest.work or {}
     header["work"] = {name: np.asarray(counts).tolist() for name, counts in work.items()}
     arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
+    if fit.forest.packed.loss is not None:
+        arrays["loss"] = fit.forest.packed.loss
     cv: Any = fit.validation
     if cv is None:
         return header, arrays
@@ -43,7 +48,7 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any
         arrays["scores"] = cv.chosen_scores
     table = fit.chosen_by
     if table is not None:
-        arrays |= {f"pruning_{name}": getattr(table, name) for name in table.__dataclass_fields__}
+        arrays |= {f"pruning_{name}": getattr(table, name) for name in COLUMNS}
     return header, arrays
 
 
@@ -51,6 +56,8 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     """Return the fitted tree of a file."""
     model = TreeClassifier() if header["model"] == "TreeClassifier" else TreeRegressor()
     schema, classes = read_described(header, model)
+    if "loss" in arrays:
+        model.loss = arrays["loss"].tolist()
     check_parameters(model)
     classifies = isinstance(model, TreeClassifier)
     need(classifies == (classes is not None), "the classes do not fit the learner")
@@ -58,7 +65,8 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     packed = read_trees(arrays, schema, 0 if classes is None else len(classes))
     work = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["work"].items()}
     need(all(counts.ndim == 1 for counts in work.values()), "the counts of levels are wrong")
-    forest = Forest(packed, work or None)
+    forest = with_loss(model, Forest(packed, work or None), classes)
+    packed = forest.packed
     # the cost belongs to the trees before pruning, which are not in the file
     pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
     model.fit_ = Fit(
@@ -69,9 +77,9 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
         target=str(header["target"]),
         forest=forest,
         grown=Forest(packed) if pruned else forest,
-        validation=_validation(arrays, forest, classes),
+        validation=_validation(arrays, forest, classes, measure_of(model)),
         alpha=float(header["ccp_alpha"]),
-        chosen_by=_pruning_table(arrays),
+        chosen_by=_pruning_table(arrays, measure_of(model) if classifies else "error"),
         n_missing=_counts(header["columns"].get("missing"), len(schema)),
     )
     return model
@@ -93,7 +101,7 @@ def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64
 
 
 def _validation(
-    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None
+    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None, by: Measure
 ) -> TreeValidation | None:
     if "y" not in arrays:
         return None
@@ -104,16 +112,15 @@ def _validation(
     sound = weights is None or (weights.shape == y.shape and weights.dtype == np.float64)
     need(sound, "there must be one weight per row")
     need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has an invalid weight")
-    return TreeValidation(
-        forest, held_out, y, classes, weights, chosen_scores=_scores(arrays, packed.n_trees - 1)
-    )
+    scores = _scores(arrays, packed.n_trees - 1)
+    return TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
 
 
-def _pruning_table(arrays: dict[str, NDArray[Any]]) -> PruningTable | None:
+def _pruning_table(arrays: dict[str, NDArray[Any]], by: Measure) -> PruningTable | None:
     if "pruning_alpha" not in arrays:
         return None
-    columns = {name: arrays[f"pruning_{name}"] for name in PruningTable.__dataclass_fields__}
+    columns = {name: arrays[f"pruning_{name}"] for name in COLUMNS}
     length = len(columns["alpha"])
     sound = all(column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values())
     need(length and sound, "the pruning table is wrong")
-    return PruningTable(**columns)
+    return PruningTable(**columns, by=by)

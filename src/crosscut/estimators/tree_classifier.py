@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.forest.predict import decisions, probabilities
-from crosscut.training.conformal import class_sets
+from crosscut.forest.tree import predictions, probabilities
 from crosscut.training.fit import Validated, fit_of
+from crosscut.training.guarantees import PredictsSets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree classifier, cross-validated as part of ``fit``.
 
     ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
@@ -51,6 +51,14 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         standard error of it (``pruning_table_``). The folds then help to choose the size, so their score is
         slightly optimistic; use ``nested_cross_validate`` for an unbiased one. "pessimistic" is C4.5's
         pruning of each tree by itself.
+    prune_by : {"impurity", "error", "loss"}
+        What ``prune`` and ``ccp_alpha`` weigh against the number of leaves: the criterion, as in
+        scikit-learn; wrong classes, as in CART and rpart; or their cost.
+    loss : dict, array (classes,) or array (classes, classes), optional
+        Costs, for ``prune_by="loss"``: of giving a row of a class another one (a class that a dict does not
+        name costs 1), or of each predicted class (columns) for rows of each class (rows). Leaves predict the
+        class of least expected cost, and the pruning table has mean costs. Tests are chosen by ``criterion``
+        all the same; ``class_weight`` changes them, too.
     scoring : str or callable, optional
         What ``cv_scores_`` measure, by default accuracy.
     n_jobs : int, optional
@@ -91,6 +99,8 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
 
     criterion: str = "gini"
     class_weight: Any = None
+    prune_by: str = "impurity"
+    loss: Any = None
 
     cv_probabilities_ = Validated(
         "values", "Class probabilities for every row from the tree that holds it out."
@@ -107,7 +117,7 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         return len(self.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row of X.
+        """Return the most probable class of each row of X, or with ``loss`` the cheapest.
 
         Parameters
         ----------
@@ -115,7 +125,7 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
             Rows to classify.
         """
         leaf = self._leaves(X)
-        return np.asarray(self.classes_[decisions(self.tree_.value)[leaf]])
+        return predictions(self.tree_, self.classes_)[leaf]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: the shares of the classes in its leaf.
@@ -138,40 +148,6 @@ class TreeClassifier(ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
-        """Return the classes that each row may have, from the trees of the folds and the rows they hold out.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to classify.
-        level : float
-            How often sets are to hold the true class, between 0 and 1.
-        method : {"score", "adaptive"}
-            What makes a class strange: a low probability, which gives the smallest sets; or the probability
-            of all classes that are at least as probable, which gives larger sets where rows are hard to tell
-            apart (Romano, Sesia and Candès 2020). Both cover at least 2 · level - 1 of the time, less a
-            little for few rows per fold, and about ``level`` or more in practice.
-
-        Returns
-        -------
-        bool array (rows, classes)
-            Whether a class of ``classes_`` is in the set.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from crosscut import TreeClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = TreeClassifier(cv=5, random_state=0, max_depth=2).fit(X, y)
-        >>> model.predict_set(X[[0, 70]], level=0.98)
-        array([[ True, False, False],
-               [False,  True,  True]])
-        """
-        cv = fit_of(self).validated("predict_set()")
-        predicted = probabilities(self.forest_.packed.value)[self._nodes_of_folds(X)]
-        return class_sets(cv, predicted, level, method)
 
     def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeClassifier

@@ -8,14 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.training.conformal import intervals
-from crosscut.training.fit import fit_of
+from crosscut.training.guarantees import PredictsIntervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree regressor, cross-validated as part of ``fit``.
 
     ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
@@ -91,39 +90,6 @@ class TreeRegressor(RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  
         """
         leaf = self._leaves(X)
         return np.asarray(self.tree_.value[leaf, 0])
-
-    def predict_interval(self, X: Any, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
-        """Return an interval of each row's target, from the trees of the folds and the rows they hold out.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to predict.
-        level : float
-            How often intervals are to cover, between 0 and 1.
-        method : {"cv+", "jackknife+", "minmax"}
-            For rows drawn like the training rows, "cv+" covers at least 2 · level - 1 of the time, less a
-            little for few rows per fold, and about ``level`` in practice; "jackknife+" is the same for
-            ``cv=LeaveOneOut()``; "minmax" is wider and covers at least ``level``.
-
-        Returns
-        -------
-        float64 array (rows, 2)
-            The low and the high end; infinite if there are too few rows for the level.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from crosscut import TreeRegressor
-        >>> X = np.arange(400.0).reshape(-1, 1)
-        >>> y = X[:, 0] // 100 + np.resize([0.1, -0.1], 400)
-        >>> model = TreeRegressor(cv=4, random_state=0, max_depth=2).fit(X, y)
-        >>> model.predict_interval([[50.0]]).round(2)
-        array([[-0.12,  0.12]])
-        """
-        cv = fit_of(self).validated("predict_interval()")
-        predicted = self.forest_.packed.value[self._nodes_of_folds(X), 0]
-        return intervals(cv, predicted, level, method)
 
     def _sklearn_model(self, **limits: Any) -> Any:
         from sklearn.tree import DecisionTreeRegressor

@@ -50,6 +50,7 @@ class Packed:
     weight: NDArray[np.float64]
     value: NDArray[np.float64]
     impurity: NDArray[np.float64]
+    loss: NDArray[np.float64] | None = None  # of all trees
 
     @property
     def n_trees(self) -> int:
@@ -72,7 +73,6 @@ class Packed:
             self.depth,
             self.n_rows,
             self.weight,
-            self.impurity,
         )
 
     @cached_property
@@ -118,6 +118,7 @@ class Packed:
             weight=self.weight[nodes],
             value=self.value[nodes],
             impurity=self.impurity[nodes],
+            loss=self.loss,
         )
 
     @classmethod
@@ -126,11 +127,12 @@ class Packed:
         arrays: dict[str, Any] = {
             field.name: np.concatenate([getattr(tree, field.name) for tree in trees])
             for field in fields(cls)
-            if field.name not in {"node_start", "branch_start"}
+            if field.name not in {"node_start", "branch_start", "loss"}
         }
         return cls(
             node_start=_starts([len(tree) for tree in trees]),
             branch_start=_starts([len(tree.branches) for tree in trees]),
+            loss=trees[0].loss,
             **arrays,
         )
 
@@ -159,6 +161,7 @@ class Packed:
             children=self.children[ranges(self.node_start - numbers, chosen)],
             first_branch=self.first_branch[offsets],
             branches=self.branches[ranges(self.branch_start, chosen)],
+            loss=self.loss,
             **arrays,
         )
 
@@ -205,6 +208,7 @@ class Packed:
                 children=new_children,
                 first_branch=_offsets(n_branches[keep], start),
                 branches=self.branches[branches_kept],
+                loss=self.loss,
                 **per_node,
             ),
             number,

@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crosscut.data.days import cut_text
-from crosscut.forest.predict import decision
+from crosscut.data.visible import short
 from crosscut.forest.text import condition_of
 from crosscut.forest.thresholds import threshold_text
+from crosscut.forest.tree import predictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def branch_label(
         if condition.kind == "numeric":
             return sign + threshold_text(float(tree.threshold[node]))
         return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
-    names = [str(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
+    names = [short(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
     if len(names) == 1:
         return f"= {names[0]}"
     if max_names is not None and len(names) > max_names:
@@ -71,9 +72,10 @@ def branch_label(
     return f"in {{{', '.join(names)}}}"
 
 
-def outcome_label(value: NDArray[Any], classes: Sequence[Any] | NDArray[Any] | None) -> str:
-    """Return what a node predicts: its most frequent class, or its mean."""
-    return number(float(value[0])) if classes is None else str(classes[decision(value)])
+def outcome_label(tree: Tree, node: int, classes: NDArray[Any] | None) -> str:
+    """Return what a node predicts: a class, or its mean."""
+    said = predictions(tree, classes)[node]
+    return number(float(said)) if classes is None else short(said)
 
 
 def fold_label(tasks: Sequence[int]) -> str:

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from crosscut.forest.labels import number
+from crosscut.forest.pruning_table import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +25,10 @@ def pruning_table_html(table: PruningTable) -> str:
         if 3 <= k < len(table) - 20 and k not in {best, smallest}:
             continue
         marks = ["best"] * (k == best) + ["1se"] * (k == smallest)
-        cells = [number(float(getattr(table, name)[k])) for name in table.__dataclass_fields__]
+        cells = [number(float(getattr(table, name)[k])) for name in COLUMNS]
         rows.append(([*cells, ", ".join(marks)], bool(marks)))
-    headings = ["alpha", "leaves", "training error", "CV error", "standard error", ""]
+    error = "cost" if table.by == "loss" else "error"
+    headings = ["alpha", "leaves", f"training {error}", f"CV {error}", "standard error", ""]
     return _table(headings, rows)
 
 

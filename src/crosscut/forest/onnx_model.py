@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.predict import decisions, probabilities
+from crosscut.forest.tree import decisions, probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def onnx_model(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> Any:
         nodes = [_label_encoder(schema, 0, compared[0], {schema.categories[0][0]: 0.0}, 0.0)]
     values = tree.value
     if classes is not None:
-        values = np.column_stack([decisions(tree.value), probabilities(tree.value)])
+        values = np.column_stack([decisions(tree.value, tree.loss), probabilities(tree.value)])
     place = {node: len(numbers) + at for at, node in enumerate(nominal)}
     place |= {node: numbers[f] for node, f in enumerate(tree.feature.tolist()) if f in numbers}
     nodes += [

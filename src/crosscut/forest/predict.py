@@ -95,26 +95,6 @@ class HeldOut:
         return slice(int(self.row_start[task]), int(self.row_start[task + 1]))
 
 
-def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return class weights as probabilities; a node without weight gives all classes the same."""
-    total: NDArray[np.float64] = value.sum(axis=1, keepdims=True)
-    return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
-
-
-def decisions(value: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the class code that each node predicts: the first of the most probable classes.
-
-    Probabilities are compared, not weights, so that ``predict`` agrees with ``predict_proba`` even if weights
-    differ by less than a probability can show.
-    """
-    return np.asarray(probabilities(value).argmax(axis=1))
-
-
-def decision(value: NDArray[np.float64]) -> int:
-    """Return the class code that one node predicts."""
-    return int(decisions(value[None])[0])
-
-
 def apply_rows(
     packed: Packed,
     x: NDArray[np.float32],

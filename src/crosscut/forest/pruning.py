@@ -7,14 +7,15 @@ trees, and a row that reached a leaf of the whole tree ends, at each level, in a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from crosscut.data.threads import n_threads
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.predict import packed_of
+from crosscut.forest.tree import decisions, expected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Criterion
 
 EPSILON = 2.220446049250313e-16  # scikit-learn's tolerance in the comparison with min_impurity_decrease
+ABOVE_ZERO = (
+    5e-324  # the lowest alpha that prunes a link whose impurity does not decrease or, by rounding, increases
+)
+Measure = Literal["impurity", "error", "loss"]  # of a node: what pruning weighs against the number of leaves
 
 
 @dataclass(frozen=True, eq=False)
 class PruningPaths:
-    """Minimal cost-complexity paths of all trees, as scikit-learn computes them.
+    """Minimal cost-complexity paths of all trees; by impurity, as scikit-learn computes them.
 
     Attributes
     ----------
@@ -42,16 +47,16 @@ class PruningPaths:
     node_alpha: NDArray[np.float64]
     step_start: NDArray[np.int64]
     step_alpha: NDArray[np.float64]
-    step_impurity: NDArray[np.float64]
+    step_risk: NDArray[np.float64]
     step_leaves: NDArray[np.int32]
 
     def alphas(self, tree: int) -> NDArray[np.float64]:
         """Effective alphas of a tree's path (scikit-learn's ``ccp_alphas``), from 0 for the whole tree."""
         return self.step_alpha[self._steps(tree)]
 
-    def impurities(self, tree: int) -> NDArray[np.float64]:
-        """Total impurity of the leaves after each step."""
-        return self.step_impurity[self._steps(tree)]
+    def risks(self, tree: int) -> NDArray[np.float64]:
+        """Total impurity, or error, of the leaves after each step."""
+        return self.step_risk[self._steps(tree)]
 
     def n_leaves(self, tree: int) -> NDArray[np.int32]:
         """Count the leaves after each step."""
@@ -61,23 +66,60 @@ class PruningPaths:
         return slice(int(self.step_start[tree]), int(self.step_start[tree + 1]))
 
 
-def pruning_paths(trees: Trees | Tree, *, n_jobs: int | None = None) -> PruningPaths:
-    """Minimal cost-complexity path of every tree (Breiman et al. 1984)."""
-    return PruningPaths(*packed_of(trees).core.pruning_paths(n_threads(n_jobs)))
+def pruning_paths(
+    trees: Trees | Tree, by: Measure = "impurity", *, n_jobs: int | None = None
+) -> PruningPaths:
+    """Minimal cost-complexity path of every tree (Breiman et al. 1984).
+
+    By impurity, alpha 0 leaves a tree as it is, as in scikit-learn. By error or loss, it prunes what does not
+    lower the error of the training rows, as in CART and rpart.
+    """
+    packed = packed_of(trees)
+    counts = np.diff(packed.node_start)
+    total = packed.weight[packed.node_start[:-1]]
+    if by == "impurity" or packed.value.shape[1] == 1:  # squared errors are impurities
+        risk = packed.weight * packed.impurity / np.repeat(total, counts)
+        paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
+        lowest = np.where(packed.feature >= 0, ABOVE_ZERO, -np.inf)
+        return replace(paths, node_alpha=np.maximum(paths.node_alpha, lowest))
+    # numbers of errors are whole, so they are divided after they have been added up
+    risk = node_losses(packed, packed.value.shape[1])[1]
+    paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
+    rounding, steps = 1e-12 * risk[packed.node_start[:-1]], np.diff(paths.step_start)
+    for alpha, tiny in (
+        (paths.node_alpha, np.repeat(rounding, counts)),
+        (paths.step_alpha, np.repeat(rounding, steps)),
+    ):
+        alpha[np.abs(alpha) <= tiny] = 0.0
+    return replace(
+        paths,
+        node_alpha=paths.node_alpha / np.repeat(total, counts),
+        step_alpha=paths.step_alpha / np.repeat(total, steps),
+        step_risk=paths.step_risk / np.repeat(total, steps),
+    )
+
+
+def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the prediction of every node, and the total loss of its own training rows."""
+    if not n_classes:
+        return np.ascontiguousarray(packed.value[:, 0]), packed.weight * packed.impurity
+    prediction = decisions(packed.value, packed.loss)
+    if packed.loss is None:
+        return prediction.astype(np.float64), packed.weight - packed.value.max(axis=1)
+    cost = expected(packed.value, packed.loss)[np.arange(len(prediction)), prediction]
+    return prediction.astype(np.float64), cost
 
 
 def alpha_levels(
     trees: Trees, alphas: ArrayLike, *, paths: PruningPaths | None = None, n_jobs: int | None = None
 ) -> NDArray[np.int32]:
-    """Levels of ascending ``ccp_alpha``; as in scikit-learn, 0 leaves a tree as it is."""
+    """Levels of ascending ``ccp_alpha``."""
     packed = packed_of(trees)
     values = _ascending("ccp_alpha", alphas)
     if len(values) and values[0] < 0:
         raise ValueError(f"ccp_alpha must not be negative, but {values[0]} was given")
     node_alpha = (paths or pruning_paths(packed, n_jobs=n_jobs)).node_alpha
-    level = np.searchsorted(values, node_alpha, side="left")
-    level = np.maximum(level, np.count_nonzero(values == 0))  # links whose alpha is 0 or, by rounding, below
-    return np.where(packed.feature >= 0, level, 0).astype(np.int32)
+    return np.searchsorted(values, node_alpha, side="left").astype(np.int32)
 
 
 def depth_levels(trees: Trees, max_depths: Sequence[int | None]) -> NDArray[np.int32]:
@@ -150,6 +192,7 @@ def prune(
     forest: Forest,
     *,
     ccp_alpha: float = 0.0,
+    by: Measure = "impurity",
     max_depth: int | None = None,
     min_impurity_decrease: float = 0.0,
     min_samples_split: int = 2,
@@ -163,6 +206,8 @@ def prune(
         Grown under weaker limits.
     ccp_alpha, max_depth, min_impurity_decrease, min_samples_split
         As in scikit-learn.
+    by : {"impurity", "error", "loss"}
+        What ``ccp_alpha`` is compared with.
     criterion : {"gini", "entropy", "gain_ratio", "variance"}
         What the trees were grown with; ``min_impurity_decrease`` is measured by it.
     """
@@ -176,7 +221,7 @@ def prune(
     if level is not None:
         forest = cut(forest, level)
     if ccp_alpha > 0:  # last, since the path is that of the tree under the other limits
-        forest = cut(forest, alpha_levels(forest, [ccp_alpha]))
+        forest = cut(forest, alpha_levels(forest, [ccp_alpha], paths=pruning_paths(forest, by)))
     return forest
 
 

@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut.forest.predict import decisions
-from crosscut.forest.pruning import alpha_levels, pruning_paths
+from crosscut.forest.pruning import alpha_levels, node_losses, pruning_paths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.forest import Forest, Packed
     from crosscut.forest.predict import HeldOut
+    from crosscut.forest.pruning import Measure, PruningPaths
 
 Rule = Literal["best", "1se"]
+COLUMNS = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error")
 
 
 @dataclass(frozen=True, eq=False)
 class PruningTable:
     """Every pruning of the final tree with its error, from the whole tree to the root alone.
 
-    Errors are misclassification rates, or mean squared errors for regression. For regression, divided by the
-    error of the last row (the root) they are rpart's ``rel error``, ``xerror`` and ``xstd``. Classification
-    trees are pruned by the criterion they are grown with, as in scikit-learn; rpart prunes them by
-    misclassification, so its table has other rows.
+    Errors are misclassification rates, mean costs (``by="loss"``), or mean squared errors for regression.
 
     Attributes
     ----------
@@ -35,7 +33,11 @@ class PruningTable:
     n_leaves : int64 array
     train_error, cv_error, standard_error : float64 arrays
         Error on the training rows; error of the trees of the folds on the rows they hold out, each pruned at
-        the geometric mean of this row's alpha and the next one's; and its standard error.
+        the geometric mean of this row's alpha and the next one's; and its standard error from the losses of
+        the rows.
+    by : {"impurity", "error", "loss"}
+        What alpha is measured in: impurity as in scikit-learn, or the errors of the table as in CART and
+        rpart. Always the latter for regression, where both are the same.
     """
 
     alpha: NDArray[np.float64]
@@ -43,6 +45,7 @@ class PruningTable:
     train_error: NDArray[np.float64]
     cv_error: NDArray[np.float64]
     standard_error: NDArray[np.float64]
+    by: Measure = "error"
 
     def __len__(self) -> int:
         return len(self.alpha)
@@ -63,11 +66,56 @@ class PruningTable:
             return best
         return int(np.flatnonzero(self.cv_error <= self.cv_error[best] + self.standard_error[best])[-1])
 
+    def tests_kept(self, packed: Packed, row: int, *, paths: PruningPaths | None = None) -> NDArray[np.bool_]:
+        """Return which nodes have a test in the trees of a row.
+
+        The final tree is pruned at the row's alpha, the trees of the folds between it and the next one.
+        """
+        alpha = float(self.alpha[row])
+        following = float(self.alpha[row + 1]) if row + 1 < len(self) else np.inf
+        between = np.sqrt(alpha * following) if alpha else 0.0
+        node_alpha = (paths or pruning_paths(packed, self.by)).node_alpha
+        at = np.where(packed.tree_of == 0, alpha, between)
+        return np.asarray(node_alpha > at)
+
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame."""
         import pandas as pd
 
-        return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
+        return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
+
+    def to_rpart(self) -> Any:
+        """Return the table as rpart prints it, from the root to the largest tree, as a pandas DataFrame.
+
+        ``CP`` and all errors are divided by the error of the root; ``nsplit`` is the number of leaves less
+        one. rpart's own table is the same if it has the same trees: Gini or squared error, no ties, ``cp=0``
+        and the folds as ``xval``. It takes a shortcut, though: where a subtree is pruned before its
+        parent but after its grandparent, rpart's ``CP`` is below the error that its splits save on average.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from crosscut import TreeClassifier
+        >>> model = TreeClassifier(prune_by="error", min_samples_leaf=7).fit(*load_iris(return_X_y=True))
+        >>> print(model.pruning_table_.to_rpart().round(4).to_string(index=False))
+          CP  nsplit  rel error  xerror   xstd
+        0.50       0       1.00    1.00 0.0577
+        0.44       1       0.50    0.50 0.0577
+        0.00       2       0.06    0.09 0.0291
+        """
+        import pandas as pd
+
+        if self.by == "impurity":
+            raise ValueError("rpart prunes by error, this table by impurity; fit with prune_by='error'")
+        root = self.train_error[-1] or 1.0
+        columns = {
+            "CP": self.alpha / root,
+            "nsplit": self.n_leaves - 1,
+            "rel error": self.train_error / root,
+            "xerror": self.cv_error / root,
+            "xstd": self.standard_error / root,
+        }
+        return pd.DataFrame({name: values[::-1] for name, values in columns.items()})
 
     def _repr_html_(self) -> str:
         from crosscut.forest.notebook import pruning_table_html
@@ -76,7 +124,9 @@ class PruningTable:
 
     def __str__(self) -> str:
         lines = ["   alpha      leaves  train error  CV error  std error"]
-        columns = (self.alpha, self.n_leaves, self.train_error, self.cv_error, self.standard_error)
+        if self.by == "loss":
+            lines[0] = lines[0].replace("train error  CV error", " train cost   CV cost")
+        columns = (getattr(self, name) for name in COLUMNS)
         marks = {self.choose("1se"): "  <- 1se", self.choose("best"): "  <- best"}
         last_shown = -1
         for k, (alpha, leaves, train, cv, error) in enumerate(zip(*columns, strict=True)):
@@ -96,6 +146,7 @@ def pruning_table(
     *,
     n_classes: int,
     weights: NDArray[np.float64] | None = None,
+    by: Measure = "impurity",
 ) -> PruningTable:
     """Compute the error of every pruning of the final tree on the held-out rows of the folds.
 
@@ -111,8 +162,10 @@ def pruning_table(
         0 for regression.
     weights : float64 array, optional
         Weights of the rows; errors are weighted by them.
+    by : {"impurity", "error", "loss"}
+        What pruning weighs against the number of leaves; the loss is that of the forest.
     """
-    prunings = Prunings(forest.packed, n_classes)
+    prunings = Prunings(forest.packed, n_classes, by)
     return prunings.table(prunings.losses(held_out, y, weights))
 
 
@@ -144,17 +197,22 @@ class Prunings:
         Tree 0 is the final tree.
     n_classes : int
         0 for regression.
+    by : {"impurity", "error", "loss"}
+        What pruning weighs against the number of leaves.
     """
 
-    def __init__(self, packed: Packed, n_classes: int) -> None:
-        self.packed, self.n_classes = packed, n_classes
-        paths = pruning_paths(packed)
+    def __init__(self, packed: Packed, n_classes: int, by: Measure = "impurity") -> None:
+        self.packed, self.by = packed, by if n_classes else "error"
+        self.cost = None
+        if n_classes:
+            self.cost = 1.0 - np.eye(n_classes) if packed.loss is None else packed.loss
+        paths = pruning_paths(packed, by)
         self.alpha = _distinct(paths.alphas(0))
         self.prediction, error = node_losses(packed, n_classes)
         between = np.append(np.sqrt(self.alpha[:-1] * self.alpha[1:]), np.inf)
         self._level = alpha_levels(packed, between, paths=paths)
         final, nodes = packed.only(0), slice(0, int(packed.node_start[1]))
-        final_level = _levels_of(final, paths.node_alpha[nodes], self.alpha)
+        final_level = np.searchsorted(self.alpha, paths.node_alpha[nodes], side="left")
         # a node is a leaf of the trees between its own level and its parent's
         until = np.where(final.parent < 0, len(self.alpha), final_level[final.parent])
 
@@ -180,7 +238,7 @@ class Prunings:
             self.prediction,
             np.ascontiguousarray(y[held_out.rows], dtype=np.float64),
             w,
-            self.n_classes == 0,
+            self.cost,
         )
         times = np.bincount(held_out.rows)
         if times.max(initial=0) > 1:  # a row that is held out again is not new evidence
@@ -223,8 +281,8 @@ class Prunings:
         level, loss = np.zeros(len(row), np.int64), np.zeros(len(row))
         found: list[tuple[NDArray[Any], ...]] = []
         while len(row):
-            error = y[row] - self.prediction[node]
-            new = error * error if self.n_classes == 0 else (error != 0).astype(np.float64)
+            said = self.prediction[node]
+            new = (y[row] - said) ** 2 if self.cost is None else self.cost[y[row], said.astype(np.int64)]
             ends = until[node] > level
             change = np.where(ends, new - loss, 0.0)
             some = change != 0
@@ -245,6 +303,7 @@ class Prunings:
             train_error=self.train_error,
             cv_error=mean,
             standard_error=spread / np.sqrt(losses.n_rows),
+            by=self.by,
         )
 
 
@@ -256,19 +315,3 @@ def _distinct(alphas: NDArray[np.float64]) -> NDArray[np.float64]:
     alphas = np.where(alphas > 1e-12 * alphas.max(), alphas, 0.0)
     alpha: NDArray[np.float64] = np.unique(np.maximum.accumulate(alphas))
     return np.asarray(alpha[np.append(np.diff(alpha) > 1e-12 * alpha[1:], True)])
-
-
-def _levels_of(
-    tree: Packed, node_alpha: NDArray[np.float64], alpha: NDArray[np.float64]
-) -> NDArray[np.int32]:
-    """Levels at the alphas of the tree's own path, of which the first, 0, is the whole tree."""
-    level = np.maximum(np.searchsorted(alpha, node_alpha, side="left"), 1)
-    return np.where(tree.feature >= 0, level, 0).astype(np.int32)
-
-
-def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the prediction of every node, and the total loss of its own training rows."""
-    if n_classes:
-        prediction = decisions(packed.value)
-        return prediction.astype(np.float64), packed.weight - packed.value.max(axis=1)
-    return np.ascontiguousarray(packed.value[:, 0]), packed.weight * packed.impurity

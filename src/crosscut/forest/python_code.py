@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
+from crosscut.forest.tree import predictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,12 +57,11 @@ def tree_python(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> str
     <BLANKLINE>
     """
     bodies: list[list[str]] = [[] for _ in range(len(tree))]
-    heights = [0] * len(tree)
+    heights, said = [0] * len(tree), predictions(tree, classes)
     functions: list[str] = []
     for node in reversed(range(len(tree))):  # children come after their parents
         if tree.feature[node] < 0:
-            value = tree.value[node]
-            bodies[node] = [f"return {_literal(value[0] if classes is None else classes[decision(value)])}"]
+            bodies[node] = [f"return {_literal(said[node])}"]
             continue
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
         heights[node] = 1 + max(heights[child] for child in children)

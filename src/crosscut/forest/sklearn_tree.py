@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.predict import probabilities
+from crosscut.forest.tree import probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

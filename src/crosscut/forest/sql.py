@@ -10,8 +10,8 @@ import numpy as np
 
 from crosscut.data.databases import quoted
 from crosscut.data.days import cut_text, last_moment
-from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
+from crosscut.forest.tree import predictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,11 +37,10 @@ def tree_sql(tree: Tree, schema: Schema, classes: NDArray[Any] | None, dialect: 
     END
     """
     check_dialect(dialect)
-    parts = [""] * len(tree)
+    parts, said = [""] * len(tree), predictions(tree, classes)
     for node in reversed(range(len(tree))):  # children come after their parents
         if tree.feature[node] < 0:
-            value = tree.value[node]
-            parts[node] = literal(float(value[0]) if classes is None else classes[decision(value)])
+            parts[node] = literal(said[node])
             continue
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
         otherwise = int(tree.missing[node])

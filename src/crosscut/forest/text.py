@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crosscut.data.days import cut_text, separates_days
-from crosscut.forest.predict import decision, probabilities
 from crosscut.forest.thresholds import shown_threshold, threshold_text
+from crosscut.forest.tree import predictions, shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,28 +145,24 @@ def export_text(
     tree: Tree, schema: Schema, classes: NDArray[Any] | None, *, decimals: int = 2, weights: bool = False
 ) -> str:
     """Return the tree as text, one line per branch and leaf."""
-    lines = []
+    lines, said = [], predictions(tree, classes)
     for node, parent, branch in walk(tree):
         indent = "|   " * int(tree.depth[node])
         if parent >= 0:
             condition = condition_of(tree, parent, branch, schema).text(decimals)
             lines.append(f"{indent[4:]}|--- {condition}")
         if tree.feature[node] < 0:
-            lines.append(f"{indent}|--- {_outcome(tree, node, classes, decimals, weights)}")
+            shown = f"value: {said[node]:.{decimals}f}" if classes is None else f"class: {said[node]}"
+            if weights and classes is not None:
+                listed = ", ".join(f"{w:.{decimals}f}" for w in tree.value[node])
+                shown = f"weights: [{listed}] {shown}"
+            lines.append(f"{indent}|--- {shown}")
     return "\n".join(lines) + "\n"
-
-
-def _outcome(tree: Tree, node: int, classes: NDArray[Any] | None, decimals: int, weights: bool) -> str:
-    value = tree.value[node]
-    if classes is None:
-        return f"value: {value[0]:.{decimals}f}"
-    shown = f"weights: [{', '.join(f'{w:.{decimals}f}' for w in value)}] " if weights else ""
-    return f"{shown}class: {classes[decision(value)]}"
 
 
 def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSet:
     """Return one rule per leaf, from left to right."""
-    share = None if classes is None else probabilities(tree.value).max(axis=1)
+    said, share = predictions(tree, classes), None if classes is None else shares(tree)
     conditions: list[dict[str, Condition]] = [{} for _ in range(len(tree))]
     rules = []
     for node, parent, branch in walk(tree):
@@ -175,8 +171,7 @@ def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSe
             above = conditions[parent]
             conditions[node] = above | {new.column: above[new.column] & new if new.column in above else new}
         if tree.feature[node] < 0:
-            value = tree.value[node]
-            prediction = float(value[0]) if classes is None else classes[decision(value)]
+            prediction = float(said[node]) if classes is None else said[node]
             rules.append(
                 Rule(
                     tuple(conditions[node].values()),

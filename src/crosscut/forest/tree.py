@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Tree:
     weight: NDArray[np.float64]  # their total weight
     value: NDArray[np.float64]  # (n_nodes, n_classes) class weights, or (n_nodes, 1) means
     impurity: NDArray[np.float64]
+    loss: NDArray[np.float64] | None = None  # cost [class, predicted class] that leaves minimise
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -55,8 +56,42 @@ class Tree:
         return all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
             for name in self.__dataclass_fields__
-            if name not in {"feature", "children", "first_child", "first_branch", "branches"}
+            if name not in {"feature", "children", "first_child", "first_branch", "branches", "loss"}
         ) and all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in ("feature", "children", "first_child", "first_branch", "branches")
         )
+
+
+def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return class weights as probabilities; a node without weight gives all classes the same."""
+    total: NDArray[np.float64] = value.sum(axis=1, keepdims=True)
+    return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
+
+
+def decisions(value: NDArray[np.float64], loss: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
+    """Return the class code that each node predicts: the most probable, or with ``loss`` the cheapest class.
+
+    Of equals it is the first. Probabilities are compared, not weights, so that ``predict`` agrees with
+    ``predict_proba`` even if weights differ by less than a probability can show.
+    """
+    shares = probabilities(value)
+    return np.asarray(shares.argmax(axis=1) if loss is None else expected(shares, loss).argmin(axis=1))
+
+
+def predictions(tree: Tree, classes: Any) -> NDArray[Any]:
+    """Return what each node predicts: a class, or its mean if there are none."""
+    return tree.value[:, 0] if classes is None else np.asarray(classes[decisions(tree.value, tree.loss)])
+
+
+def expected(weights: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of predicting each class for rows of these class weights."""
+    cost = np.zeros((len(weights), loss.shape[1]))
+    for of_class, row in zip(weights.T, loss, strict=True):  # in one order, however many nodes there are
+        cost += of_class[:, None] * row
+    return cost
+
+
+def shares(tree: Tree) -> NDArray[np.float64]:
+    """Return the probability of the class that each node predicts."""
+    return probabilities(tree.value)[np.arange(len(tree)), decisions(tree.value, tree.loss)]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.days import cut_text
-from crosscut.forest.predict import decision
 from crosscut.forest.text import condition_of
+from crosscut.forest.tree import predictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,19 +34,19 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
     >>> print(json.dumps(tree_data(fit.final, fit.schema, fit.classes)["nodes"][0]["branches"]))
     [{"to": 1, "at_most": 3.0}, {"to": 2, "above": 3.0}]
     """
+    said = predictions(tree, classes)
     nodes = []
     for node in range(len(tree)):
-        value = tree.value[node]
         data: dict[str, Any] = {
             "rows": int(tree.n_rows[node]),
             "weight": float(tree.weight[node]),
             "impurity": float(tree.impurity[node]),
         }
         if classes is None:
-            data["mean"] = float(value[0])
+            data["mean"] = float(said[node])
         else:
-            data["class"] = _plain(classes[decision(value)])
-            data["class_weights"] = value.tolist()
+            data["class"] = _plain(said[node])
+            data["class_weights"] = tree.value[node].tolist()
         if tree.feature[node] >= 0:
             children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
             data["column"] = schema.names[int(tree.feature[node])]

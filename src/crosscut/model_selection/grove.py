@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.forest import ranges
-from crosscut.forest.predict import apply_rows, probabilities
+from crosscut.forest.predict import apply_rows
+from crosscut.forest.tree import probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

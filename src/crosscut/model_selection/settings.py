@@ -38,6 +38,8 @@ FIXED = {
     "min_weight_fraction_leaf": (0.0, "limits the weight of leaves"),
     "monotonic_cst": (None, "constrains the leaf values"),
     "prune": (None, "chooses the pruning by a cross-validation inside each training set"),
+    "loss": (None, "predicts the class of least cost"),
+    "prune_by": ("impurity", "prunes by another measure than impurity"),
 }
 
 
@@ -110,7 +112,7 @@ def read_candidates(
 def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> Candidate:
     for name, (value, consequence) in FIXED.items():
         given = params.get(name, value)
-        if given is not value and given != value:
+        if given is not value and (value is None or given != value):
             raise NotShared(f"{name}={given!r} {consequence}")
     features = params.get("max_features")
     if not (

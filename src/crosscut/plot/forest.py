@@ -147,7 +147,7 @@ def _leaf(fit: Fit, tasks: Any, at: dict[int, int]) -> str:
     classes = fit.classes
     said: dict[str, int] = {}
     for task in tasks:
-        outcome = outcome_label(fit.forest.trees[task].value[at[task]], classes)
+        outcome = outcome_label(fit.forest.trees[task], at[task], classes)
         said[outcome] = said.get(outcome, 0) + 1
     if len(said) == 1:
         return next(iter(said))

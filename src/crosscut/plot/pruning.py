@@ -57,7 +57,8 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.xaxis.set_major_formatter("{x:g}")
     ax.set_ylim(bottom=0)
     ax.set_xlabel("leaves of the final tree")
-    ax.set_ylabel("mean squared error" if fit.classes is None else "error rate")
+    rate = "mean cost" if table.by == "loss" else "error rate"
+    ax.set_ylabel("mean squared error" if fit.classes is None else rate)
     ax.legend(frameon=False, fontsize=8)
     plain(ax)
     return ax

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crosscut.forest.labels import branch_label, outcome_label
-from crosscut.forest.predict import probabilities
+from crosscut.forest.tree import probabilities
 from crosscut.plot.boxes import draw
 from crosscut.plot.canvas import class_colour
 from crosscut.plot.layout import Box
@@ -60,7 +60,7 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
         if inner:
             text = f"{schema.names[int(tree.feature[node])]}\n{count}"
         else:
-            text = f"{outcome_label(tree.value[node], classes)}\n{count}"
+            text = f"{outcome_label(tree, node, classes)}\n{count}"
             if tree.feature[node] >= 0:
                 text += f"\n… {below[node] - 1} nodes"
         kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "collapsed"

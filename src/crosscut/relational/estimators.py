@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 
 from crosscut.relational.queries.growth import Grower, RelationalForest
 from crosscut.relational.queries.prediction import leaf_numbers
-from crosscut.relational.queries.printing import legend
 from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.training_set import RelationalSet
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
+from crosscut.training.guarantees import PredictsIntervals, PredictsSets
 from crosscut.training.scores import accuracy, r_squared
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crosscut.relational.language.bias import Bias
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.queries.growth import Sharing
+    from crosscut.relational.queries.sql import Dialect
     from crosscut.relational.queries.tree import RelationalTree
 
 
@@ -92,13 +93,14 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         """Return all literals of the final tree."""
         return self.tree_.goals
 
-    def legend(self) -> list[str]:
-        """Return what the columns of the tables that the tree is about mean."""
-        return legend(self.tree_.goals, self.tree_.signature)
+    def _leaves(self, database: Database, tree: RelationalTree | None = None) -> list[Any]:
+        tree = self.tree_ if tree is None else tree
+        leaves = list(tree.root.leaves())
+        return [leaves[number] for number in leaf_numbers(tree, database, step_limit=self.step_limit)]
 
-    def _leaves(self, database: Database) -> list[Any]:
-        leaves = list(self.tree_.root.leaves())
-        return [leaves[number] for number in leaf_numbers(self.tree_, database, step_limit=self.step_limit)]
+    def _said_by_folds(self, database: Database) -> NDArray[np.float64]:
+        m = self.forest_.settings.m_estimate or 0.0
+        return np.stack([tree.values(self._leaves(database, tree), m) for tree in self.cv_trees_])
 
     @abstractmethod
     def predict(self, database: Database) -> NDArray[Any]:
@@ -117,6 +119,34 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         """Write the final tree as a Prolog decision list."""
         return self.tree_.to_prolog()
 
+    def to_sql(self, dialect: Dialect = "duckdb") -> str:
+        """Write the final tree as an SQL query that gives the key and prediction of every example.
+
+        Parameters
+        ----------
+        dialect : "duckdb" or "sqlite"
+            For which database.
+
+        Examples
+        --------
+        >>> from crosscut import Database, RelationalTreeClassifier
+        >>> database = Database.from_tables(
+        ...     {
+        ...         "shop": {"id": range(8), "big": ["yes", "no"] * 4},
+        ...         "sale": {"shop_id": [0, 0, 2, 2, 4, 4, 6, 6, 1]},
+        ...     },
+        ...     target="shop.big",
+        ... )
+        >>> print(RelationalTreeClassifier(cv=None).fit(database).to_sql())
+        SELECT t."id" AS key,
+          CASE WHEN (SELECT COUNT(*) FROM "sale" AS s1 WHERE t."id" = s1."shop_id") <= 1.5e0
+            THEN 'no'
+            ELSE 'yes' END AS "big"
+        FROM "shop" AS t
+        <BLANKLINE>
+        """
+        return self.tree_.to_sql(dialect)
+
     def report(self, path: str | PathLike[str]) -> None:
         """Write an HTML page about the tree and its cross-validation."""
         from crosscut.relational.report import write_report
@@ -124,7 +154,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         write_report(fit_of(self), path)
 
 
-class RelationalTreeClassifier(RelationalTreeEstimator):
+class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
     """A first-order decision tree (TILDE) with its cross-validation.
 
     Parameters
@@ -193,7 +223,7 @@ class RelationalTreeClassifier(RelationalTreeEstimator):
         return self.tree_.values(self._leaves(database), self.forest_.settings.m_estimate or 0.0)
 
 
-class RelationalTreeRegressor(RelationalTreeEstimator):
+class RelationalTreeRegressor(PredictsIntervals, RelationalTreeEstimator):
     """A first-order regression tree with its cross-validation.
 
     A test is the one that reduces the variance most; it is taken if an F-test finds the reduction significant

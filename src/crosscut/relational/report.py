@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from crosscut.forest.labels import counted, number
 from crosscut.relational.language.terms import term_text
-from crosscut.relational.queries.printing import legend, query_text
+from crosscut.relational.queries.words import Words
 from crosscut.report.charts import level_chart
+from crosscut.report.drawing import MAX_LEAVES, Box, class_colours, svg_of
 from crosscut.report.page import first_lines, write_page
 from crosscut.report.summary import about, held_out
 
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
+WIDEST = 480  # a box of the drawn tree: tests are sentences
 MAX_LINES = 400  # of the tree; beyond that the page says how many are left out
 
 
@@ -41,9 +46,11 @@ def summarize(fit: Fit) -> dict[str, Any]:
             "literals": tree.n_literals,
             "depth": tree.depth,
         },
-        "tables": legend(tree.goals, fit.schema),
         "text": str(tree),
+        "in_words": bool(fit.schema.columns),
+        "nodes": tree.to_dict(),
         "prolog": tree.to_prolog(),
+        "row": "example",
         "cv": None,
         "levels": [
             {"bundles": level.bundles, "nodes": level.nodes, "tests": level.tests, "f": level.f}
@@ -57,7 +64,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         },
     }
     if fit.validation is not None:
-        summary |= held_out(fit)
+        summary |= held_out(fit, "example")
         summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
         summary["cv"]["first_tests"] = _first_tests(fit)
     return summary
@@ -65,8 +72,39 @@ def summarize(fit: Fit) -> dict[str, Any]:
 
 def _first_tests(fit: Fit) -> list[list[Any]]:
     """Return the first tests of all trees and how many trees have each, the most frequent first."""
-    counts = Counter(query_text(tree.root.test, fit.schema) or "no test" for tree in fit.forest)
+    words = Words(fit.schema)
+    counts = Counter(words.test(tree.root.test, {})[0] or "no test" for tree in fit.forest)
     return [list(item) for item in counts.most_common()]
+
+
+def _drawn(fit: Fit, nodes: dict[str, Any]) -> str | None:
+    """Draw the tree, unless it is too large to be read."""
+    tree = fit.final
+    if tree.n_leaves > MAX_LEAVES:
+        return None
+    colours = class_colours(np.array(tree.root.statistics)) if tree.classes else []
+    means = [node.prediction for node in tree.root.walk()]
+
+    def box(node: dict[str, Any], condition: str) -> Box:
+        said = node["prediction"]
+        if tree.classes:
+            counts = list(node["counts"].values())
+            code = list(tree.classes).index(said)
+            total = sum(counts) or 1.0
+            said = term_text(said)
+            rows = f"{counted(round(total), 'example')}, {counts[code] / total:.0%} {said}"
+            shares = [(colours[c], counts[c] / total) for c in np.argsort(colours, kind="stable")]
+        else:
+            rows, said = counted(round(node["examples"]), "example"), number(said)
+            span = (max(means) - min(means)) or 1.0
+            shares = [(0, (node["prediction"] - min(means)) / span)]
+        if "test" not in node:
+            return Box(0, condition, said, rows, "leaf", tuple(shares), colours[code] if colours else None)
+        below = [box(node[branch], f"if {branch}") for branch in ("yes", "no")]
+        return Box(0, condition, f"{node['test']}?", rows, "test", tuple(shares), children=below)
+
+    label = f"Decision tree with {counted(tree.n_leaves, 'leaf', 'leaves')}"
+    return svg_of(box(nodes, ""), label, widest=WIDEST, buttons=False)
 
 
 def write_report(fit: Fit, path: str | PathLike[str]) -> None:
@@ -76,8 +114,10 @@ def write_report(fit: Fit, path: str | PathLike[str]) -> None:
     write_page(
         path,
         "report.html",
+        fit,
         summary,
         package="crosscut.relational",
         tree_text=first_lines(summary["text"], MAX_LINES),
-        level_chart=level_chart(f, "Different tests per bundle", "f(i): different tests"),
+        drawing=_drawn(fit, summary["nodes"]),
+        level_chart=level_chart(f, "Different tests per bundle", "f(i)"),
     )

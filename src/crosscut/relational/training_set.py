@@ -55,8 +55,10 @@ class RelationalSet:
     folds: NDArray[np.int32]
 
     @classmethod
-    def read(cls, database: Database, bias: Bias | None, cv: Any, *, regression: bool = False) -> Self:
-        """Check the database, fit the bias to it, and make the tasks of ``cv``."""
+    def read(
+        cls, database: Database, bias: Bias | None, cv: Any, *, regression: bool = False, cuts: bool = False
+    ) -> Self:
+        """Check the database, fit the bias to it, and make the tasks of ``cv``; `cuts` as in `resolve`."""
         if database.target is None or database.n_examples == 0:
             raise ValueError("the database has no examples with a target, so there is nothing to learn")
         if regression == bool(database.classes):
@@ -65,11 +67,11 @@ class RelationalSet:
         bias = Bias.from_schema(database) if bias is None else bias
         if bias.settings.regression != regression:
             bias = bias.with_settings(regression=regression)
-        language = resolve(bias, database)
+        language = resolve(bias, database, cuts=cuts)
         folds = folds_of(cv, database)
         tasks = Tasks.final(len(folds)) if folds.max() < 0 else Tasks.from_folds(folds)
         tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
-        return cls(Facts(database, language.root), language, tasks, folds)
+        return cls(Facts.of(database, language), language, tasks, folds)
 
     @property
     def database(self) -> Database:

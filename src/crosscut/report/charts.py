@@ -9,149 +9,272 @@ from typing import TYPE_CHECKING, Any
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
-WIDTH, HEIGHT = 640, 280
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 12, 44
+WIDTH, HEIGHT = 460, 270
+LEFT, RIGHT, TOP, BOTTOM = 54, 12, 12, 42
+Span = tuple[float, float]
 
 
-def pruning_chart(pruning: dict[str, Any], error: str) -> str:
+class Chart:
+    """Axes with round ticks, and what is drawn between them.
+
+    Parameters
+    ----------
+    title : str
+        What the chart shows, for those who cannot see it.
+    x, y : (float, float)
+        The lowest and the highest number on each axis.
+    x_title, y_title : str
+        What the axes are.
+    x_ticks : list of (float, str), optional
+        Where to write what below the chart; round numbers by default.
+    logarithmic : bool
+        Whether the x axis is.
+    size : (int, int)
+        Width and height.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        x: Span,
+        y: Span,
+        *,
+        x_title: str = "",
+        y_title: str = "",
+        x_ticks: list[tuple[float, str]] | None = None,
+        logarithmic: bool = False,
+        size: tuple[int, int] = (WIDTH, HEIGHT),
+    ) -> None:
+        self.title, self.logarithmic = title, logarithmic
+        self.span_x = (math.log(x[0]), math.log(x[1])) if logarithmic else x
+        self.span_y = y
+        self.width, self.height = size
+        self.bottom = self.height - (BOTTOM if x_title else BOTTOM - 18)
+        self.left = LEFT if y_title or size[0] > 300 else 8
+        ticks = round_numbers(*x, logarithmic=logarithmic) if x_ticks is None else x_ticks
+        self.parts = self._axes(ticks, x_title, y_title)
+
+    def x(self, value: float) -> float:
+        """Return where a number is from left to right."""
+        low, high = self.span_x
+        place = math.log(value) if self.logarithmic else value
+        return self.left + (place - low) / ((high - low) or 1.0) * (self.width - RIGHT - self.left)
+
+    def y(self, value: float) -> float:
+        """Return where a number is from top to bottom."""
+        low, high = self.span_y
+        return self.bottom - (value - low) / ((high - low) or 1.0) * (self.bottom - TOP)
+
+    def _axes(self, ticks: list[tuple[float, str]], x_title: str, y_title: str) -> list[str]:
+        right, bottom, left = self.width - RIGHT, self.bottom, self.left
+        parts = []
+        if left == LEFT:
+            for value, label in round_numbers(*self.span_y):
+                at = self.y(value)
+                parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
+                parts.append(_text("tick", left - 7, at + 4, label, "end"))
+        zero = self.y(min(max(0.0, self.span_y[0]), self.span_y[1]))
+        parts.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{zero:.1f}" y2="{zero:.1f}"/>')
+        end = -math.inf
+        for value, label in ticks:
+            at, half = self.x(value), 3.4 * len(label)
+            anchor = "start" if at - half < 0 else "end" if at + half > self.width else "middle"
+            begin = at if anchor == "start" else at - 2 * half if anchor == "end" else at - half
+            if begin > end + 5:  # no label touches the one before
+                parts.append(_text("tick", at, bottom + 16, label, anchor))
+                end = begin + 2 * half
+        if x_title:
+            parts.append(_text("title", (left + right) / 2, self.height - 6, x_title))
+        if y_title:
+            upright = _text("title", 0, 0, y_title)
+            parts.append(f'<g transform="translate(12 {(TOP + bottom) / 2}) rotate(-90)">{upright}</g>')
+        return parts
+
+    def line(self, points: Iterable[tuple[float, float]], kind: str = "line") -> None:
+        """Draw a line through points."""
+        self.parts.append(f'<polyline class="{kind}" points="{self._points(points)}"/>')
+
+    def band(self, upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]]) -> None:
+        """Fill what is between two lines."""
+        self.parts.append(f'<polygon class="band" points="{self._points([*upper, *lower[::-1]])}"/>')
+
+    def dot(self, x: float, y: float, said: str, radius: float = 3, kind: str = "dot") -> None:
+        """Draw a dot; what it stands for is said to those who point at it."""
+        told = f"<title>{escape(said)}</title>" if said else ""
+        at = f'cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:.1f}"'
+        self.parts.append(f'<circle class="{kind}" {at}>{told}</circle>')
+
+    def bar(self, across: Span, upwards: Span, said: str, kind: str = "bar") -> None:
+        """Draw a bar from left to right and from bottom to top."""
+        (low, high), (bottom, top) = across, upwards
+        x, y = self.x(low), self.y(max(bottom, top))
+        self.parts.append(
+            f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{self.x(high) - x:.1f}" '
+            f'height="{abs(self.y(bottom) - self.y(top)):.1f}"><title>{escape(said)}</title></rect>'
+        )
+
+    def across(self, y: float, kind: str = "limit") -> None:
+        """Draw a line from left to right."""
+        self.line([(self._end(0), y), (self._end(1), y)], kind)
+
+    def _end(self, which: int) -> float:
+        return math.exp(self.span_x[which]) if self.logarithmic else self.span_x[which]
+
+    def _points(self, points: Iterable[tuple[float, float]]) -> str:
+        return " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
+
+    def svg(self) -> str:
+        """Return the chart."""
+        return (
+            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{escape(self.title)}" '
+            f'class="chart">{"".join(self.parts)}</svg>'
+        )
+
+
+def size_chart(pruning: dict[str, Any]) -> str:
     """Cross-validated error by number of leaves, ±1 standard error, and the chosen size."""
     leaves, cv, spread = pruning["n_leaves"], pruning["cv_error"], pruning["standard_error"]
-    logarithmic = leaves[0] > 30
-    place = math.log if logarithmic else float
-    x = _scale([place(n) for n in (leaves[-1], leaves[0])], LEFT, WIDTH - RIGHT)
-    high = max(c + s for c, s in zip(cv, spread, strict=True))
-    y = _scale([0.0, max(high, *pruning["train_error"])], HEIGHT - BOTTOM, TOP)
-    at = [x(place(n)) for n in leaves]
-    band = [(a, y(c + s)) for a, c, s in zip(at, cv, spread, strict=True)]
-    band += [(a, y(c - s)) for a, c, s in zip(at, cv, spread, strict=True)][::-1]
-    ticks = sorted({leaves[-1], leaves[0], *(_round_steps(leaves[-1], leaves[0], logarithmic=logarithmic))})
-    best = pruning["best"]
-    limit = y(cv[best] + spread[best])
-    parts = [
-        _axes(y, (0.0, high), [(x(place(n)), str(n)) for n in ticks], "leaves of the final tree", error),
-        f'<polygon class="band" points="{_points(band)}"/>',
-        f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{limit:.1f}" y2="{limit:.1f}"/>',
-        f'<polyline class="train" points="{_points(zip(at, map(y, pruning["train_error"]), strict=True))}"/>',
-        f'<polyline class="line" points="{_points(zip(at, map(y, cv), strict=True))}"/>',
-    ]
-    parts += [
-        f'<circle class="dot" cx="{a:.1f}" cy="{y(c):.1f}" r="3">'
-        f"<title>{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}</title></circle>"
-        for a, n, c, s in zip(at, leaves, cv, spread, strict=True)
-    ]
-    chosen = pruning["chosen"]
-    parts.append(
-        f'<circle class="chosen" cx="{at[chosen]:.1f}" cy="{y(cv[chosen]):.1f}" r="7"/>'
-        + _text(
-            "note",
-            min(at[chosen], WIDTH - 150),
-            max(y(cv[chosen]) - 14, TOP + 10),
-            counted(leaves[chosen], "leaf", "leaves"),
-        )
+    train = pruning["train_error"]
+    high = max(*(c + s for c, s in zip(cv, spread, strict=True)), *train)
+    chart = Chart(
+        "Error by size of the tree",
+        (leaves[-1], max(leaves[0], 2)),
+        (0.0, high or 1.0),
+        x_title="leaves",
+        y_title=pruning["measure"],
+        logarithmic=leaves[0] > 30,
     )
-    return _svg("Error by size of the tree", parts)
+    rows = list(zip(leaves, cv, spread, strict=True))
+    chart.band([(n, c + s) for n, c, s in rows], [(n, max(c - s, 0)) for n, c, s in rows])
+    best = pruning["best"]
+    chart.across(cv[best] + spread[best])
+    chart.line(zip(leaves, train, strict=True), "train")
+    chart.line(zip(leaves, cv, strict=True))
+    for n, c, s in rows:
+        chart.dot(n, c, f"{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}", 2.5)
+    chosen = pruning["chosen"]
+    chart.dot(leaves[chosen], cv[chosen], "the chosen size", 7, "chosen")
+    return chart.svg()
 
 
 def bar_chart(
-    values: Sequence[float | None],
-    labels: Sequence[str],
-    *,
-    title: str,
-    x_title: str,
-    y_title: str,
-    mean: float | None = None,
+    values: Sequence[float | None], *, title: str, x_title: str, y_title: str, mean: float | None = None
 ) -> str:
-    """Bars, one per value, with an optional line across at their mean."""
+    """Bars, numbered from 1, with an optional line across at their mean."""
     known = [value for value in values if value is not None and math.isfinite(value)]
     low, high = min([0.0, *known]), max([*known, mean or 0.0])
-    high = high if high > low else 1.0
-    y = _scale([low, high], HEIGHT - BOTTOM, TOP)
-    step = (WIDTH - RIGHT - LEFT) / max(len(values), 1)
-    every = max(1, math.ceil(len(values) / 16))
-    middle = [LEFT + step * (k + 0.5) for k in range(len(values))]
-    ticks = [(middle[k], labels[k]) for k in range(0, len(values), every)]
-    parts = [_axes(y, (low, high), ticks, x_title, y_title)]
-    for at, label, value in zip(middle, labels, values, strict=True):
+    ticks = [(k + 1.0, str(k + 1)) for k in range(len(values))]
+    chart = Chart(
+        title,
+        (0.4, len(values) + 0.6),
+        (low, high if high > low else 1.0),
+        x_title=x_title,
+        y_title=y_title,
+        x_ticks=ticks,
+    )
+    for k, value in enumerate(values, 1):
         if value is not None and math.isfinite(value):
-            width = min(step * 0.7, 48)
-            parts.append(
-                f'<rect class="bar" x="{at - width / 2:.1f}" y="{y(max(value, 0)):.1f}" width="{width:.1f}" '
-                f'height="{abs(y(0) - y(value)):.1f}">'
-                f"<title>{escape(label)}: {number(value)}</title></rect>"
-            )
+            chart.bar((k - 0.35, k + 0.35), (0, value), f"{x_title} {k}: {number(value)}")
     if mean is not None:
-        parts.append(
-            f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(mean):.1f}" y2="{y(mean):.1f}"/>'
-        )
-    return _svg(title, parts)
+        chart.across(mean)
+    return chart.svg()
 
 
 def fold_chart(values: Sequence[float | None], measure: str, mean: float) -> str:
     """Draw the error or the score of each fold, and their mean."""
-    labels = [str(k + 1) for k in range(len(values))]
-    return bar_chart(
-        values, labels, title=f"{measure} of each fold", x_title="fold", y_title=measure, mean=mean
-    )
+    return bar_chart(values, title=f"{measure} of each fold", x_title="fold", y_title=measure, mean=mean)
 
 
 def level_chart(values: Sequence[float | None], title: str, y_title: str) -> str:
     """Draw something that is known for every level."""
-    labels = [str(k + 1) for k in range(len(values))]
-    return bar_chart(values, labels, title=title, x_title="level", y_title=y_title)
+    return bar_chart(values, title=title, x_title="level", y_title=y_title)
 
 
-def _svg(title: str, parts: list[str]) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" class="chart">'
-        f"{''.join(parts)}</svg>"
-    )
-
-
-def _scale(values: Sequence[float], low: float, high: float) -> Callable[[float], float]:
-    start, end = min(values), max(values)
-    span = (end - start) or 1.0
-    return lambda value: low + (value - start) / span * (high - low)
-
-
-def _points(places: Any) -> str:
-    return " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
-
-
-def _round_steps(low: float, high: float, *, logarithmic: bool = False) -> list[Any]:
-    """Return a few round numbers between two."""
-    if logarithmic:
-        steps = [m * 10**e for e in range(12) for m in (1, 3)]
-        return [step for step in steps if low * 1.5 < step < high / 1.5]
-    raw = (high - low) / 5 or 1.0
-    power = 10 ** math.floor(math.log10(raw))
-    step = power * min((m for m in (1, 2, 5, 10) if m * power >= raw), default=10)
-    first = math.ceil(low / step)
-    found = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-    return [int(v) for v in found if v == int(v)] if low >= 1 else found
-
-
-def _axes(
-    y: Callable[[float], float],
-    span: tuple[float, float],
-    ticks: list[tuple[float, str]],
-    x_title: str,
-    y_title: str,
+def curve_chart(
+    curves: Sequence[tuple[int, Sequence[tuple[float, float]]]], title: str, x: str, y: str
 ) -> str:
-    bottom = HEIGHT - BOTTOM
-    parts = [f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>']
-    for value in _round_steps(*span):
-        at = y(value)
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
-            + _text("tick", LEFT - 8, at + 4, number(value), "end")
-        )
-    parts += [_text("tick", at, bottom + 17, label) for at, label in ticks]
-    parts.append(_text("title", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title))
-    upright = _text("title", 0, 0, y_title)
-    parts.append(f'<g transform="translate(13 {(TOP + bottom) / 2}) rotate(-90)">{upright}</g>')
-    return "".join(parts)
+    """Draw lines between 0 and 1, each with the number of its colour."""
+    chart = Chart(title, (0.0, 1.0), (0.0, 1.0), x_title=x, y_title=y)
+    if title.startswith("ROC"):
+        chart.line([(0, 0), (1, 1)], "train")
+    for colour, points in curves:
+        chart.line(points, f"line k{colour}")
+    return chart.svg()
+
+
+def calibration_chart(bins: Sequence[dict[str, float]]) -> str:
+    """Draw how often answers are right by how sure they are; the area of a dot shows its rows."""
+    low = min([0.5, *(math.floor(10 * each[key]) / 10 for each in bins for key in ("sure", "right"))])
+    chart = Chart(
+        "How sure the model is, and how often it is right",
+        (low, 1.0),
+        (low, 1.0),
+        x_title="how sure it is",
+        y_title="how often it is right",
+    )
+    chart.line([(low, low), (1, 1)], "train")
+    chart.line([(each["sure"], each["right"]) for each in bins])
+    most = max(each["rows"] for each in bins)
+    for each in bins:
+        said = f"{each['rows']:,} rows: {each['sure']:.0%} sure, {each['right']:.0%} right"
+        chart.dot(each["sure"], each["right"], said, 3 + 7 * math.sqrt(each["rows"] / most))
+    return chart.svg()
+
+
+def scatter_chart(points: Sequence[tuple[float, float]], x: str, y: str) -> str:
+    """Draw dots around the diagonal."""
+    ends = [value for point in points for value in point]
+    span = (min(ends), max(ends))
+    chart = Chart(f"{y} by {x}", span, span, x_title=x, y_title=y)
+    chart.line([(span[0], span[0]), (span[1], span[1])], "train")
+    for a, b in points:
+        chart.dot(a, b, "", 2.2, "cloud")
+    return chart.svg()
+
+
+def gauge(score: float, low: float, high: float, baseline: float) -> str:
+    """Draw a score from 0 to 100 with its interval, and what guessing would give."""
+
+    def at(value: float) -> float:
+        return 12 + 376 * min(max(value, 0.0), 1.0)
+
+    reach = f'x="{at(low):.1f}" y="26" width="{max(at(high) - at(low), 2):.1f}" height="18" rx="4"'
+    parts = [
+        '<rect class="track" x="12" y="30" width="376" height="10" rx="5"/>',
+        f'<rect class="reach" {reach}/>',
+        f'<line class="guess" x1="{at(baseline):.1f}" x2="{at(baseline):.1f}" y1="21" y2="49"/>',
+        f'<circle class="score" cx="{at(score):.1f}" cy="35" r="5"/>',
+    ]
+    if at(baseline) > 60:
+        parts.append(_text("tick", 12, 65, "0", "start"))
+    if at(baseline) < 330:
+        parts.append(_text("tick", 388, 65, "100", "end"))
+    parts.append(_text("tick", min(max(at(baseline), 34), 366), 65, "guessing"))
+    parts.append(_text("note", min(max(at(score), 40), 360), 16, "this model"))
+    said = f"{100 * score:.0f} of 100 are right, guessing {100 * baseline:.0f}"
+    what = f'role="img" aria-label="{escape(said)}" class="chart gauge"'
+    return f'<svg viewBox="0 0 400 70" {what}>{"".join(parts)}</svg>'
+
+
+def round_numbers(low: float, high: float, *, logarithmic: bool = False) -> list[tuple[float, str]]:
+    """Return a few round numbers between two, with their labels."""
+    if logarithmic:
+        steps = [m * 10.0**e for e in range(12) for m in (1, 3)]
+        found = [low, *(step for step in steps if low * 1.5 < step < high / 1.5), high]
+        return [(value, number(value)) for value in found]
+    raw = (high - low) / 4 or 1.0
+    power = 10 ** math.floor(math.log10(raw))
+    step = power * min((m for m in (1, 2, 2.5, 5, 10) if m * power >= raw), default=10)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [(k * step, _label(k * step)) for k in range(first, last + 1)]
+
+
+def _label(value: float) -> str:
+    if abs(value) >= 1e5:
+        return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"
+    return number(value)
 
 
 def _text(kind: str, x: float, y: float, said: str, anchor: str = "middle") -> str:

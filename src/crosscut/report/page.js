@@ -1,223 +1,180 @@
-// The forest: a tree view whose nodes are made when they are first opened, so that ten thousand of them cost nothing.
+// Choose a node, another size of the tree, or a row to try; without this script the page shows the chosen tree.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("forest-data").textContent);
-  const view = document.getElementById("forest-tree");
-  const detail = document.getElementById("detail");
-  const highlight = document.getElementById("highlight");
-  const MAX_OPEN = 1500; // lines "Expand all" may show
-  const FIRST_OPEN = 40; // lines that are open at first: what fits a screen, and a sheet of paper
-  let chosen = null; // the tree that is highlighted
-
-  const name = (task) => (task === 0 ? "final tree" : `fold ${task}`);
-  for (let task = 0; task < data.trees; task++) highlight.add(new Option(name(task), String(task)));
-
-  function list(tasks) {
-    const parts = tasks[0] === 0 ? ["final"] : [];
-    const folds = tasks.filter((task) => task > 0);
-    for (let k = 0; k < folds.length; ) {
-      let end = k;
-      while (end + 1 < folds.length && folds[end + 1] === folds[end] + 1) end++;
-      parts.push(end === k ? `${folds[k]}` : `${folds[k]}–${folds[end]}`);
-      k = end + 1;
-    }
-    return parts.join(", ");
-  }
-
-  const element = (kind, cls, text) => {
+  const { nodes, trial } = JSON.parse(document.getElementById("page-data").textContent);
+  const find = (id) => document.getElementById(id);
+  const element = (kind, text, cls) => {
     const made = document.createElement(kind);
-    if (cls) made.className = cls;
     if (text !== undefined) made.textContent = text;
+    if (cls) made.className = cls;
     return made;
   };
+  const percent = (share) => `${Math.round(100 * share)}%`;
+  const short = (value) => String(Number(value.toPrecision(4)));
+  const drawing = find("drawing");
+  const detail = find("detail");
+  const form = find("row");
 
-  function outcome(node, tasks) {
-    // what the highlighted tree, else the first one, says here
-    const [, rows, said, share] = data.nodes[node];
-    const own = data.sets[data.nodes[node][0]];
-    const at = Math.max(0, own.indexOf(chosen !== null && tasks.includes(chosen) ? chosen : tasks[0]));
-    const shown = data.classes ? `${data.classes[said[at]]}, ${share[at]}%` : String(said[at]);
-    return { shown, rows: `${rows[at].toLocaleString("en")} rows` };
+  // a node
+  function describe(box) {
+    drawing.querySelectorAll(".node.chosen").forEach((other) => other.classList.remove("chosen"));
+    box.classList.add("chosen");
+    const told = nodes[box.dataset.node];
+    const facts = element("div");
+    const list = element("ol");
+    for (const condition of told.way) list.append(element("li", condition));
+    facts.append(element("h3", told.way.length ? "The way here" : "All rows"), list);
+    facts.append(element("p", `${told.rows.toLocaleString("en")} rows${told.held ? `, ${told.held}` : ""}`));
+    facts.append(element("p", told.mean ? `Mean: ${told.mean}` : told.shares.map(([name, share]) => `${name} ${percent(share)}`).join(", ")));
+    const folds = element("div");
+    if (told.folds) {
+      folds.append(element("h3", told.folds.length ? "What the trees of the folds do here" : "No tree of a fold comes here by the same questions"));
+      const table = element("table");
+      const head = table.createTHead().insertRow();
+      for (const title of ["fold", "rows", "asks or answers"]) head.append(element("th", title, "left"));
+      const body = table.createTBody();
+      for (const [fold, rows, does] of told.folds) {
+        const line = body.insertRow();
+        line.append(element("td", String(fold)), element("td", rows.toLocaleString("en")), element("td", does, "left"));
+      }
+      const scroll = element("div", undefined, "scroll tall");
+      scroll.tabIndex = 0;
+      scroll.append(table);
+      if (told.folds.length) folds.append(scroll);
+    }
+    const pair = element("div", undefined, "pair");
+    pair.append(facts, folds);
+    detail.replaceChildren(pair);
   }
+  drawing.addEventListener("click", (event) => {
+    const box = event.target.closest(".node");
+    if (box) describe(box);
+  });
+  drawing.addEventListener("keydown", (event) => {
+    const box = event.target.closest(".node");
+    if (!box || (event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    describe(box);
+  });
 
-  // A line is a node, or one test of a fork: { node, group } with group null for the node itself
-  function line(node, group, condition) {
-    const [set, , , , groups] = data.nodes[node];
-    const all = data.sets[set];
-    const tasks = group === null ? all : data.sets[groups[group][0]];
-    const going = groups.reduce((sum, g) => sum + data.sets[g[0]].length, 0);
-    const forked = groups.length > 1 || (groups.length === 1 && going < all.length);
-    const item = element("div");
-    item.setAttribute("role", "none");
-    const row = element("div", "row");
-    row.setAttribute("role", "treeitem");
-    row.tabIndex = -1;
-    row.append(element("span", "toggle"));
-    row.dataset.tasks = tasks.join(" ");
-    row.dataset.node = node;
-    if (condition) row.append(element("span", "condition", condition));
-    const splits = group !== null || groups.length > 0;
-    if (group === null && forked) {
-      row.append(element("span", "square"));
-      row.append(element("span", "group", groups.length > 1 ? `fork: ${groups.length} different tests` : "some trees stop here"));
-      row.classList.add("fork");
-    } else if (splits) {
-      row.append(element("span", "asks", `${groups[group ?? 0][1]}?`));
+  // the size
+  const sizes = [...document.querySelectorAll("template.size")].reverse();
+  const range = find("leaves");
+  function resize() {
+    const size = sizes[Number(range.value)];
+    const [tree, outcome] = size.content.children;
+    const chosen = "chosen" in size.dataset;
+    drawing.replaceChildren(...tree.cloneNode(true).childNodes);
+    find("outcome").replaceChildren(...outcome.cloneNode(true).childNodes);
+    find("size-said").textContent = `${size.dataset.leaves}: ${size.dataset.said}${chosen ? " (chosen)" : ""}`;
+    range.setAttribute("aria-valuetext", find("size-said").textContent);
+    find("reset").disabled = chosen;
+    if (form) answer();
+  }
+  // a row
+  function field(column) {
+    const label = element("label", column.name);
+    let input;
+    if (column.kind === "nominal" || column.kind === "boolean") {
+      input = element("select");
+      input.add(new Option("", ""));
+      (column.categories || ["false", "true"]).forEach((name, code) => input.add(new Option(name, String(code))));
     } else {
-      row.append(element("span", "says"), element("span", "trees rows"));
+      input = element("input");
+      input.type = column.kind === "date" ? "datetime-local" : "number";
+      input.step = "any";
     }
-    row.append(element("span", "trees", tasks.length === data.trees ? "all trees" : `${tasks.length} of ${data.trees}: ${list(tasks)}`));
-    item.append(row);
-    const below = [];
-    if (group === null && forked) {
-      groups.forEach((_, g) => below.push([node, g, ""]));
-      if (going < all.length) below.push([node, "stop", ""]);
-    } else if (splits) {
-      for (const [asked, child] of groups[group ?? 0][2]) below.push([child, null, asked]);
+    if (column.typical !== null) input.value = String(column.typical);
+    input.name = `c${column.f}`;
+    label.append(input);
+    return label;
+  }
+  function filled() {
+    const row = {};
+    for (const column of trial.columns) {
+      const text = form.elements[`c${column.f}`].value;
+      row[column.f] = text === "" ? NaN : Math.fround(column.kind === "date" ? Date.parse(`${text}Z`) / 86400000 : Number(text));
     }
-    row.below = below;
-    row.classList.add(below.length ? "closed" : "leaf");
-    if (below.length) row.setAttribute("aria-expanded", "false");
-    paint(row);
-    return item;
+    return row;
   }
-
-  function stopLine(node) {
-    const [set, , , , groups] = data.nodes[node];
-    const going = new Set(groups.flatMap((g) => data.sets[g[0]]));
-    const tasks = data.sets[set].filter((task) => !going.has(task));
-    const item = element("div");
-    item.setAttribute("role", "none");
-    const row = element("div", "row leaf");
-    row.setAttribute("role", "treeitem");
-    row.tabIndex = -1;
-    row.dataset.tasks = tasks.join(" ");
-    row.dataset.node = node;
-    row.append(element("span", "toggle"), element("span", "", "stop:"), element("span", "says"), element("span", "trees rows"),
-      element("span", "trees", `${tasks.length} of ${data.trees}: ${list(tasks)}`));
-    row.below = [];
-    item.append(row);
-    paint(row);
-    return item;
-  }
-
-  function open(row) {
-    if (!row.below.length || row.classList.contains("open")) return;
-    if (!row.nextElementSibling) {
-      const children = element("div", "children");
-      children.setAttribute("role", "group");
-      for (const [node, group, condition] of row.below) children.append(group === "stop" ? stopLine(node) : line(node, group, condition));
-      row.parentElement.append(children);
+  function branch(tree, node, value) {
+    if (Number.isNaN(value)) {
+      const begin = tree.at[node], end = tree.at[node + 1];
+      const own = end > begin ? tree.branches[end - 1] : -1; // the last entry is for missing values
+      return own >= 0 ? own : tree.missing[node];
     }
-    row.nextElementSibling.hidden = false;
-    row.classList.replace("closed", "open");
-    row.setAttribute("aria-expanded", "true");
-  }
-
-  function close(row) {
-    if (!row.classList.contains("open")) return;
-    row.nextElementSibling.hidden = true;
-    row.classList.replace("open", "closed");
-    row.setAttribute("aria-expanded", "false");
-  }
-
-  function paint(row) {
-    const tasks = row.dataset.tasks.split(" ").map(Number);
-    row.classList.toggle("dim", chosen !== null && !tasks.includes(chosen));
-    row.classList.toggle("lit", chosen !== null && tasks.includes(chosen));
-    const says = row.querySelector(".says");
-    if (!says) return;
-    const { shown, rows } = outcome(row.dataset.node, tasks);
-    says.textContent = shown;
-    row.querySelector(".rows").textContent = rows;
-  }
-
-  function describe(row) {
-    const [set, rows, said, share] = data.nodes[row.dataset.node];
-    const shown = new Set(row.dataset.tasks.split(" ").map(Number));
-    detail.replaceChildren();
-    detail.append(element("p", "asks", [...row.children].slice(1, 3).map((part) => part.textContent).filter(Boolean).join(" ")));
-    const table = element("table");
-    const head = table.createTHead().insertRow();
-    for (const title of ["tree", "rows", "prediction"]) head.append(element("th", "", title));
-    const body = table.createTBody();
-    data.sets[set].forEach((task, k) => {
-      if (!shown.has(task) || body.rows.length >= 60) return;
-      const cells = body.insertRow();
-      cells.append(element("td", "", name(task)), element("td", "", rows[k].toLocaleString("en")),
-        element("td", "", data.classes ? `${data.classes[said[k]]} ${share[k]}%` : String(said[k])));
-    });
-    detail.append(table);
-  }
-
-  const visible = () => [...view.querySelectorAll(".row")].filter((row) => !row.closest("[hidden]"));
-
-  function focus(row) {
-    if (!row) return;
-    view.querySelectorAll('.row[tabindex="0"]').forEach((other) => { other.tabIndex = -1; });
-    row.tabIndex = 0;
-    row.focus();
-    describe(row);
-  }
-
-  view.addEventListener("click", (event) => {
-    const row = event.target.closest(".row");
-    if (!row) return;
-    row.classList.contains("open") ? close(row) : open(row);
-    focus(row);
-  });
-  view.addEventListener("mouseover", (event) => {
-    const row = event.target.closest(".row");
-    if (row) describe(row);
-  });
-  view.addEventListener("keydown", (event) => {
-    const row = event.target.closest(".row");
-    if (!row) return;
-    const rows = visible();
-    const at = rows.indexOf(row);
-    const parent = row.parentElement.parentElement.closest(".children");
-    const keys = {
-      ArrowDown: () => focus(rows[at + 1]),
-      ArrowUp: () => focus(rows[at - 1]),
-      Home: () => focus(rows[0]),
-      End: () => focus(rows[rows.length - 1]),
-      ArrowRight: () => (row.classList.contains("closed") ? open(row) : row.classList.contains("open") && focus(rows[at + 1])),
-      ArrowLeft: () => (row.classList.contains("open") ? close(row) : parent && focus(parent.previousElementSibling)),
-      Enter: () => (row.classList.contains("open") ? close(row) : open(row)),
-      " ": () => (row.classList.contains("open") ? close(row) : open(row)),
-    };
-    if (keys[event.key]) {
-      event.preventDefault();
-      keys[event.key]();
+    if (tree.cut[node] === null) {
+      const taken = tree.branches[tree.at[node] + value];
+      return taken >= 0 ? taken : tree.missing[node];
     }
-  });
-
-  highlight.addEventListener("change", () => {
-    chosen = highlight.value === "" ? null : Number(highlight.value);
-    view.querySelectorAll(".row").forEach(paint);
-  });
-
-  // breadth first, so that what the limit leaves out is the deepest
-  function openWhile(wanted, most = MAX_OPEN) {
-    const todo = [...view.querySelectorAll(".row")];
-    let shown = todo.length;
-    while (todo.length && shown < most) {
-      const row = todo.shift();
-      if (!wanted(row) || !row.below.length) continue;
-      open(row);
-      const made = [...row.nextElementSibling.children].map((item) => item.firstElementChild);
-      shown += made.length;
-      todo.push(...made);
-    }
+    return tree.cut[node] === "inf" || value <= tree.cut[node] ? 0 : 1;
   }
-  document.getElementById("expand").addEventListener("click", () => openWhile(() => true));
-  document.getElementById("collapse").addEventListener("click", () => visible().reverse().forEach(close));
-  // down to the first forks on every path, and their tests
-  document.getElementById("expand-forks").addEventListener("click", () =>
-    openWhile((row) => row.classList.contains("fork") || row.dataset.tasks.split(" ").length === data.trees));
-
-  const root = line(0, null, "");
-  view.append(root);
-  root.firstElementChild.tabIndex = 0;
-  openWhile(() => true, FIRST_OPEN); // paper shows what is open
+  function way(tree, row) {
+    const found = [[0, -1]];
+    for (let node = 0; tree.feature[node] >= 0; ) {
+      const taken = branch(tree, node, row[tree.feature[node]]);
+      found[found.length - 1][1] = taken;
+      node = tree.children[tree.first[node] + taken];
+      found.push([node, -1]);
+    }
+    return found;
+  }
+  // how many rows of a fold are less strange: counts are cumulative
+  function below([strange, counts], value) {
+    let low = 0, high = strange.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (strange[middle] < value) low = middle + 1; else high = middle;
+    }
+    return low ? counts[low - 1] : 0;
+  }
+  function answer() {
+    const row = filled();
+    const [final, ...folds] = trial.trees;
+    const steps = way(final, row);
+    const leaf = steps[steps.length - 1][0];
+    const value = final.value[leaf];
+    const verdict = find("verdict");
+    const said = folds.map((tree) => tree.value[way(tree, row).pop()[0]]);
+    const level = percent(trial.level);
+    verdict.replaceChildren();
+    if (trial.classes) {
+      verdict.append(element("p", trial.classes[final.said[leaf]], "big"));
+      const order = value.map((share, c) => [share, trial.classes[c]]).filter(([share]) => share > 0).sort((a, b) => b[0] - a[0]);
+      verdict.append(element("p", order.slice(0, 8).map(([share, name]) => `${name} ${percent(share)}`).join(", ")));
+      if (trial.strange) {
+        const set = trial.classes.filter((_, c) =>
+          said.reduce((sum, shares, fold) => sum + below(trial.strange[fold], 1 - shares[c]), 0) < trial.rank);
+        verdict.append(element("p", `Prediction set (${level}): ${set.length ? set.join(", ") : "none fits"}`, "set"));
+      }
+    } else {
+      verdict.append(element("p", short(value[0]), "big"));
+      if (trial.reach !== undefined) {
+        const means = said.map(([mean]) => mean);
+        const low = Math.min(...means) - trial.reach, high = Math.max(...means) + trial.reach;
+        const text = element("p", `Prediction interval (${level}): ${short(low)} to ${short(high)}`, "set");
+        text.dataset.low = String(low);
+        text.dataset.high = String(high);
+        verdict.append(text);
+      }
+    }
+    const path = steps.slice(0, -1).map(([node, taken]) => trial.asked[node][taken]);
+    verdict.append(element("p", path.length ? `Because ${path.join(", then ")}.` : "The tree asks nothing.", "because"));
+    const visited = new Set(steps.map(([node]) => node));
+    drawing.querySelectorAll(".node").forEach((box) => box.classList.toggle("way", visited.has(nodes[box.dataset.node].own)));
+  }
+  if (form) {
+    find("trial").hidden = false;
+    form.append(...trial.columns.map(field));
+    form.addEventListener("input", answer);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    answer();
+  }
+  if (range) {
+    const first = range.value;
+    find("controls").hidden = false;
+    range.addEventListener("input", resize);
+    find("reset").addEventListener("click", () => { range.value = first; resize(); });
+    resize();
+  }
 })();

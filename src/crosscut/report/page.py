@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from crosscut.data.array_file import replacing
 from crosscut.forest.labels import counted, fold_label, number
-from crosscut.report.charts import fold_chart
+from crosscut.report import charts
+from crosscut.report.drawing import N_COLOURS, class_colours
+from crosscut.report.evidence import calibration, most_wrong, predictions, ranking
+from crosscut.report.glossary import TERMS
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from jinja2 import Template
 
+    from crosscut.training.fit import Fit
+
 
 def write_page(
     path: str | PathLike[str],
     template: str,
+    fit: Fit,
     summary: dict[str, Any],
     *,
     package: str = "crosscut.report",
@@ -31,6 +40,8 @@ def write_page(
         The file to write.
     template : str
         Name of the template, which extends ``base.html``.
+    fit : Fit
+        What held-out rows show is drawn from it, if it has any.
     summary : dict
         What `about` and `held_out` say, and what only this kind of page has.
     package : str
@@ -38,16 +49,51 @@ def write_page(
     **more
         What the page shows besides.
     """
-    cv = summary.get("cv")
-    chart = None if cv is None else fold_chart(cv["error_by_fold"], cv["measure"], cv["error"])
-    page = _template(template, package).render(**summary, fold_chart=chart, **more)
+    seen = {} if fit.validation is None else _evidence(fit, summary)
+    filled = {"file": None, "notes": []} | summary | seen | more
+    html = _template(template, package).render(**filled, page=filled)
     with replacing(path) as file:
-        file.write(page.encode())
+        file.write(html.encode())
+
+
+def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:
+    """Return what every kind of page shows of held-out rows."""
+    validation, cv, said = fit.validated("report()"), summary["cv"], summary["answer"]
+    seen: dict[str, Any] = {
+        "fold_chart": charts.fold_chart(cv["error_by_fold"], cv["measure"], cv["error"]),
+        "wrong": most_wrong(validation),
+    }
+    if said["low"] is not None:
+        guess = said["baseline"] if fit.classes is not None else 0.0
+        seen["gauge"] = charts.gauge(said["score"], said["low"], said["high"], guess)
+    if fit.classes is None:
+        seen["scatter"] = charts.scatter_chart(predictions(validation), "answer", "truth")
+        return seen
+    colours = class_colours(np.bincount(validation.y, minlength=fit.n_classes))
+    curves = ranking(fit)
+    own = [(str(name), c) for name, c in zip(fit.known_classes, colours, strict=True) if c < N_COLOURS - 1]
+    seen |= {
+        "class_colours": own + [("others", N_COLOURS - 1)] * (len(own) < fit.n_classes),
+        "curves": [each | {"colour": colours[each["code"]]} for each in curves],
+    }
+    for key, title, x, y in (
+        ("roc", "ROC curve", "false alarms", "found (recall)"),
+        ("precision_recall", "Precision and recall", "found (recall)", "precision"),
+    ):
+        drawn = [(colours[each["code"]], each[key]) for each in curves]
+        seen[f"{key}_chart"] = charts.curve_chart(drawn, title, x, y) if drawn else None
+    seen["calibration_chart"] = charts.calibration_chart(calibration(validation))
+    return seen
 
 
 def page_part(name: str, package: str = "crosscut.report") -> str:
     """Return a file that pages are made of."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def script_data(data: Any) -> str:
+    """Return plain data as JSON in which no "<" can end the script element that holds it."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def first_lines(text: str, max_lines: int) -> str:
@@ -64,10 +110,30 @@ def _template(name: str, package: str) -> Template:
     environment = Environment(
         loader=FunctionLoader(page_part), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"number": number, "percent": _percent, "counted": counted, "folds": fold_label}
-    environment.globals["style"] = page_part("page.css")
+    environment.filters |= {
+        "number": number,
+        "percent": _percent,
+        "counted": counted,
+        "folds": fold_label,
+        "day": _day,
+    }
+    environment.globals |= {"style": page_part("page.css"), "terms": TERMS}
     return environment.from_string(page_part(name, package))
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}%"
+def _percent(value: float, decimals: int = 0) -> str:
+    return f"{100 * value:.{decimals}f}%"
+
+
+def _day(date: str) -> str:
+    """Return an ISO date as people write it.
+
+    Examples
+    --------
+    >>> _day("2026-11-06")
+    '6 November 2026'
+    """
+    import datetime as dt
+
+    day = dt.date.fromisoformat(date)
+    return f"{day.day} {day:%B %Y}"

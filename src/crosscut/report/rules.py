@@ -24,7 +24,8 @@ def write_rule_report(
 ) -> None:
     """Write the report on rules fitted with cross-validation to an HTML file; see `summarize_rules`."""
     summary = summarize_rules(fit, wording, target=target)
-    write_page(path, "rules.html", summary, max_rules=MAX_RULES, max_sets=MAX_SETS)
+    agreed = all(rule["alike"] == len(fit.folds) for rule in summary["rules"][:-1])
+    write_page(path, "rules.html", fit, summary, max_rules=MAX_RULES, max_sets=MAX_SETS, agreed=agreed)
 
 
 def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) -> dict[str, Any]:
@@ -51,9 +52,8 @@ def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) ->
     rules = _rules(fit, wording)
     summary = {
         **about(fit, target),
-        **held_out(fit),
+        **held_out(fit, wording.row),
         "prolog": wording.prolog(final),
-        "tables": wording.legend(final),
         "ordered": final.ordered,
         "n_conditions": final.n_conditions,
         "rows": len(cv.y),

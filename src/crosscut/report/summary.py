@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,19 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.pruning import importances
+from crosscut.forest.pruning_table import COLUMNS
+from crosscut.report.answer import answer
+from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
 from crosscut.training.fit import fit_of
-from crosscut.training.parameters import criterion_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
+FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
 MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
@@ -55,7 +60,7 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
         return summary
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
-    summary["pruning"] = _pruning(fit.pruning_table, fit.settings["prune"])
+    summary["pruning"] = _pruning(fit, fit.pruning_table)
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
     return summary
@@ -64,7 +69,9 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
 def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
     """Return what the summary of every kind of fit begins with."""
     return {
+        "format": FORMAT,
         "crosscut": crosscut.__version__,
+        "date": f"{dt.datetime.now().astimezone():%Y-%m-%d}",
         "kind": fit.kind,
         "target": target or fit.target,
         "classes": None if fit.classes is None else [plain(c) for c in fit.classes],
@@ -73,11 +80,10 @@ def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
     }
 
 
-def held_out(fit: Fit) -> dict[str, Any]:
+def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
     """Return what the summary of every kind of fit says of held-out rows."""
-    if fit.classes is None:
-        return {"cv": errors(fit), "residuals": _residuals(fit)}
-    return {"cv": errors(fit), "confusion": _confusion(fit)}
+    said = {"answer": answer(fit, row), "cv": errors(fit)}
+    return said | ({"residuals": _residuals(fit)} if fit.classes is None else {"confusion": _confusion(fit)})
 
 
 def plain(value: Any) -> Any:
@@ -89,7 +95,10 @@ def plain(value: Any) -> Any:
 
 def _settings(fit: Fit) -> dict[str, Any]:
     """Return the parameters of a model, with splitters and functions as text."""
-    return {name: plain(value) for name, value in sorted(fit.settings.items())}
+    return {
+        name: plain(value.tolist() if isinstance(value, np.ndarray) else value)
+        for name, value in sorted(fit.settings.items())
+    }
 
 
 def _code(fit: Fit) -> str:
@@ -100,33 +109,21 @@ def _code(fit: Fit) -> str:
     if relational and not isinstance(fit.settings["cv"], int | str | None):
         given["cv"] = "list(folds)"
     arguments = ["bias"] if relational else []
-    arguments += [f"{key}={value if '(' in str(value) else repr(value)}" for key, value in given.items()]
+    arguments += [
+        f"{key}={value if {'(', '[', '{'} & set(str(value)) else repr(value)}" for key, value in given.items()
+    ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
     name, data = fit.learner, "database" if relational else "X, y"
     return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
 
 
 def _data(fit: Fit) -> dict[str, Any]:
-    schema, missing, tree = fit.schema, fit.n_missing, fit.final
-    importance = importances(fit.forest.packed.only(0), criterion_of(fit.settings["criterion"]), len(schema))
-    used = np.unique(np.concatenate([tree.feature for tree in fit.forest]))
+    root = fit.final.value[0]
     return {
-        "rows": int(tree.n_rows[0]),
-        "class_weights": None if fit.classes is None else tree.value[0].tolist(),
-        "mean": float(tree.value[0, 0]) if fit.classes is None else None,
-        "columns": [
-            {
-                "name": name,
-                "kind": kind,
-                "categories": len(categories) if kind == "nominal" else None,
-                "missing": None if missing is None else int(missing[f]),
-                "importance": float(importance[f]),
-                "used": bool(f in used),
-            }
-            for f, (name, kind, categories) in enumerate(
-                zip(schema.names, schema.kinds, schema.categories, strict=True)
-            )
-        ],
+        "rows": int(fit.final.n_rows[0]),
+        "class_weights": None if fit.classes is None else root.tolist(),
+        "mean": float(root[0]) if fit.classes is None else None,
+        "columns": column_table(fit),
     }
 
 
@@ -160,20 +157,27 @@ def _measure(fit: Fit) -> str:
     return scoring if isinstance(scoring, str) else "score"
 
 
-def _pruning(table: PruningTable, rule: str | None) -> dict[str, Any]:
+def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
+    rule = fit.settings["prune"]
+    measure = "mean cost" if table.by == "loss" else "error rate"
     chosen = table.choose("1se" if rule == "1se" else "best") if rule in {"best", "1se"} else 0
-    columns = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error")
     return {
+        "by": table.by,
+        "measure": "mean squared error" if fit.classes is None else measure,
         "rule": rule if rule in {"best", "1se"} else None,
         "chosen": chosen,
         "best": table.choose("best"),
         "1se": table.choose("1se"),
-        **{name: [plain(v) for v in getattr(table, name)] for name in columns},
+        **{name: [plain(v) for v in getattr(table, name)] for name in COLUMNS},
     }
 
 
 def _confusion(fit: Fit) -> dict[str, Any]:
-    matrix = fit.validated("summarize()").confusion
+    return confusion_facts(fit.validated("summarize()").confusion)
+
+
+def confusion_facts(matrix: NDArray[np.int64]) -> dict[str, Any]:
+    """Return a confusion matrix, unless it is very large, and the share of each class that is recognised."""
     found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
         "matrix": matrix.tolist() if len(matrix) <= MAX_CLASSES else None,
@@ -185,7 +189,11 @@ def _confusion(fit: Fit) -> dict[str, Any]:
 
 def _residuals(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("summarize()")
-    residual = cv.y[cv.rows] - cv.decided
+    return residual_facts(cv.y[cv.rows] - cv.decided)
+
+
+def residual_facts(residual: NDArray[np.float64]) -> dict[str, float]:
+    """Return quartiles and means of residuals."""
     low, lower, middle, upper, high = np.quantile(residual, [0, 0.25, 0.5, 0.75, 1])
     return {
         "minimum": float(low),

@@ -1,29 +1,45 @@
-"""One HTML page about a fitted tree, with the forest of all folds to look around in."""
+"""One HTML page about a fitted tree, for readers who did not fit it."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from crosscut.forest.labels import number
 from crosscut.forest.text import export_text
-from crosscut.report.charts import level_chart, pruning_chart
-from crosscut.report.page import first_lines, page_part, write_page
-from crosscut.report.shared_nodes import shared_nodes
-from crosscut.report.summary import summarize
+from crosscut.report.charts import level_chart, size_chart
+from crosscut.report.columns import column_chart, value_text
+from crosscut.report.drawing import TreeBoxes, class_colours, svg_of
+from crosscut.report.evidence import most_wrong
+from crosscut.report.nodes import node_facts
+from crosscut.report.page import first_lines, page_part, script_data, write_page
+from crosscut.report.sizes import sizes_of
+from crosscut.report.summary import confusion_facts, residual_facts, summarize
+from crosscut.report.trial import trial
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from numpy.typing import NDArray
+
+    from crosscut.report.sizes import Sizes
+    from crosscut.training.fit import Fit
+
 MAX_LINES = 80  # of the tree as text
+MAX_CHARTS = 24  # columns whose values are drawn
+MAX_VALUES = 6  # of a row that is listed
 
 
 def write_report(
     model: Any,
     path: str | PathLike[str],
     *,
+    X: Any = None,
     target: str | None = None,
     summary: dict[str, Any] | None = None,
+    row_numbers: NDArray[np.int64] | None = None,
 ) -> None:
     """Write the report on a model fitted with cross-validation to an HTML file.
 
@@ -33,34 +49,104 @@ def write_report(
         Fitted with cross-validation.
     path : path
         The file to write; it needs no other file and no network.
+    X : array or frame (rows, columns), optional
+        The training rows. With them the page shows how each column goes with the target, the values of the
+        rows that are most wrong, and trees that are larger than the chosen one.
     target : str, optional
         Name of what is predicted, if not the one that the fit has.
     summary : dict, optional
         What `summarize` said of the same fit, if that is known already.
+    row_numbers : int64 array (rows,), optional
+        What the rows are called; by default they are counted from 1.
     """
     fit = fit_of(model)
-    fit.validated("report()")
+    cv = fit.validated("report()")
     if summary is None:
         summary = summarize(fit, target=target)
-    forest = shared_nodes(fit)
-    columns, seconds = summary["data"]["columns"], summary["cost"]["seconds_by_level"]
-    error = "error rate" if fit.kind == "classification" else "mean squared error"
+    x = None if X is None else fit.schema.matrix(X)
+    if x is not None and len(x) != len(cv.y):
+        raise ValueError(f"X must hold the {len(cv.y)} training rows, but it has {len(x)} rows")
+    colours = [] if fit.classes is None else class_colours(np.bincount(cv.y, minlength=fit.n_classes))
+    sizes = sizes_of(fit, x)
+    columns = sorted(
+        summary["data"]["columns"], key=lambda column: (-column["importance"], -column["highest"])
+    )
+    numbers = np.arange(1, len(cv.y) + 1) if row_numbers is None else row_numbers
+    drawn, facts = _drawn(fit, sizes, colours, x)
+    asked = trial(fit, x)
     write_page(
         path,
         "tree.html",
+        fit,
         summary,
         script=page_part("page.js"),
-        # no "<" can end the script element that holds the data
-        forest=json.dumps(forest, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
-        left_out=forest["left_out"],
+        script_data=script_data({"nodes": facts, "trial": asked}),
+        trial=asked,
+        sizes=drawn,
+        chosen_size=sizes.chosen,
+        columns=columns,
+        wrong=_wrong(fit, columns, numbers, x),
+        column_charts=_column_charts(fit, columns, colours, x),
+        size_chart=size_chart(summary["pruning"]),
+        level_chart=level_chart(summary["stability"]["f"], "Different tests per level", "f(i)"),
         tree_text=first_lines(export_text(fit.final, fit.schema, fit.classes, decimals=4), MAX_LINES),
-        counted=any(column["missing"] is not None for column in columns),
-        most_important=max(column["importance"] for column in columns) or 1.0,
-        charts={
-            "pruning": pruning_chart(summary["pruning"], error),
-            "stability": level_chart(
-                summary["stability"]["f"], "Different tests per level", "f(i): different tests"
-            ),
-            "time": level_chart([1000 * s for s in seconds], "Time per level", "milliseconds"),
-        },
     )
+
+
+def _drawn(
+    fit: Fit, sizes: Sizes, colours: list[int], x: NDArray[np.float32] | None
+) -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
+    """Draw the tree in every size, with its error and confusion; describe the nodes that are drawn."""
+    cv: Any = fit.validated("report()")
+    table, tree = fit.pruning_table, sizes.forest[0]
+    boxes = TreeBoxes(fit, tree, colours)
+    truth, found, shown = cv.y[cv.rows], [], set()
+    for size in sizes.sizes:
+        root = boxes.root(size.inner[: len(tree)])
+        shown |= {box.node for box in root.walk()}
+        leaves = int(table.n_leaves[size.row])
+        said: dict[str, Any] = {
+            "leaves": leaves,
+            "svg": svg_of(root, f"Decision tree with {leaves} leaves"),
+            "said": f"right for {100 * (1 - table.cv_error[size.row]):.1f} of 100 held-out rows",
+            "whole": leaves <= sum(box.kind == "leaf" for box in root.walk()),
+        }
+        if fit.classes is None:
+            said["residuals"] = residual_facts(truth - size.predicted)
+            said["said"] = f"off by {number(said['residuals']['mean_absolute'], 3)} on average, held-out rows"
+        else:
+            pairs = truth * np.int64(fit.n_classes) + size.predicted
+            matrix = np.bincount(pairs, minlength=fit.n_classes**2).reshape(fit.n_classes, -1)
+            said["confusion"] = confusion_facts(matrix)
+            if table.by == "loss":
+                said["said"] = f"costs {number(table.cv_error[size.row], 3)} per held-out row"
+        found.append(said)
+    return found, node_facts(fit, sizes.forest, shown, sizes.sizes[sizes.chosen].inner, x)
+
+
+def _wrong(
+    fit: Fit, columns: list[dict[str, Any]], numbers: NDArray[np.int64], x: NDArray[np.float32] | None
+) -> list[dict[str, Any]]:
+    """List the rows that are most wrong, with their values of the columns that matter most."""
+    names = list(fit.schema.names)
+    shown = [names.index(column["name"]) for column in columns[:MAX_VALUES] if column["used"]]
+    found = most_wrong(fit.validated("report()"))
+    for row in found:
+        at = row["row"]
+        row["number"] = int(numbers[at])
+        if x is not None:
+            row["cells"] = [(names[f], value_text(fit, f, float(x[at, f]))) for f in shown]
+    return found
+
+
+def _column_charts(
+    fit: Fit, columns: list[dict[str, Any]], colours: list[int], x: NDArray[np.float32] | None
+) -> list[dict[str, Any]]:
+    if x is None:
+        return []
+    names = list(fit.schema.names)
+    return [
+        column
+        | {"svg": column_chart(fit, names.index(column["name"]), x[:, names.index(column["name"])], colours)}
+        for column in columns[:MAX_CHARTS]
+    ]

@@ -55,7 +55,7 @@ class Problem:
     def loaded(self) -> tuple[Database, Bias, Facts]:
         """The database, the bias and the indexed facts."""
         database, bias = self.make()
-        return database, bias, Facts(database, resolve(bias, database).root)
+        return database, bias, Facts.of(database, resolve(bias, database))
 
     def grower(self, n_folds: int | None, max_depth: int | None = None) -> Grower:
         """Prepare growing; ``folds=None`` for the final tree alone."""

@@ -34,11 +34,7 @@ class Wording(ABC):
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
         """Return a key that is equal for rules that are the same, or the same up to thresholds."""
 
-    def legend(self, rules: RuleSet) -> list[str]:  # noqa: ARG002, one of some kinds of rules
-        """Return what a reader needs to know to read the rules, if anything."""
-        return []
-
-    def prolog(self, rules: RuleSet) -> str | None:  # noqa: ARG002
+    def prolog(self, rules: RuleSet) -> str | None:  # noqa: ARG002, one of some kinds of rules
         """Return the rules in Prolog, if they can be written so."""
         return None
 

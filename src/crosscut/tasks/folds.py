@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.tasks.masks import BLOCK, row_numbers, rows_of_folds
+from crosscut import _core
+from crosscut.data.target import coded_classes
+from crosscut.tasks.masks import BLOCK, row_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.data.target import Target
 
 
-_FEW_CLASSES = 1 << 16  # class numbers up to this are counted, not sorted
-
-
-def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
+def folds_of(
+    n_folds: int, n_rows: int, y: Any = None, random_state: Any = None, *, every_class: bool = True
+) -> NDArray[np.int64]:
     """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
 
-    This is all that an integer ``cv`` needs; importing scikit-learn takes longer than growing the trees.
+    This is all that an integer ``cv`` needs; importing scikit-learn takes longer than growing the trees, and
+    so do its splitters. A ``random_state`` shuffles the rows as theirs does; ``every_class`` warns of classes
+    that some folds lack.
 
     Examples
     --------
@@ -35,44 +37,35 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None) -> NDArray[np.int64]:
         raise ValueError(f"cv must be at least 2 folds, but {n_folds} was given")
     if n_folds > n_rows:
         raise ValueError(f"cv asks for {n_folds} folds, but there are only {n_rows} rows")
+    shuffle = None if random_state is None else _shuffle(random_state)
     if y is None:
-        sizes = np.full(n_folds, n_rows // n_folds)
-        sizes[: n_rows % n_folds] += 1
-        return np.repeat(np.arange(n_folds), sizes)
-    codes, n_classes = _codes_by_appearance(np.asarray(y))
-    order, first = rows_of_folds(codes, n_classes)
-    counts = np.diff(first)
-    if n_folds > counts.max():
-        raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {counts.max()} rows")
-    if n_folds > counts.min():
+        places = np.arange(n_folds)
+        folds = np.repeat(places, (n_rows - places + n_folds - 1) // n_folds)
+        if shuffle is None:
+            return folds
+        order, shuffled = np.arange(n_rows), np.empty_like(folds)
+        shuffle(order)
+        shuffled[order] = folds
+        return shuffled
+    classes, codes = coded_classes(np.asarray(y))
+    folds = np.empty(n_rows, np.int64)
+    counts = _core.deal_folds(codes, len(classes), n_folds, folds, shuffle)
+    if n_folds > max(counts):
+        raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {max(counts)} rows")
+    if every_class and n_folds > min(counts):
         warnings.warn(
-            f"The least populated class in y has only {counts.min()} rows, fewer than the {n_folds} folds "
+            f"The least populated class in y has only {min(counts)} rows, fewer than the {n_folds} folds "
             "of cv: some folds lack it",
             UserWarning,
             stacklevel=3,
         )
-    # the number of rows of a class in fold i is how often it occurs at places i, i + n, ... of the sorted
-    # classes
-    folds = np.empty(n_rows, np.int64)
-    places = np.arange(n_folds)
-    for begin, end in pairwise(first.tolist()):
-        share = (end - places + n_folds - 1) // n_folds - (begin - places + n_folds - 1) // n_folds
-        folds[order[begin:end]] = np.repeat(places, share)
     return folds
 
 
-def _codes_by_appearance(y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Return class numbers in the order in which classes appear, and how many there are."""
-    if y.dtype.kind in "iub" and int(y.max()) - int(y.min()) < _FEW_CLASSES:
-        codes = y.astype(np.int64) - int(y.min())
-        n_codes = int(codes.max()) + 1
-        appears = np.full(n_codes, len(y))
-        appears[codes[::-1]] = np.arange(len(y))[::-1]  # written last: the first row
-        number = np.empty(n_codes, np.int64)
-        number[np.argsort(appears, kind="stable")] = np.arange(n_codes)
-        return number[codes], int(np.count_nonzero(appears < len(y)))
-    distinct, appears, codes = np.unique(y, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(appears))[codes.ravel()], len(distinct)
+def _shuffle(random_state: Any) -> Callable[[NDArray[np.int64]], None]:
+    from sklearn.utils import check_random_state
+
+    return check_random_state(random_state).shuffle  # type: ignore[no-any-return]
 
 
 def folds_that_fit(
@@ -95,15 +88,8 @@ def folds_that_fit(
         )
     if fitting < 2:
         return None
-    if random_state is not None:
-        from sklearn.model_selection import KFold, StratifiedKFold
-
-        splitter = KFold if codes is None else StratifiedKFold
-        cv = splitter(fitting, shuffle=True, random_state=random_state)
-        return folds_of_splits(cv.split(np.empty((n_rows, 1)), codes), n_rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a class with fewer rows than folds does not concern the final model
-        return folds_of(fitting, n_rows, codes)
+    # a class with fewer rows than folds does not concern the final model
+    return folds_of(fitting, n_rows, codes, random_state, every_class=False)
 
 
 def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
@@ -225,21 +211,24 @@ def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[A
         )
 
 
-def checked_folds(folds: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """Return each row's fold and the number of folds; no fold or training set may be empty."""
+def checked_folds(
+    folds: ArrayLike,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return each row's fold, the rows fold by fold, and the offsets at which folds begin.
+
+    No fold or training set may be empty.
+    """
     given = np.asarray(folds)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
         raise ValueError(
             f"folds must be one integer per row, but {given.dtype} of shape {given.shape} was given"
         )
     numbers = np.ascontiguousarray(given, dtype=np.int64)
-    if numbers.min() < -1 or numbers.max() < 0:
-        raise ValueError("folds must be numbers from 0, or -1 for rows that train every task")
-    n_folds = int(numbers.max()) + 1
-    sizes = np.bincount(numbers + 1, minlength=n_folds + 1)
-    empty = np.flatnonzero(sizes[1:] == 0)
-    if len(empty):
-        raise ValueError(f"folds has no row of fold {empty[0]}; number the folds from 0 without gaps")
-    if sizes[1:].max() == len(numbers):
+    rows = np.empty_like(numbers)
+    first = np.array(_core.rows_by_fold(numbers, rows))
+    sizes = first[1:] - first[:-1]
+    if not sizes.all():
+        raise ValueError(f"folds has no row of fold {sizes.argmin()}; number the folds from 0 without gaps")
+    if sizes.max() == len(numbers):
         raise ValueError("folds puts every row in one fold, which leaves an empty training set")
-    return numbers, n_folds
+    return numbers, rows[: first[-1]], first

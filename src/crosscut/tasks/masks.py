@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut import _core
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -45,13 +43,6 @@ def repacked(masks: NDArray[np.uint16], tasks: NDArray[np.int64]) -> NDArray[np.
         trained = masks[old // BLOCK] >> np.uint16(old % BLOCK) & np.uint16(1)
         result[task // BLOCK] |= trained << np.uint16(task % BLOCK)
     return result
-
-
-def rows_of_folds(folds: NDArray[np.int64], n_folds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows fold by fold, and the ``n_folds + 1`` offsets at which folds begin."""
-    ordered, first = np.empty(len(folds), np.int64), np.empty(n_folds + 1, np.int64)
-    _core.rows_by_fold(folds, n_folds, ordered, first)
-    return ordered[: first[-1]], first
 
 
 def row_numbers(given: ArrayLike, n_rows: int, what: str) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.tasks.folds import checked_folds, count_rows, folds_of, splits_of, warn_groups
-from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers, rows_of_folds
+from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers
 from crosscut.tasks.task_list import TaskList, offsets
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ class Tasks(TaskList):
         >>> Tasks.from_folds([0, 1, -1, 1]).train_rows(2)
         array([0, 2])
         """
-        numbers, n_folds = checked_folds(folds)
+        numbers, rows, first = checked_folds(folds)
+        n_folds = len(first) - 1
         left_out = [()] * int(final) + [(fold,) for fold in range(n_folds)]
-        rows, first = rows_of_folds(numbers, n_folds)
         if final:
             first = np.concatenate([[0], first])
         masks = masks_without(numbers, n_folds, left_out)
@@ -119,7 +119,8 @@ class Tasks(TaskList):
         >>> tasks.n_tasks, tasks.train_rows(tasks.pairs[0, 2]), tasks.test_rows(tasks.pairs[1, 1])
         (7, array([2, 3]), array([2, 3]))
         """
-        numbers, n_folds = checked_folds(folds)
+        numbers, _, first = checked_folds(folds)
+        n_folds = len(first) - 1
         if n_folds < 3:
             raise ValueError(f"nested cross-validation needs at least 3 folds, but there are {n_folds}")
         chosen = [(i, i) for i in range(n_folds)] + [
@@ -141,8 +142,8 @@ class Tasks(TaskList):
         >>> tasks.train_rows(1), tasks.test_rows(1)
         (array([2]), array([0, 1, 3]))
         """
-        numbers, n_folds = checked_folds(folds)
-        rows, first = rows_of_folds(numbers, n_folds)
+        numbers, rows, first = checked_folds(folds)
+        n_folds = len(first) - 1
         parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
         tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
         masks = masks_without(numbers, n_folds, left_out)

@@ -15,10 +15,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight
 
+from crosscut.data.target import coded_classes
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-MANY_CODES = 1 << 16  # integer labels in a range up to this size are counted, not sorted
 
 
 def is_plain(X: Any) -> bool:
@@ -97,26 +97,17 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
+    y = _bare(y)
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub" or len(y) == 0:
         y = _column(y, "classifier")
         check_classification_targets(y)
     _check_length(y, n_rows)
-    if y.dtype.kind in "iu":
-        low = int(y.min())
-        span = int(y.max()) - low + 1
-        if span <= MANY_CODES:
-            offset = y.astype(np.int64) - low  # the difference may overflow narrow integers
-            counts = np.bincount(offset, minlength=span)
-            present = np.flatnonzero(counts)
-            code = np.zeros(span, np.int32)
-            code[present] = np.arange(len(present), dtype=np.int32)
-            return (present + low).astype(y.dtype), code[offset]
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.astype(np.int32)
+    return coded_classes(y)
 
 
 def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the targets of a regression as doubles."""
+    y = _bare(y)
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
         y = _column(y, "regressor")
         if y.dtype.kind not in "fiub":
@@ -128,15 +119,20 @@ def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     return numbers
 
 
-def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return sample weight times class weight, or None if all rows count the same."""
+def read_weights(
+    sample_weight: Any, class_weight: Any, y: NDArray[Any], classes: NDArray[Any] | None = None
+) -> NDArray[np.float64] | None:
+    """Return sample weight times class weight, or None if all rows count the same.
+
+    ``y`` are the targets, or the codes of classes if these are given.
+    """
     weights = None
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, copy=True)
         if weights.min() < 0:
             raise ValueError(f"sample_weight must not be negative, but {weights.min()} was given")
     if class_weight is not None:
-        by_class = compute_sample_weight(class_weight, y)
+        by_class = compute_sample_weight(class_weight, y if classes is None else classes[y])
         weights = by_class if weights is None else weights * by_class
     if weights is None or np.all(weights == 1):
         return None
@@ -145,6 +141,12 @@ def read_weights(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> NDAr
             "class_weight is zero for every row with a positive weight, which leaves no rows to train on"
         )
     return np.ascontiguousarray(weights, dtype=np.float64)
+
+
+def _bare(y: Any) -> Any:
+    """Return the numbers of a pandas or polars column as NumPy's, which is quicker to check."""
+    numbers = y.to_numpy() if hasattr(y, "to_numpy") and not hasattr(y, "to_pylist") else y
+    return numbers if getattr(numbers, "ndim", 0) == 1 and numbers.dtype.kind in "fiub" else y
 
 
 def _column(y: Any, what: str) -> NDArray[Any]:

@@ -22,6 +22,7 @@ import numpy as np
 from crosscut.forest.forest import Forest
 from crosscut.tasks import Tasks
 from crosscut.training.intervals import LossSums, interval_about, score_of
+from crosscut.training.parameters import measure_of
 from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def _each_chosen(
         place = np.full(fold.max() + 1, -1)
         place[left] = np.arange(len(left))
         trees = [number[frozenset(out)], *(number[frozenset((*out, k))] for k in left)]
-        cv = validate(data, Tasks.from_folds(place[fold]), Forest(grown.packed.select(trees)))
+        own = Forest(grown.packed.select(trees))
+        cv = validate(data, Tasks.from_folds(place[fold]), own, by=measure_of(model))
         pruned.append(pruned_by(model, cv.pruning_table, Forest(grown.packed.only(trees[0])))[0])
     return Forest.joined(pruned)
 

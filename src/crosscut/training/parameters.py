@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.tasks.growth import Criterion, Growth, Limits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.forest.pruning import Measure
 
 CRITERIA = ("gini", "entropy", "gain_ratio")
 
@@ -37,6 +42,32 @@ def has_shares(model: Any) -> bool:
     return _limits(model).has_shares
 
 
+def measure_of(model: Any) -> Measure:
+    """Return what pruning weighs against the number of leaves."""
+    measure: Measure = getattr(model, "prune_by", "impurity")
+    return measure
+
+
+def cost_matrix(model: Any, classes: NDArray[Any] | None) -> NDArray[np.float64] | None:
+    """Return the cost of each predicted class (columns) for rows of each class (rows), if there is a loss."""
+    given = getattr(model, "loss", None)
+    if given is None or classes is None:
+        return None
+    n = len(classes)
+    if isinstance(given, dict):
+        unknown = [key for key in given if key not in classes.tolist()]
+        if unknown:
+            raise ValueError(f"loss names {unknown[0]!r}, which is not among the classes {classes.tolist()}")
+        given = [given.get(name, 1.0) for name in classes.tolist()]
+    cost = np.asarray(given, dtype=np.float64)
+    if cost.shape not in {(n,), (n, n)} or not np.all((cost >= 0) & np.isfinite(cost)):
+        raise ValueError(
+            f"loss must be {n} costs, or a matrix of costs by class and predicted class ({n}, {n}), all of "
+            f"them finite and from 0, for the classes {classes.tolist()}; {given!r} was given"
+        )
+    return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
+
+
 def _limits(model: Any) -> Limits:
     split, leaf = (
         count if isinstance(count, float) else int(count)
@@ -54,6 +85,15 @@ def check_parameters(model: Any) -> None:
         "splits": ("binary", "multiway"),
         "prune": (None, "best", "1se", "pessimistic") if classifies else (None, "best", "1se"),
     }
+    if classifies:
+        choices["prune_by"] = ("impurity", "error", "loss")
+        if (model.prune_by == "loss") != (model.loss is not None):
+            raise ValueError(
+                f"prune_by='loss' and loss belong together, but prune_by={model.prune_by!r} and "
+                f"loss={model.loss!r} were given"
+            )
+        if model.loss is not None and model.prune == "pessimistic":
+            raise ValueError("prune='pessimistic' estimates errors, not costs; with loss, use best or 1se")
     for name, allowed in choices.items():
         if getattr(model, name) not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")

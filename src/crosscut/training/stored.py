@@ -61,13 +61,14 @@ def described(model: Any, fit: Fit) -> dict[str, Any]:
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
-    """Return the parameters that can be stored; objects such as splitters cannot."""
-    return {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)}
+    """Return the parameters that are stored: not objects such as splitters, nor what suits one machine."""
+    given = model.get_params(deep=False).items()
+    return {name: value for name, value in given if _is_plain(value) and name != "n_jobs"}
 
 
 def set_parameters(model: Any, given: dict[str, Any]) -> None:
     """Set the parameters from a file; their names are checked here, their values are not."""
-    unknown = set(given) - set(model.get_params(deep=False))
+    unknown = set(given) - set(model.get_params(deep=False)) | set(given) & {"n_jobs"}
     known = not unknown and all(_is_plain(value) for value in given.values())
     need(known, f"the parameters {sorted(unknown) or given} are unknown")
     model.set_params(**given)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Batch, Coding
     from crosscut.engines.level_wise import Rows
     from crosscut.forest.forest import Forest, Packed
+    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import Losses, PruningTable
 
 
@@ -141,8 +142,9 @@ class StreamValidation(TreeValidation):
         sums: list[LossSums],
         units: tuple[int, int],
         n_jobs: int | None,
+        prune_by: Measure = "impurity",
     ) -> None:
-        self.forest = forest
+        self.forest, self.prune_by = forest, prune_by
         self.classes = coding.classes
         weight, target = units
         measured = [one.in_units(unit, target) for one, unit in zip(sums, (0, weight), strict=False)]
@@ -199,7 +201,7 @@ class StreamValidation(TreeValidation):
     @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table, from one more pass."""
-        prunings = Prunings(self.forest.packed, self._coding.n_classes)
+        prunings = Prunings(self.forest.packed, self._coding.n_classes, self.prune_by)
         one_pass = PruningPass(
             "pruning table", prunings, self._coded, self._coding, self._n_folds, self._n_jobs
         )

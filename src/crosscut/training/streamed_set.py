@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from crosscut.engines.passes import LeafPass
 from crosscut.engines.stream import Stream
 from crosscut.engines.survey import Roles
 from crosscut.forest.forest import Forest, Packed
-from crosscut.forest.predict import decisions
+from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of
+from crosscut.training.balanced_rows import BalancedRows, weighed
+from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class StreamedSet:
         rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
-        grids = Grids.of(rows.totals, numbers=not classifies, weighted=coding.weighted)
+        totals = weighed(rows.totals, coding.class_weights)
+        grids = Grids.of(totals, numbers=not classifies, weighted=coding.weighted)
         return cls(model, stream, rows, coding, grids, folds, target)
 
     @property
@@ -81,31 +84,66 @@ class StreamedSet:
         """Limits of every task; shares of its rows become numbers."""
         sizes = [self.coding.n_rows] * (self.folds.n_folds + 1)
         if has_shares(self.model):
-            out: NDArray[np.int64] = self.rows.run(FoldSizePass(self.folds.n_folds))
-            sizes[1:] = (self.coding.n_rows - out[: self.folds.n_folds]).tolist()
+            sizes = self._class_counts.sum(axis=1).tolist()
         return tuple(limits_of(self.model, size) for size in sizes)
 
+    @cached_property
+    def _class_counts(self) -> NDArray[np.int64]:
+        """Training rows of each task, by class."""
+        n_folds = self.folds.n_folds
+        held_out: NDArray[np.int64] = self.rows.run(FoldSizePass(n_folds, self.coding.n_classes))
+        whole = held_out.sum(axis=0)
+        return np.array([whole, *(whole - held_out[:n_folds])])
+
     def grow(self) -> Forest:
-        """Grow all tasks; leaf values that are not counts take one more pass."""
+        """Grow all tasks.
+
+        Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
+        """
+        limits = self.limits()
+        if getattr(self.model, "class_weight", None) != "balanced":
+            forest = self._grow(self.rows, self.grids, limits)
+        else:
+            forest = Forest.joined(self._grow_balanced(task, limits) for task in range(len(limits)))
+        if self.classes is not None:
+            packed = forest.packed
+            trained = packed.value[packed.node_start[:-1]] > 0
+            check_trained(trained[:, trained[0]], self.classes[trained[0]])
+        return forest
+
+    def _grow_balanced(self, task: int, limits: tuple[Limits, ...]) -> Forest:
+        """Grow one task, the others staying leaves, with class weights of its own rows."""
+        counts = self._class_counts[task]
+        weights = np.ones(len(counts))
+        weights[counts > 0] = counts.sum() / (np.count_nonzero(counts) * counts[counts > 0])
+        counted = self.coding.roles.weight is None and bool(np.all(weights == 1))
+        rows = BalancedRows(self.rows, None if counted else weights)
+        grids = Grids.of(weighed(self.rows.totals, weights), numbers=False, weighted=not counted)
+        others = replace(limits[task], max_depth=0)
+        own = tuple(limit if t == task else others for t, limit in enumerate(limits))
+        grown = self._grow(rows, grids, own, suffix=f".{task}")
+        return Forest(grown.packed.only(task), grown.work)
+
+    def _grow(self, rows: Any, grids: Grids | None, limits: tuple[Limits, ...], suffix: str = "") -> Forest:
+        """Grow the tasks; leaf values that are not counts take one more pass."""
         model = self.model
         growth = growth_of(model)
         plan = Plan(
             self.coding,
-            self.grids,
+            grids,
             self.folds,
             growth,
-            self.limits(),
+            limits,
             self.stream.memory_limit,
             self.gather,
             model.n_jobs,
         )
+        path = self.stream.checkpoint
         checkpoint = (
-            None
-            if self.stream.checkpoint is None
-            else Checkpoint(self.stream.checkpoint, plan, self.rows.key)
+            None if path is None else Checkpoint(path.with_name(path.name + suffix), plan, self.rows.key)
         )
         saved = None if checkpoint is None else checkpoint.load()
-        state = grow_level_wise(plan, self.rows, saved, None if checkpoint is None else checkpoint.save)
+        state = grow_level_wise(plan, rows, saved, None if checkpoint is None else checkpoint.save)
         trees = [tree.flatten(self.coding.n_classes, growth.criterion) for tree in state.trees]
         check_trained(np.array([tree.n_rows[:1] > 0 for tree in trees]), ["number"])
         packed = Packed.of(trees)
@@ -115,13 +153,10 @@ class StreamedSet:
         }
         if any(tree.subtrees for tree in state.trees):
             del work["rows"]  # not known level by level for gathered bundles
-        if self.grids is not None:
+        if grids is not None:
             coded = coded_trees(packed, self.coding)
-            sums = self.rows.run(LeafPass("leaves", coded, self.coding, self.grids, model.n_jobs))
-            packed = with_values(packed, sums, self.grids, growth.criterion)
-        if self.classes is not None:
-            trained = packed.value[packed.node_start[:-1]] > 0
-            check_trained(trained[:, trained[0]], self.classes[trained[0]])
+            sums = rows.run(LeafPass("leaves", coded, self.coding, grids, model.n_jobs))
+            packed = with_values(packed, sums, grids, growth.criterion)
         if checkpoint is not None:
             checkpoint.remove()
         return Forest(packed, work)
@@ -129,9 +164,9 @@ class StreamedSet:
     def validate(self, forest: Forest) -> StreamValidation:
         """Return the out-of-fold results; the losses of the held-out rows take one pass."""
         packed, n_jobs = forest.packed, self.model.n_jobs
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value)
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
         coded, n_folds = coded_trees(packed, self.coding), self.folds.n_folds
-        totals = self.rows.totals
+        totals = weighed(self.rows.totals, self.coding.class_weights)
         units = (totals.weight.high, 0 if self.classes is not None else totals.target.high + 1)
         one_pass = LossPass("losses", decided, coded, self.coding, n_folds, units, n_jobs)
         return StreamValidation(
@@ -143,23 +178,27 @@ class StreamedSet:
             sums=self.rows.run(one_pass),
             units=units,
             n_jobs=n_jobs,
+            prune_by=measure_of(self.model),
         )
 
 
 @dataclass
 class FoldSizePass:
-    """Count the rows of each fold."""
+    """Count the rows of each fold, by class."""
 
     n_folds: int
+    n_classes: int  # 0 for numbers, which count as one class
     name: str = "fold sizes"
 
     def start(self) -> NDArray[np.int64]:
         """Return zeros."""
-        return np.zeros(max(1, self.n_folds), np.int64)
+        return np.zeros((max(1, self.n_folds), max(1, self.n_classes)), np.int64)
 
     def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
         """Count a batch."""
-        sums += np.bincount(batch.fold, minlength=len(sums))
+        code = batch.target if self.n_classes else np.zeros(batch.n_rows, np.int64)
+        cell = batch.fold.astype(np.int64) * sums.shape[1] + code
+        sums += np.bincount(cell, minlength=sums.size).reshape(sums.shape)
 
     def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add up."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,16 @@ from crosscut.engines.stream import Stream
 from crosscut.forest.error_pruning import pessimistic
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
-from crosscut.forest.pruning import prune, pruning_paths
+from crosscut.forest.pruning import prune
 from crosscut.training.fit import Fit
-from crosscut.training.parameters import check_parameters, growth_of, has_shares, limits_of
+from crosscut.training.parameters import (
+    check_parameters,
+    cost_matrix,
+    growth_of,
+    has_shares,
+    limits_of,
+    measure_of,
+)
 from crosscut.training.scoring import held_out_leaves, held_out_rows, with_scores
 from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
@@ -26,6 +32,9 @@ from crosscut.training.validation import TreeValidation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
+    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.tasks import Tasks
 
@@ -46,10 +55,8 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
     grown = grow_trees(model, data, tasks)
-    fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
-    if tasks.n_tasks == 1:
-        return fit
-    fit = _validated(model, fit, partial(validate, data, tasks, n_jobs=model.n_jobs))
+    judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+    fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else judge)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
@@ -58,11 +65,8 @@ def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups:
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
-    grown = data.grow()
-    fit = Fit.of(model, data, forest=prune_each(model, grown), grown=grown, alpha=float(model.ccp_alpha))
-    if not data.folds.n_folds:
-        return fit
-    fit = _validated(model, fit, data.validate)
+    grown = with_loss(model, data.grow(), data.classes)
+    fit = _fit(model, data, grown, data.validate if data.folds.n_folds else None)
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
 
@@ -75,7 +79,7 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    return limited(model, data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows)))
+    return limited(model, data.tasks(model.cv, groups, model.random_state))
 
 
 def limited(model: Any, tasks: Tasks) -> Tasks:
@@ -93,42 +97,63 @@ def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
     """
     growth = growth_of(model)
     if getattr(model, "class_weight", None) != "balanced":
-        return grow(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
-    return Forest.joined(
-        grow(data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs)
-        for t in range(tasks.n_tasks)
-    )
+        forest = grow(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
+    else:
+        forest = Forest.joined(
+            grow(data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs)
+            for t in range(tasks.n_tasks)
+        )
+    return with_loss(model, forest, data.classes)
 
 
-def validate(data: TrainingSet, tasks: Tasks, forest: Forest, *, n_jobs: int | None = None) -> TreeValidation:
+def with_loss(model: Any, forest: Forest, classes: NDArray[Any] | None) -> Forest:
+    """Return the same trees, whose leaves predict by the estimator's ``loss`` if it has one."""
+    cost = cost_matrix(model, classes)
+    return forest if cost is None else Forest(replace(forest.packed, loss=cost), forest.work)
+
+
+def validate(
+    data: TrainingSet,
+    tasks: Tasks,
+    forest: Forest,
+    *,
+    n_jobs: int | None = None,
+    by: Measure = "impurity",
+) -> TreeValidation:
     """Send the held-out rows down their trees."""
     held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
-    return TreeValidation(forest, held_out, data.target.values, data.classes, data.target.weights)
+    return TreeValidation(
+        forest, held_out, data.target.values, data.classes, data.target.weights, prune_by=by
+    )
 
 
 def prune_each(model: Any, forest: Forest) -> Forest:
     """Prune each tree by itself if the parameters say so; otherwise return the same forest."""
     if model.ccp_alpha > 0:
-        forest = prune(forest, ccp_alpha=model.ccp_alpha)
+        forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
     return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 
-def _validated(model: Any, fit: Fit, judge: Callable[[Forest], TreeValidation]) -> Fit:
-    """Add the out-of-fold results; if the parameters say so, prune by them and compute them again."""
-    validation = judge(fit.forest)
-    if model.prune not in {"best", "1se"}:
-        return replace(fit, validation=validation)
-    table = validation.pruning_table
-    forest, alpha = pruned_by(model, table, fit.forest)
-    return replace(fit, forest=forest, validation=judge(forest), chosen_by=table, alpha=max(fit.alpha, alpha))
+def _fit(
+    model: Any,
+    data: TrainingSet | StreamedSet,
+    grown: Forest,
+    judge: Callable[[Forest], TreeValidation] | None,
+) -> Fit:
+    """Prune the trees and judge them; if the parameters say so, prune by the folds and judge again."""
+    forest, alpha, table = prune_each(model, grown), float(model.ccp_alpha), None
+    validation = judge(forest) if judge else None
+    if judge and validation and model.prune in {"best", "1se"}:
+        table = validation.pruning_table
+        forest, chosen = pruned_by(model, table, forest)
+        validation, alpha = judge(forest), max(alpha, chosen)
+    return Fit.of(
+        model, data, forest=forest, grown=grown, validation=validation, alpha=alpha, chosen_by=table
+    )
 
 
 def pruned_by(model: Any, table: PruningTable, forest: Forest) -> tuple[Forest, float]:
     """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
     row = table.choose(model.prune)
-    alpha = float(table.alpha[row])
-    following = float(table.alpha[row + 1]) if row + 1 < len(table) else np.inf
-    node_alpha = pruning_paths(forest).node_alpha
-    of_folds = math.sqrt(alpha * following) if alpha else 0.0
-    at = np.where(forest.packed.tree_of == 0, alpha, of_folds)
-    return Forest(forest.packed.cut((node_alpha > at) | (at == 0))[0], forest.work), alpha
+    inner = table.tests_kept(forest.packed, row)
+    return Forest(forest.packed.cut(inner)[0], forest.work), float(table.alpha[row])

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.tasks.growth import Limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +30,12 @@ class TrainingSet:
     ----------
     X
         The user's rows.
+    matrix : array (rows, columns)
+        The same in the form that prediction uses.
     table : Table
         The same, encoded.
     target : Target
         Class codes or numbers, and weights.
-    labels : array
-        Classes or numbers as the user gave them.
     classes : array or None
         The classes in sorted order; None for regression.
     name : str
@@ -46,9 +45,9 @@ class TrainingSet:
     """
 
     X: Any
+    matrix: NDArray[Any]
     table: Table
     target: Target
-    labels: NDArray[Any]
     classes: NDArray[Any] | None
     name: str = "target"
     sample_weight: Any = None
@@ -58,26 +57,24 @@ class TrainingSet:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         X = whole(X)
         data = read_table(model, X, reset=True)
-        table = Table.from_data(
+        table, matrix = Table.with_matrix(
             data, max_bins=getattr(model, "max_bins", None), n_jobs=getattr(model, "n_jobs", None)
         )
         given = getattr(y, "name", None)
         name = given if isinstance(given, str) and given else "target"
         if isinstance(model, ClassifierMixin):
             classes, codes = read_classes(y, table.n_rows)
-            labels = classes[codes]
-            weights = read_weights(sample_weight, model.class_weight, labels)
-            return cls(
-                data, table, Target(codes, len(classes), weights), labels, classes, name, sample_weight
-            )
-        labels = read_numbers(y, table.n_rows)
-        weights = read_weights(sample_weight, None, labels)
-        return cls(data, table, Target(labels, 0, weights), labels, None, name)
+            weights = read_weights(sample_weight, model.class_weight, codes, classes)
+            target = Target(codes, len(classes), weights)
+            return cls(data, matrix, table, target, classes, name, sample_weight)
+        numbers = read_numbers(y, table.n_rows)
+        weights = read_weights(sample_weight, None, numbers)
+        return cls(data, matrix, table, Target(numbers, 0, weights), None, name)
 
     @cached_property
-    def matrix(self) -> NDArray[np.float32]:
-        """The rows in the form that prediction uses."""
-        return self.table.schema.matrix(self.X)
+    def labels(self) -> NDArray[Any]:
+        """Classes or numbers as the user gave them."""
+        return self.target.values if self.classes is None else self.classes[self.target.values]
 
     @property
     def schema(self) -> Schema:
@@ -92,14 +89,7 @@ class TrainingSet:
     @property
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing values in each column."""
-        table = self.table
-        return np.array(
-            [
-                np.count_nonzero(ranks == n) if missing else 0
-                for ranks, n, missing in zip(table.ranks, table.n_values, table.has_missing, strict=True)
-            ],
-            np.int64,
-        )
+        return self.table.n_missing
 
     def balanced(self, tasks: Tasks, task: int) -> Target:
         """Return the target with class weights "balanced" among the rows of one task."""
@@ -114,9 +104,7 @@ class TrainingSet:
         counted = bool(np.all(weights[rows] == 1))
         return Target(self.target.values, self.target.n_classes, None if counted else weights)
 
-    def tasks(
-        self, cv: Any, groups: Any = None, random_state: Any = None, limits: Limits | None = None
-    ) -> Tasks:
+    def tasks(self, cv: Any, groups: Any = None, random_state: Any = None) -> Tasks:
         """Make the final model's task, and one per split of ``cv``.
 
         Parameters
@@ -125,19 +113,17 @@ class TrainingSet:
             As in estimators. If the rows allow fewer folds than an integer asks for, there are fewer.
         groups, random_state
             For the splitter; ``random_state`` shuffles the folds of an integer.
-        limits : Limits, optional
-            Of all tasks.
         """
         if cv is None:
-            return Tasks.final(self.n_rows, limits)
+            return Tasks.final(self.n_rows)
         if not is_integer(cv, 2):
-            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X, limits=limits)
+            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X)
         else:
             codes = self.target.values if self.target.n_classes else None
             folds = folds_that_fit(int(cv), self.n_rows, codes, groups, random_state)
             if folds is None:
-                return Tasks.final(self.n_rows, limits)
-            tasks = Tasks.from_folds(folds, limits=limits)
+                return Tasks.final(self.n_rows)
+            tasks = Tasks.from_folds(folds)
             # stratified folds leave every model rows of each class that has two or more
             if self.target.weights is None and (codes is None or np.bincount(codes).min() > 1):
                 return tasks

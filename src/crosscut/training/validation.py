@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.forest.predict import decisions, probabilities
 from crosscut.forest.pruning_table import PruningTable, pruning_table
+from crosscut.forest.tree import decisions, probabilities
 from crosscut.training.intervals import (
     Estimate,
     LossSums,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from crosscut.forest.forest import Forest
     from crosscut.forest.predict import HeldOut
+    from crosscut.forest.pruning import Measure
 
 
 class Validation:
@@ -192,7 +193,7 @@ class Validation:
                 f"cv_predictions_ needs every row to be held out, but cv never holds out {never} of the "
                 f"{len(self.y)} rows; cv_probabilities_ has NaN for those"
             )
-        return np.asarray(self.classes[self.values.argmax(axis=1)])
+        return np.asarray(self.classes[decisions(self.values, self._loss)])
 
     @cached_property
     def confusion(self) -> NDArray[np.int64]:
@@ -201,6 +202,10 @@ class Validation:
         n = len(self.classes)
         pairs = self.y[self.rows] * np.int64(n) + self.decided
         return np.bincount(pairs, minlength=n * n).astype(np.int64).reshape(n, n)
+
+    @property
+    def _loss(self) -> NDArray[np.float64] | None:
+        return None
 
     @property
     def pruning_table(self) -> PruningTable:
@@ -221,6 +226,8 @@ class TreeValidation(Validation):
         As for :class:`Validation`.
     weights : float64 array (rows,), optional
         Row weights.
+    prune_by : {"impurity", "error", "loss"}
+        What the pruning table weighs against the number of leaves.
     """
 
     def __init__(
@@ -232,8 +239,9 @@ class TreeValidation(Validation):
         weights: NDArray[np.float64] | None,
         *,
         chosen_scores: NDArray[np.float64] | None = None,
+        prune_by: Measure = "impurity",
     ) -> None:
-        self.forest, self.held_out = forest, held_out
+        self.forest, self.held_out, self.prune_by = forest, held_out, prune_by
         self.rows, self.row_start = held_out.rows, held_out.row_start
         self.y, self.classes, self.weights = y, classes, weights
         self.chosen_scores = chosen_scores
@@ -252,11 +260,23 @@ class TreeValidation(Validation):
     @cached_property
     def decided(self) -> NDArray[Any]:
         """Class code, or number, of the leaf of each held-out row."""
-        value = self.forest.packed.value
-        return (value[:, 0] if self.classes is None else decisions(value))[self.node]
+        packed = self.forest.packed
+        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
+        return decided[self.node]
 
     @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table."""
         n_classes = 0 if self.classes is None else len(self.classes)
-        return pruning_table(self.forest, self.held_out, self.y, n_classes=n_classes, weights=self.weights)
+        return pruning_table(
+            self.forest,
+            self.held_out,
+            self.y,
+            n_classes=n_classes,
+            weights=self.weights,
+            by=self.prune_by,
+        )
+
+    @property
+    def _loss(self) -> NDArray[np.float64] | None:
+        return self.forest.packed.loss

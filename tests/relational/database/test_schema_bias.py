@@ -3,6 +3,7 @@ import pytest
 
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
+from crosscut.relational.language.attributes import attribute_text
 from crosscut.relational.language.bias import Bias, BiasError
 from crosscut.relational.queries.resolve import resolve
 
@@ -26,10 +27,8 @@ def lines(**options):
 
 def test_modes_follow_links_both_ways():
     assert lines(max_thresholds=1) == [
-        "loan(+Loan,-Account,_Amount)",
-        "loan(+Loan,_Account,Amount), Amount =< #[8.0]",
-        "loan(+Loan,Account,_Amount), account(Account,_District,#[x,z])",
-        "loan(+Loan,Account,_Amount), account(Account,District,_Kind), district(District,#[p,q])",
+        "account.kind = #[x,z]",
+        "account.district.name = #[p,q]",
         "account(+Account,-District,_Kind)",
         "account(+Account,_District,#[x,z])",
         "account(-Account,+District,_Kind)",
@@ -44,9 +43,28 @@ def test_modes_follow_links_both_ways():
     ]
 
 
+def attributes(**options):
+    database = Database.from_tables(TABLES, target="loan.y")
+    found = Bias.from_schema(database, **options).attributes
+    return [attribute_text(each, database.columns) for each in found]
+
+
+def test_values_and_aggregates_are_attributes():
+    own = ["account_id", "amount", "account.district_id", "account.kind", "account.district.name"]
+    assert attributes(max_aggregates=0) == own
+    found = attributes()
+    assert found[:5] == own
+    assert {"number of orders of account", "mean size of orders of account"} < set(found)
+    assert {
+        "number of accounts of account.district",
+        "share of accounts of account.district with kind = x",
+    } < set(found)
+
+
 def test_the_depth_of_links():
-    assert not any(line.startswith("loan(+Loan,Account,") for line in lines(depth_of_links=0))
-    assert sum(line.startswith("loan(+Loan,Account,") for line in lines(depth_of_links=1)) == 1
+    assert attributes(depth_of_links=0) == ["account_id", "amount"]
+    assert "account.kind = #[x,z]" in lines(depth_of_links=1)
+    assert "account.district.name = #[p,q]" not in lines(depth_of_links=1)
 
 
 def region_is_the_class(n=400, seed=0):
@@ -115,7 +133,7 @@ def test_names_are_not_tested():
     database = Database.from_tables(tables, target="t.y")
     assert Bias.from_schema(database).modes == ()
     (mode,) = Bias.from_schema(database, max_constants=30).modes
-    assert mode.literals[0].name == "t"
+    assert str(mode).startswith("label = ")
 
 
 def test_every_mode_resolves_and_the_language_is_typed():

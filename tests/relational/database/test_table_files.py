@@ -113,7 +113,7 @@ def test_keys_of_several_columns_unique_columns_and_dates(tmp_path, kind):
     # a link to a column that is unique but not the key leads to the same row as its key
     assert types["supplier"] == "supplier"
     assert values["supplier"][0] == values["supplier"][3] == 7
-    assert values["built"][:3] == [20200131, 20210201, 20220304]
+    assert values["built"][:3] == [18292, 18659, 19055]
     assert {column.name: column.kind for column in database.columns["machine", machine.arity]}[
         "built"
-    ] == "numeric"
+    ] == "date"

@@ -74,9 +74,9 @@ def test_values_become_constants():
         }
     )
     database = Database.from_tables({"t": frame}, target="t.y")
-    assert rows(database, "t", 5) == [(1, "true", 20240131, 1.5, "7"), (2, "false", 19991201, 2, "8")]
+    assert rows(database, "t", 5) == [(1, "true", 19753, 1.5, "7"), (2, "false", 10926, 2, "8")]
     kinds = [column.kind for column in database.columns["t", 5]]
-    assert kinds == ["key", "nominal", "numeric", "numeric", "nominal"]
+    assert kinds == ["key", "nominal", "date", "numeric", "nominal"]
 
 
 def test_a_table_without_a_key_gets_row_numbers():

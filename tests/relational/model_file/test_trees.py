@@ -92,7 +92,8 @@ def test_a_file_of_an_earlier_version_has_no_column_to_predict(tmp_path):
         (lambda h: h.pop("tests"), "damaged"),
         (lambda h: h.update(target=None), "not a name"),
         (lambda h: h.update(target_column=3), "not a name"),
-        (lambda h: h.update(columns=[["p", [1]]]), "not a name"),
+        (lambda h: h.update(columns=[["p", [[1, "key", None]]]]), "not a name"),
+        (lambda h: h.update(columns=[["p", [["k", "colour", None]]]]), "not a kind of column"),
         (lambda h: h.update(columns=[1]), "damaged"),
     ],
 )

@@ -22,7 +22,7 @@ def grower(database, bias, cv=10):
     language = resolve(bias, database)
     examples = np.arange(database.n_examples, dtype=np.int32)
     folds = np.full_like(examples, -1) if cv is None else examples % cv
-    return Grower(Facts(database, language.root), language, folds)
+    return Grower(Facts.of(database, language), language, folds)
 
 
 def assert_same(forest, other):

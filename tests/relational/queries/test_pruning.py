@@ -15,7 +15,7 @@ from crosscut.relational.training_set import folds_of
 def forest(bias_changes, **arguments):
     database, bias = datasets.bongard("complex", n=200, noise=0.3, **arguments)
     language = resolve(bias.with_settings(**bias_changes), database)
-    return Grower(Facts(database, language.root), language, folds_of(5, database)).grow()
+    return Grower(Facts.of(database, language), language, folds_of(5, database)).grow()
 
 
 def merged(node):

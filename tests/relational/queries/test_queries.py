@@ -1,5 +1,6 @@
 """The query kernel against a naive evaluator on random databases and queries."""
 
+import signal
 from itertools import product
 
 import numpy as np
@@ -294,3 +295,21 @@ def test_tails_are_kept_per_object_and_tell_examples_apart():
     assert examples("p", "red") == [True, False, True]
     assert examples("q", "red") == [True, False, True]
     assert examples("q", "blue") == [False, True, True]
+
+
+def test_ctrl_c_stops_a_search_and_the_next_one_works():
+    everything = set(product(range(N_CONSTANTS), repeat=2))
+    store = Queries(Facts(database({"q": everything, "p": {(0,)}})), step_limit=10**15)
+    endless = store.conjunction([*(Goal("q", (v, v + 1)) for v in range(30)), Goal("<", (30, 30))])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            store.truth(endless, store.everything)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert store.truth(store.conjunction([Goal("p", (0,))]), store.everything).any()

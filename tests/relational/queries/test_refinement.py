@@ -19,7 +19,7 @@ class Language:
     def __init__(self, modes, **settings):
         db = Database.from_prolog(DATABASE, predict="active(+mol,-class)", types=TYPES)
         language = resolve(Bias.of(modes, types=TYPES, **settings), db)
-        self.queries = Queries(Facts(db, language.root), language)
+        self.queries = Queries(Facts.of(db, language), language)
         self.signature = signature_of(self.queries.facts, language)
 
     def tests(self, *chosen):

@@ -35,7 +35,7 @@ def test_rules_learnt_together_are_those_learnt_alone(shop, learning):
     folds = np.arange(shop.n_examples) % 5
 
     def learn(left_out):
-        examples = RelationalExamples(Facts(shop, language.root), language)
+        examples = RelationalExamples(Facts.of(shop, language), language)
         tasks = [bits_of(folds != fold) for fold in left_out]
         sets = learning.rule_sets(examples, tasks)
         return sets, examples.queries.store.n_evaluations
@@ -87,7 +87,7 @@ def test_rules_that_vote(shop):
     whole = np.array(shop.classes, object)[np.asarray(shop.target)]
     assert model.score(shop) == np.mean(model.predict(shop) == whole) > 0.7
     # the covered examples of each rule add their classes up
-    facts = Facts(shop, resolve(model.bias, shop).root)
+    facts = Facts.of(shop, resolve(model.bias, shop, cuts=True))
     examples = RelationalExamples(facts, resolve(model.bias, shop))
     votes = np.zeros((shop.n_examples, 2))
     for rule in model.rules_.rules:
@@ -95,7 +95,7 @@ def test_rules_that_vote(shop):
     votes[votes.sum(axis=1) == 0] = model.rules_.default.totals
     assert model.predict_proba(shop) == pytest.approx(votes / votes.sum(axis=1, keepdims=True))
     program = model.to_prolog().splitlines()
-    assert sum(line.startswith("customer(") for line in program) == len(model.rules_) + 1
+    assert sum(line.startswith("customer_churned(") for line in program) == len(model.rules_) + 1
     assert not any("!" in line for line in program)
     with pytest.raises(AttributeError, match="not a tree"):
         _ = model.tree_

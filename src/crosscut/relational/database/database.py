@@ -22,19 +22,33 @@ if TYPE_CHECKING:
     from crosscut.relational.language.rule import Rule
 
 
-ColumnKind = Literal["key", "link", "numeric", "nominal"]
+KEY_OF_SEVERAL = "+"  # between the names, and the values, of columns that are one key together
+ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of a relation that comes from a table.
 
-    ``kind`` is "key" for the table's own key, "link" for a key of another table, "numeric" or "nominal". The
-    relation's type of a key or link is the name of the table it belongs to.
+    ``kind`` is "key" for the table's own key, "link" for a key of another table, "numeric", "date" or
+    "nominal". The relation's type of a key or link is the name of the table it belongs to.
     """
 
     name: str
     kind: ColumnKind
+    refers_to: str | None = (
+        None  # the column that a link names a row by, if that is not the other table's key
+    )
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The table's columns that it is made of: several for a key of several columns."""
+        return tuple(self.name.split(KEY_OF_SEVERAL))
+
+    @property
+    def referred(self) -> Column:
+        """The column that a link names a row by."""
+        return Column(self.refers_to or self.name, "key")
 
 
 @dataclass(eq=False)
@@ -291,7 +305,7 @@ class Database:
         Notes
         -----
         A missing link joins nothing. Any other missing value is the constant ``missing``, which is not a
-        number: a threshold test on it fails. Dates become numbers such as 20240131. A table that links to the
+        number: a threshold test on it fails. Dates become days since 1970-01-01. A table that links to the
         target's table has that column first, then its own key.
 
         Examples

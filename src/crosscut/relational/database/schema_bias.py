@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut.relational.database.database import Column, ColumnKind
+from crosscut.relational.database.schema_attributes import SchemaAttributes
 from crosscut.relational.database.thresholds import column_thresholds
+from crosscut.relational.language.attributes import attribute_text
 from crosscut.relational.language.bias import Bias, BiasError
 from crosscut.relational.language.modes import Choice, Key, Literal, Mode, Var
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from crosscut.relational.database.database import Database
     from crosscut.relational.database.relation import Relation
+    from crosscut.relational.language.attributes import Attribute
     from crosscut.relational.language.bias import Reach
     from crosscut.relational.language.modes import Argument
     from crosscut.relational.language.settings import Settings
@@ -43,8 +46,14 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
     tables = [
         _Table(database, database.relations[predicate], columns, reach)
         for predicate, columns in described.items()
+        # rows may be dated after the example; aggregates leave those out
+        if reach.as_of is None or not any(column.kind == "date" for column in columns)
     ]
-    modes = [mode for table in tables for mode in table.modes(tables)]
+    attributes = SchemaAttributes(database, reach).all() if database.columns else ()
+    modes = [
+        *_equations(database, attributes, reach),
+        *(mode for table in tables for mode in table.modes(tables)),
+    ]
     types = {predicate: relation.types for predicate, relation in database.relations.items()}
     if settings.regression != (database.target is not None and not database.classes):
         settings = replace(settings, regression=not settings.regression)
@@ -52,10 +61,23 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
             settings = replace(settings, heuristic="variance")
     return Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(modes)),
+        attributes=attributes,
+        max_thresholds=reach.max_thresholds,
         types=types,
         typed=True,
         settings=settings,
     )
+
+
+def _equations(database: Database, attributes: Sequence[Attribute], reach: Reach) -> Iterator[Mode]:
+    """Return a mode for each nominal attribute: whether it is one of its most frequent constants."""
+    for number, each in enumerate(attributes):
+        if each.kind == "nominal" and each.column is not None:
+            relation = database.relations[each.steps[-1].predicate]
+            values = _frequent(database, relation, each.column, reach.max_constants)
+            if len(values) > 1:
+                value = Key(len(database.keys) + number, attribute_text(each, database.columns))
+                yield Mode((Literal("=", (value, Choice(values))),))
 
 
 def _columns_from_types(database: Database, relation: Relation) -> tuple[Column, ...]:
@@ -107,30 +129,20 @@ class _Table:
     def modes(self, tables: Sequence[_Table]) -> Iterator[Mode]:
         links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
         if self.relation.name == self.database.target_name and self.own is not None:
-            links = [self.own]  # other examples are not entered
-        links = [
-            position
-            for position in links
-            if position == self.own or self._fanout(position) <= self.reach.max_fanout
-        ]
+            links = []  # the example's own values are attributes, and other examples are not entered
         for entry in links:
+            is_own = entry == self.own
+            if is_own and self.relation.types[entry] in self.database.key_types:
+                continue
+            if not is_own and self._fanout(entry) > self.reach.max_fanout:
+                continue
             yield from self._joins(entry)
-            # of one row "at most" says it all; of several "some at most" and "some above" differ
-            single = entry == self.own and self.relation.types[entry] in self.database.key_types
-
-            yield from self.tests((), self.entered(entry), single=single, alone=entry == self.own)
+            yield from self.tests((), self.entered(entry), alone=is_own)
             # what a row that was met before refers to has been offered with the row itself
-            if single or entry != self.own:
-                yield from self._tests_of_referenced_rows(entry, tables, single=single)
+            if not is_own:
+                yield from self._tests_of_referenced_rows(entry, tables)
 
-    def tests(
-        self,
-        before: tuple[Literal, ...],
-        literal: Writer,
-        *,
-        single: bool,
-        alone: bool,
-    ) -> Iterator[Mode]:
+    def tests(self, before: tuple[Literal, ...], literal: Writer, *, alone: bool) -> Iterator[Mode]:
         """Return a mode for each column that can be tested; a test `alone` with one constant says nothing."""
         for position, values in self.choices.items():
             if self.columns[position].kind == "nominal":
@@ -138,13 +150,11 @@ class _Table:
                     yield Mode((*before, literal(position, Choice(values))))
                 continue
             value = Var("", self.unused(self.names[position], before))
-            for comparison in ("=<",) if single else ("=<", ">"):
+            for comparison in ("=<", ">"):
                 test = Literal(comparison, (value, Choice(values)))
                 yield Mode((*before, literal(position, value), test))
 
-    def _tests_of_referenced_rows(
-        self, entry: int, tables: Sequence[_Table], *, single: bool
-    ) -> Iterator[Mode]:
+    def _tests_of_referenced_rows(self, entry: int, tables: Sequence[_Table]) -> Iterator[Mode]:
         """Return tests of the rows that a row refers to, as if their values were its own.
 
         A link to one row is true of nearly every row and would never be chosen, so the test that makes use of
@@ -164,7 +174,7 @@ class _Table:
                             way = (*before, literal(position, link))
                             further.append((other, way, other.referenced(link, way), other.own))
             for table, before, literal, _ in further:
-                yield from table.tests(before, literal, single=single, alone=True)
+                yield from table.tests(before, literal, alone=True)
             ways = further
 
     def is_named_by(self, table: _Table, position: int) -> bool:
@@ -244,7 +254,7 @@ class _Table:
         for position, column in enumerate(self.columns):
             if column.kind == "nominal":
                 found[position] = _frequent(self.database, self.relation, position, self.reach.max_constants)
-            elif column.kind == "numeric":
+            elif column.kind in {"numeric", "date"}:
                 predicate = (self.relation.name, self.relation.arity)
                 limit = self.reach.max_thresholds
                 found[position] = tuple(column_thresholds(self.database, predicate, position, limit))

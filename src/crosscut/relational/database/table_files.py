@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut.data.databases import opened, quoted, read_tables
 from crosscut.data.files import DATABASES, ending_of, read_file
+from crosscut.relational.database.database import KEY_OF_SEVERAL
 
 if TYPE_CHECKING:
     import os
@@ -30,7 +31,9 @@ class DeclaredKeys:
             if table in tables and other in tables and others:
                 tables[table] = _with_key(tables[table], columns)
                 tables[other] = _with_key(tables[other], others)
-                self.links[f"{table}.{'+'.join(columns)}"] = f"{other}.{'+'.join(others)}"
+                self.links[f"{table}.{KEY_OF_SEVERAL.join(columns)}"] = (
+                    f"{other}.{KEY_OF_SEVERAL.join(others)}"
+                )
         return tables
 
     def updated(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -45,11 +48,11 @@ def _with_key(table: pa.Table, columns: tuple[str, ...]) -> pa.Table:
     """Return a table with the values of several columns as one, null where one of them is."""
     import pyarrow as pa
 
-    name = "+".join(columns)
+    name = KEY_OF_SEVERAL.join(columns)
     if name in table.column_names:
         return table
     rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
-    values = [None if None in row else "+".join(map(str, row)) for row in rows]
+    values = [None if None in row else KEY_OF_SEVERAL.join(map(str, row)) for row in rows]
     return table.append_column(name, pa.array(values, pa.string()))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut.data.days import moment_of
 from crosscut.relational.database.database import Column, Database
 from crosscut.relational.database.relation import Relation, distinct_facts
 from crosscut.relational.database.target import class_codes
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crosscut.relational.database.constants import Constants
+    from crosscut.relational.database.database import ColumnKind
     from crosscut.relational.language.terms import Constant
 
 MISSING = "missing"
@@ -34,7 +36,8 @@ class _Values:
     """One column as Python values, None where missing."""
 
     values: list[Any]
-    kind: Literal["numeric", "nominal"]
+    kind: Literal["numeric", "date", "nominal"]
+    refers_to: str | None = None  # of a link: the column it names a row by, if that is not the key
 
     @property
     def is_unique(self) -> bool:
@@ -96,11 +99,15 @@ def _columns(frame: Any) -> dict[str, _Values]:
 def _values(values: list[Any], *, categorical: bool) -> _Values:
     plain = [_plain(value) for value in values]
     numeric = not categorical and all(value is None or isinstance(value, (int, float)) for value in plain)
-    return _Values(plain, "numeric" if numeric and any(value is not None for value in plain) else "nominal")
+    known = [given for given, value in zip(values, plain, strict=True) if value is not None]
+    if not numeric or not known:
+        return _Values(plain, "nominal")
+    dated = all(isinstance(value, (dt.date, np.datetime64)) for value in known)
+    return _Values(plain, "date" if dated else "numeric")
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a constant: numbers, text, dates as yyyymmdd; None if missing."""
+    """Return a value as a constant: numbers, text, dates as days since 1970-01-01; None if missing."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -108,11 +115,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dt.datetime):
-        seconds = value.hour * 3600 + value.minute * 60 + value.second
-        date = value.year * 10000 + value.month * 100 + value.day
-        return date if seconds == 0 else date + seconds / 86400
+        days = (value.replace(tzinfo=None) - moment_of(0)) / dt.timedelta(days=1)
+        return int(days) if days.is_integer() else days
     if isinstance(value, dt.date):
-        return value.year * 10000 + value.month * 100 + value.day
+        return value.toordinal() - moment_of(0).toordinal()
     if isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Decimal):
@@ -151,6 +157,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
                 None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
                 for value in tables[table][column].values
             ]
+            tables[table][column].refers_to = other_column
         found[table][column] = other
     for table, content in tables.items():
         for column in content:
@@ -189,7 +196,8 @@ def _add_relation(
         linked = name == key or name in links
         columns.append(_ids(content[name].values, database.constants, linked=linked))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
-        described.append(Column(name, "key" if name == key else "link" if linked else content[name].kind))
+        kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
+        described.append(Column(name, kind, content[name].refers_to))
     stacked = distinct_facts(np.stack(columns))
     predicate = (table, len(order))
     database.columns[predicate] = tuple(described)

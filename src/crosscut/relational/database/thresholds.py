@@ -121,15 +121,22 @@ def column_thresholds(
         edges = low + (high - low) * np.arange(1, n + 1) / (n + 1)
         return sorted({_between(distinct, int(np.searchsorted(distinct, edge, "right"))) for edge in edges})
     if method == "equal_freq" or owners is None or database.target is None:
-        ordered = np.sort(values)
-        wanted = ordered[np.floor(len(ordered) * np.arange(1, n + 1) / (n + 1)).astype(int)]
-        cuts = np.clip(np.searchsorted(distinct, wanted, "left"), 1, len(distinct) - 1)
-        return sorted({_between(distinct, int(cut)) for cut in cuts})
+        return equal_frequency(values, n)
     order = np.argsort(database.keys[0], kind="stable")
     place = np.searchsorted(database.keys[0], owners, sorter=order).clip(max=database.n_examples - 1)
     own = database.keys[0][order[place]] == owners
     targets = database.target[order[place]][own]
     return _best_first(values[own], targets, len(database.classes), n)
+
+
+def equal_frequency(values: NDArray[np.float64], n: int) -> list[float]:
+    """At most `n` thresholds with about as many of the values between each two, ascending."""
+    distinct, ordered = np.unique(values), np.sort(values)
+    if len(distinct) < 2 or n < 1:
+        return []
+    wanted = ordered[np.floor(len(ordered) * np.arange(1, n + 1) / (n + 1)).astype(int)]
+    cuts = np.clip(np.searchsorted(distinct, wanted, "left"), 1, len(distinct) - 1)
+    return sorted({_between(distinct, int(cut)) for cut in cuts})
 
 
 def _between(distinct: NDArray[np.float64], cut: int) -> float:

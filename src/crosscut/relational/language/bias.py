@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    from crosscut.relational.language.attributes import Attribute
     from crosscut.relational.language.modes import TypeNames
 
 
@@ -30,10 +31,17 @@ class Reach:
     max_thresholds: int
     max_fanout: float
     depth_of_links: int = 2
+    max_aggregates: int = 100
+    as_of: str | None = None
+    windows: tuple[int, ...] = (30, 90, 365)
 
 
 class Linked(Protocol):
     """A database, which knows how its tables are linked."""
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
 
     def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
         """Return modes that follow the links."""
@@ -62,6 +70,11 @@ class Bias:
         Templates of lookahead and of thresholds.
     implicit_key : bool
         Whether literals are written without the example's key (ACE's models format).
+    attributes : tuple of Attribute
+        Values that every example has; modes refer to them by number, after the keys. The numeric ones are
+        tested against every threshold between the values of a node's examples.
+    max_thresholds : int
+        Thresholds of an attribute where they have to be chosen beforehand, for rules.
     settings : Settings
         How trees are grown and pruned.
 
@@ -92,6 +105,8 @@ class Bias:
     auto_lookahead: tuple[AutoLookahead, ...] = ()
     discretizations: tuple[Discretization, ...] = ()
     implicit_key: bool = False
+    attributes: tuple[Attribute, ...] = ()
+    max_thresholds: int = 8
     settings: Settings = field(default_factory=Settings)
 
     @classmethod
@@ -183,13 +198,18 @@ class Bias:
         max_thresholds: int = 8,
         max_fanout: float = 30.0,
         depth_of_links: int = 2,
+        max_aggregates: int = 100,
+        as_of: str | None = None,
+        windows: Sequence[int] = (30, 90, 365),
         **settings: Any,
     ) -> Bias:
         """Make modes from the tables' keys, so that linked tables need no logic to be learnt from.
 
-        Every link can be followed in both directions, and the values of a row that another one refers to are
-        tested as if they were its own. A nominal column is tested against its constants, a numeric one
-        against thresholds.
+        The values of the rows that an example refers to are attributes of the example, as if they were its
+        own. Rows that refer to it are summarised (how many, how many of a kind, sum, mean, least and greatest
+        value, share, number of different values, latest value), and tests ask for some row of a kind and go
+        on from there. A nominal column is tested against its constants. Attributes are tested against all
+        thresholds, other numeric columns against a few.
 
         Parameters
         ----------
@@ -207,8 +227,15 @@ class Bias:
         depth_of_links : int
             How many links to one row each a single test may follow: with 2, a loan is tested on the values of
             its account's district as if they were its own. 0 for none.
+        max_aggregates : int
+            At most so many summaries of linked rows are offered, those of the nearest rows first; 0 for none.
+        as_of : str, optional
+            A date of the target's table. Linked rows of a table with dates are then seen in summaries only,
+            and of them only those dated before it, so that no test looks into the future.
+        windows : sequence of int
+            With `as_of`, rows are also counted and summed over the last so many days before it.
         **settings
-            Fields of `Settings`.
+            Fields of `Settings`. ``minimal_cases`` is 5 by default if there are 100 examples or more.
 
         Examples
         --------
@@ -224,12 +251,19 @@ class Bias:
         ...     },
         ...     target="machine.state",
         ... )
-        >>> print(Bias.from_schema(db))
+        >>> bias = Bias.from_schema(db)
+        >>> print(bias)
         part(+Machine,-Part,_Kind)
         part(+Machine,-Part,#[gear,chain])
         part(Key,+Part,#[gear,chain])
+        >>> len(bias.attributes)
+        6
         """
-        reach = Reach(max_constants, max_thresholds, max_fanout, depth_of_links)
+        reach = Reach(
+            max_constants, max_thresholds, max_fanout, depth_of_links, max_aggregates, as_of, tuple(windows)
+        )
+        if database.n_examples >= 100:
+            settings = {"minimal_cases": 5, **settings}
         return database.schema_bias(reach, Settings(**settings))
 
     def with_settings(self, **changes: Any) -> Bias:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crosscut.relational.language.attributes import Attribute
     from crosscut.relational.language.modes import AutoLookahead, Lookahead, Mode, TypeNames
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.language.settings import Settings
@@ -43,6 +44,8 @@ class Language:
         Whether types restrict which variable an input can be.
     implicit_key : bool
         Whether to leave out the key when a keyed relation's literal is printed.
+    attributes : tuple of Attribute
+        Values that every example has.
     settings : Settings
         How trees are grown and pruned.
     """
@@ -56,6 +59,7 @@ class Language:
     typed: bool
     implicit_key: bool
     settings: Settings
+    attributes: tuple[Attribute, ...] = ()
 
     def types_of(self, name: str, arity: int) -> TypeNames:
         """Type of each argument: a name, a `TypeVariable`, or None where any type fits."""

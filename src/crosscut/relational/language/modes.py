@@ -55,9 +55,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The example's own key (number ``index`` of several), never another variable of its type."""
+    """The example's own key (number ``index`` of several), never another variable of its type.
+
+    Numbers after those of the keys are the example's attributes, which have a ``name`` for readers.
+    """
 
     index: int = 0
+    name: str = ""
 
 
 Argument: TypeAlias = Var | Key | Const | Choice
@@ -176,8 +180,8 @@ def _argument_text(argument: Argument) -> str:
     match argument:
         case Var(mark, name):
             return f"{mark}{name}"
-        case Key(index):
-            return f"Key{index or ''}"
+        case Key(index, name):
+            return name or f"Key{index or ''}"
         case Const(value):
             return term_text(value)
         case Choice(values):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 import crosscut
 from crosscut.relational.database.constants import Constants
+from crosscut.relational.database.database import Column, ColumnKind
+from crosscut.relational.language.attributes import Attribute, Function, Kind, Step
 from crosscut.relational.language.prolog import PrologError, read_term
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.language.terms import Variable, term_text
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.relational.language.attributes import Columns
     from crosscut.relational.language.terms import Constant
     from crosscut.training.fit import Fit
 
@@ -30,10 +34,8 @@ def written_language(model: Any, fit: Fit, tests: Iterable[Test]) -> dict[str, A
     """Return what every header says: parameters, and what tests ask, with the constants they use."""
     signature: Signature = fit.schema
     used = Constants()
-    asked = set()
 
     def goal(each: Goal) -> list[Any]:
-        asked.add((each.name, len(each.args)))
         terms = signature.constants.terms
         return [each.name, [a if a >= 0 else ~used.intern(terms[~a]) for a in each.args], each.negated]
 
@@ -55,10 +57,10 @@ def written_language(model: Any, fit: Fit, tests: Iterable[Test]) -> dict[str, A
         # what the tests use, noted while they were written
         "constants": [_written(constant) for constant in used.terms],
         "columns": [
-            [name, list(columns)]
-            for (name, arity), columns in signature.columns.items()
-            if (name, arity) in asked
+            [name, [[column.name, column.kind, column.refers_to] for column in columns]]
+            for (name, _), columns in signature.columns.items()
         ],
+        "attributes": [_written_attribute(each) for each in signature.attributes],
     }
 
 
@@ -114,6 +116,13 @@ def _signature(header: dict[str, Any], constants: Constants) -> Signature:
     n_keys, n_fixed = stored["n_keys"], stored["n_fixed"]
     if not (_is_count(n_keys) and _is_count(n_fixed) and 1 <= n_keys <= n_fixed):
         raise ModelFileError("the numbers of keys and fixed variables are damaged")
+    columns = {
+        (_text(name), len(each)): tuple(_column(column) for column in each)
+        for name, each in header.get("columns", [])
+    }
+    attributes = tuple(_attribute(each, columns) for each in header.get("attributes", []))
+    if n_keys + len(attributes) > n_fixed:
+        raise ModelFileError("there are more attributes than fixed variables")
     return Signature(
         constants=constants,
         target_name=_text(header["target"]),
@@ -123,11 +132,51 @@ def _signature(header: dict[str, Any], constants: Constants) -> Signature:
         root=tuple(_goal(each, len(constants)) for each in stored["root"]),
         hidden_key=frozenset((_text(name), int(arity)) for name, arity in stored["hidden_key"]),
         implicit_key=bool(stored["implicit_key"]),
-        columns={
-            (_text(name), len(columns)): tuple(map(_text, columns))
-            for name, columns in header.get("columns", [])
-        },
+        columns=columns,
+        attributes=attributes,
     )
+
+
+def _column(stored: Any) -> Column:
+    if isinstance(stored, str):  # a file of an earlier version
+        return Column(stored, "nominal")
+    name, kind, refers_to = stored
+    if kind not in get_args(ColumnKind):
+        raise ModelFileError(f"{kind!r} is not a kind of column")
+    return Column(_text(name), kind, None if refers_to is None else _text(refers_to))
+
+
+def _written_attribute(attribute: Attribute) -> list[Any]:
+    steps = [[each.table, each.arity, each.leave, each.enter, each.many] for each in attribute.steps]
+    condition = attribute.condition and [attribute.condition[0], _written(attribute.condition[1])]
+    rest = [attribute.column, attribute.kind, attribute.function, condition]
+    return [steps, *rest, attribute.date, attribute.as_of, attribute.days]
+
+
+def _attribute(stored: Any, columns: Columns) -> Attribute:
+    steps, column, kind, function, condition, date, as_of, days = stored
+    way = tuple(
+        Step(_text(table), arity, leave, enter, many=bool(many)) for table, arity, leave, enter, many in steps
+    )
+    if not way or any(each.predicate not in columns for each in way):
+        raise ModelFileError("an attribute is about tables that are not in the file")
+    asked = [(way[-1], column), (way[-1], date), (way[0], as_of), *((each, each.enter) for each in way)]
+    asked += [*_leaves(way), (way[-1], None if condition is None else condition[0])]
+    if not all(
+        position is None or (_is_count(position) and position < step.arity) for step, position in asked
+    ):
+        raise ModelFileError("an attribute is about a column that its table does not have")
+    known = kind in get_args(Kind) and function in get_args(Function) and (days is None or _is_count(days))
+    needs_date = function == "latest" or as_of is not None
+    if not known or (needs_date and date is None) or (column is None) != (function in {"count", "share"}):
+        raise ModelFileError(f"{function!r} of {kind!r} is not an attribute")
+    chosen = None if condition is None else (condition[0], _read_constant(condition[1]))
+    return Attribute(way, column, kind, function, chosen, date, as_of, days)
+
+
+def _leaves(way: tuple[Step, ...]) -> list[tuple[Step, int]]:
+    """Return the column that each step leaves the table before it by."""
+    return [(before, step.leave) for before, step in pairwise(way)]
 
 
 def _is_count(value: Any) -> bool:

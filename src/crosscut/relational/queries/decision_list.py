@@ -106,7 +106,8 @@ def _body(clause: Clause) -> Iterator[tuple[Term, bool]]:
     if clause.body is None:
         return
     for goal in conjuncts(clause.body):
-        if goal in ("!", "true"):
+        is_number = isinstance(goal, Compound) and goal.name == "number" and len(goal.args) == 1
+        if goal in ("!", "true") or is_number:  # comparisons are false where a side is no number
             continue
         negated = isinstance(goal, Compound) and goal.name in {"\\+", "not"} and len(goal.args) == 1
         inner = goal.args[0] if negated and isinstance(goal, Compound) else goal

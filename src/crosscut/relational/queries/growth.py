@@ -232,7 +232,7 @@ class Grower:
                 predictions, leaves = store.held_out(pruned, bundle)
                 found = leaves >= 0
                 mine = self.order[found]
-                result.held_out[mine] = self.target.predictions(predictions[found])
+                result.held_out[mine] = predictions[found]
                 result.held_out_leaves[mine] = leaves[found]
         return result
 
@@ -257,7 +257,6 @@ def signature_of(facts: Facts, language: Language) -> Signature:
         root=root,
         hidden_key=frozenset(keyed) if language.implicit_key else frozenset(),
         implicit_key=language.implicit_key,
-        columns={
-            predicate: tuple(c.name for c in columns) for predicate, columns in database.columns.items()
-        },
+        columns=database.columns,
+        attributes=language.attributes,
     )

@@ -46,7 +46,8 @@ class Questions:
         self._translated = {
             goal: _translated(goal, signature, database) for goal in (*signature.root, *goals)
         }
-        self._queries = Queries(Facts(database), step_limit=step_limit)
+        used = {a for goal in self._translated for a in goal.args}
+        self._queries = Queries(Facts(database, (), signature.attributes, used), step_limit=step_limit)
         self.everything = self._queries.everything
 
     def truth(self, goals: Iterable[Goal], among: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from crosscut.relational.language.terms import INFIX, atom_text, term_text
+from crosscut.relational.queries.attribute_prolog import attribute_goals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,12 +59,24 @@ def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
 
 
 def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> str:
-    return ",".join(_goal_text(goal, signature, names) for goal in goals)
+    """Write goals; an attribute is bound where it is first used, and a table's value may be no number."""
+    first, last = signature.n_keys, signature.n_keys + len(signature.attributes)
+    texts = []
+    for goal in goals:
+        for a in goal.args:
+            if first <= a < last and a not in names.known:
+                value = names.name(a).removeprefix("-")
+                attribute = signature.attributes[a - first]
+                texts.append(attribute_goals(attribute, names.known[0], value, names.free))
+        if signature.columns and goal.name in {"<", "=<", ">", ">="} and goal.args[0] >= 0:
+            texts.append(f"number({names.name(goal.args[0])})")
+        texts.append(_goal_text(goal, signature, names))
+    return ",".join(texts)
 
 
 def query_text(goals: Iterable[Goal], signature: Signature) -> str:
     """Write a conjunction as Prolog does."""
-    return _conjunction(goals, signature, _Names(letters(), mark_new=False))
+    return _conjunction(goals, signature, _clause_names(signature))
 
 
 def _leaf_text(node: Node, tree: RelationalTree) -> str:
@@ -137,7 +150,13 @@ def clause(
         comment = f"% {leaf.statistics[0]}"
     names = _clause_names(signature)
     keys = [] if signature.implicit_key else [names.known[key] for key in range(signature.n_keys)]
-    name = "class" if signature.implicit_key else atom_text(signature.target_name)
+    # a table's facts may have as many arguments as the head
+    name = (
+        f"{signature.target_name}_{signature.target_column}"
+        if signature.target_column
+        else signature.target_name
+    )
+    name = "class" if signature.implicit_key else atom_text(name)
     body = _conjunction((*signature.root, *path), signature, names)
     condition = f" :- {body}{', !' if cut else ''}" if path else ""
     return f"{name}({','.join([*keys, value])}){condition}.\n{comment}"
@@ -146,28 +165,9 @@ def clause(
 def body_text(goals: tuple[Goal, ...], signature: Signature) -> str:
     """Write a conjunction for readers, with ``_`` for variables that occur only once."""
     names = _clause_names(signature)
-    uses = Counter(a for goal in (*signature.root, *goals) for a in goal.args if a >= 0)
+    uses = Counter(a for goal in (*signature.root, *goals) for a in goal.args if a >= signature.n_keys)
     names.known |= {a: "_" for a, n in uses.items() if n == 1 and a not in names.known}
     return ", ".join(_goal_text(goal, signature, names) for goal in (*signature.root, *goals))
-
-
-def legend(goals: Iterable[Goal], signature: Signature) -> list[str]:
-    """Write the predicates of some goals that are tables with the names of their columns.
-
-    Examples
-    --------
-    >>> from crosscut import Database, RelationalTreeClassifier
-    >>> database = Database.from_folder("examples/shop", target="customer.churned")
-    >>> tree = RelationalTreeClassifier(cv=None).fit(database).tree_
-    >>> legend(tree.root.test, tree.signature)
-    ['purchase(customer_id,purchase_id,category,amount,returned)']
-    """
-    asked = dict.fromkeys((goal.name, len(goal.args)) for goal in (*signature.root, *goals))
-    return [
-        f"{name}({','.join(signature.columns[name, arity])})"
-        for name, arity in asked
-        if (name, arity) in signature.columns
-    ]
 
 
 def _clause_names(signature: Signature) -> _Names:

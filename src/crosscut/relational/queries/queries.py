@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from crosscut import _core
+from crosscut.relational.database.attribute_values import AttributeValues
 from crosscut.relational.language.modes import Const, Key, TypeVariable, Var
 from crosscut.relational.language.rule import COMPARISONS, Goal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
+    from crosscut.relational.language.attributes import Attribute
     from crosscut.relational.language.language import Language
     from crosscut.relational.language.modes import Argument, Literal
 
@@ -63,18 +65,33 @@ class Facts:
     Attributes
     ----------
     fixed : int32 array of shape (n_examples, n_fixed)
-        Variables that have one value per example: its keys, then those of root goals that have exactly one
-        solution for every example. Tests that share only fixed variables are independent of each other.
+        Variables that have one value per example: its keys, its attributes, then those of root goals that
+        have exactly one solution for every example. Tests that share only fixed variables are independent of
+        each other.
     root : tuple of Goal
         The other root goals; their variables are part of the query.
     """
 
-    def __init__(self, database: Database, root: Sequence[Goal] = ()) -> None:
+    def __init__(
+        self,
+        database: Database,
+        root: Sequence[Goal] = (),
+        attributes: Sequence[Attribute] = (),
+        used: Container[int] | None = None,
+    ) -> None:
         self.database = database
-        self.fixed, self.root, self.renumbered = _fixed_variables(database, root)
-        self.store = _core.FactStore(np.ascontiguousarray(self.fixed), database.constants.numbers)
+        columns, numbers = _attribute_columns(database, attributes, used)
+        self.fixed, self.root, self.renumbered = _fixed_variables(database, root, columns)
+        self.attributes = tuple(attributes)
+        self.n_terms = len(database.constants)
+        self.store = _core.FactStore(np.ascontiguousarray(self.fixed), numbers)
         self._numbers: dict[tuple[str, int], int] = {(name, 2): i for i, name in enumerate(COMPARISONS)}
         self.predicates: list[tuple[str, int]] = list(self._numbers)
+
+    @classmethod
+    def of(cls, database: Database, language: Language) -> Facts:
+        """Return the facts as a language speaks of them."""
+        return cls(database, language.root, language.attributes)
 
     @property
     def n_fixed(self) -> int:
@@ -112,8 +129,9 @@ class Facts:
 
         def argument(code: int) -> int:
             kind, number = code & 3, code >> 2
-            if kind == CONSTANT:
-                return ~number
+            if kind == CONSTANT:  # those that the database does not know are thresholds
+                known = number < self.n_terms
+                return ~(number if known else self.database.constants.intern(self.store.number(number)))
             if kind == FIXED:
                 return number
             return self.n_fixed + (number if numbers is None else numbers[number])
@@ -124,12 +142,37 @@ class Facts:
         )
 
 
+def _attribute_columns(
+    database: Database, attributes: Sequence[Attribute], used: Container[int] | None
+) -> tuple[list[NDArray[np.int32]], NDArray[np.float64]]:
+    """Return the constants of the attributes, and the numbers of all constants.
+
+    Numbers that had to be computed are constants that only the core knows. Attributes that are not among
+    those `used`, by the numbers of their variables, are not computed.
+    """
+    values = AttributeValues(database)
+    columns = []
+    computed = [database.constants.numbers]
+    n = len(database.constants)
+    for number, each in enumerate(attributes, len(database.keys)):
+        if used is not None and number not in used:
+            columns.append(database.keys[0])
+        elif each.function in {"value", "latest"}:
+            columns.append(values.constants(each))
+        else:
+            found, place = np.unique(values.numbers(each), return_inverse=True)
+            columns.append((n + place).astype(np.int32))
+            computed.append(found)
+            n += len(found)
+    return columns, np.concatenate(computed)
+
+
 def _fixed_variables(
-    database: Database, root: Sequence[Goal]
+    database: Database, root: Sequence[Goal], attributes: list[NDArray[np.int32]]
 ) -> tuple[NDArray[np.int32], tuple[Goal, ...], dict[int, int]]:
     """Values of the fixed variables, the goals that bind none, and the new number of each root variable."""
-    fixed: list[NDArray[np.int32]] = list(database.keys)
-    numbers = {i: i for i in range(len(fixed))}
+    fixed: list[NDArray[np.int32]] = [*database.keys, *attributes]
+    numbers = {i: i for i in range(len(database.keys))}
     rest = []
     for goal in root:
         solutions = (
@@ -208,6 +251,9 @@ class Queries:
         self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
+            first = len(self.facts.database.keys)
+            numeric = [i for i, each in enumerate(self.facts.attributes, first) if each.is_number]
+            self.store.set_attributes(numeric)
 
     @property
     def limit_hits(self) -> list[tuple[int, int]]:
@@ -234,15 +280,17 @@ class Queries:
         """Return the language as the core takes it."""
         types = [self._type(name, language) for name in language.root_types]
         fixed_types = [ANY_TYPE] * self.facts.n_fixed
+        for number, each in enumerate(self.facts.attributes, len(self.facts.database.keys)):
+            fixed_types[number] = self._type(self._attribute_type(each), language)
         for variable, number in self.facts.renumbered.items():
             if number < self.facts.n_fixed:
                 fixed_types[number] = types[variable]
         modes = [(self._patterns(mode.literals, language, {}), mode.source) for mode in language.modes]
         lookaheads = []
-        for each in language.lookahead:
+        for rule in language.lookahead:
             slots: dict[str, int] = {}
-            (first,) = self._patterns((each.first,), language, slots)
-            lookaheads.append((first, self._patterns(each.then, language, slots)))
+            (first,) = self._patterns((rule.first,), language, slots)
+            lookaheads.append((first, self._patterns(rule.then, language, slots)))
         autos = []
         for template in language.auto_lookahead:
             slots = {}
@@ -258,6 +306,12 @@ class Queries:
             settings.max_lookahead,
             settings.exhaustive_lookahead,
         )
+
+    def _attribute_type(self, attribute: Attribute) -> object:
+        """Return the type of a row's key; other values are no inputs of literals."""
+        relation = self.facts.database.relations.get(attribute.steps[-1].predicate)
+        is_link = attribute.kind == "link" and relation is not None and attribute.column is not None
+        return relation.types[attribute.column] if is_link else UNUSED  # type: ignore[union-attr,index]
 
     def root_types(self) -> list[int]:
         """Types of the variables of `facts.root`, in their order."""

@@ -7,10 +7,23 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from crosscut.relational.database.thresholds import generated
+import numpy as np
+
+from crosscut.relational.database.attribute_values import AttributeValues
+from crosscut.relational.database.thresholds import equal_frequency, generated
 from crosscut.relational.language.bias import BiasError
 from crosscut.relational.language.language import Language
-from crosscut.relational.language.modes import AutoLookahead, Choice, Const, Key, Lookahead, TypeVariable, Var
+from crosscut.relational.language.modes import (
+    AutoLookahead,
+    Choice,
+    Const,
+    Key,
+    Literal,
+    Lookahead,
+    Mode,
+    TypeVariable,
+    Var,
+)
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal
 from crosscut.relational.queries.stored_rules import StoredRules
 
@@ -19,16 +32,19 @@ if TYPE_CHECKING:
 
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
-    from crosscut.relational.language.modes import Argument, Literal, Mode, TypeNames
+    from crosscut.relational.language.modes import Argument, TypeNames
     from crosscut.relational.language.terms import Constant
 
 
-def resolve(bias: Bias, database: Database) -> Language:
-    """Return the modes checked against a database, constants chosen and numbered, keys made explicit."""
+def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
+    """Return the modes checked against a database, constants chosen and numbered, keys made explicit.
+
+    Trees try every cut of a numeric attribute. With `cuts`, a few are modes, for learners that do not.
+    """
     resolver = _Resolver(bias, database)
     modes = [
         replace(mode, literals=literals, generator=None, source=source)
-        for source, mode in enumerate(bias.modes)
+        for source, mode in enumerate((*bias.modes, *(_cuts(bias, database) if cuts else ())))
         for literals in resolver.choices(mode)
     ]
     lookahead = [
@@ -48,7 +64,19 @@ def resolve(bias: Bias, database: Database) -> Language:
         typed=bias.typed,
         implicit_key=bias.implicit_key,
         settings=bias.settings,
+        attributes=bias.attributes,
     )
+
+
+def _cuts(bias: Bias, database: Database) -> Iterator[Mode]:
+    """Return modes that compare the numeric attributes with thresholds of equal frequency."""
+    values = AttributeValues(database)
+    for number, each in enumerate(bias.attributes, len(database.keys)):
+        if each.is_number:
+            numbers = values.numbers(each)
+            found = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
+            for comparison in ("=<", ">"):
+                yield Mode((Literal(comparison, (Key(number), Choice(found))),))
 
 
 class _Resolver:

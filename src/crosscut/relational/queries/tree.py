@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.constants import Constants
+    from crosscut.relational.database.database import Column
+    from crosscut.relational.language.attributes import Attribute
     from crosscut.relational.language.rule import Goal
     from crosscut.relational.language.terms import Constant
+    from crosscut.relational.queries.sql import Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +81,17 @@ class Signature:
     n_keys : int
         Variables ``0 .. n_keys-1`` are the example's keys.
     n_fixed : int
-        Variables that have one value per example.
+        Variables that have one value per example: the keys, the attributes, those of the root.
+    attributes : tuple of Attribute
+        What the variables after the keys stand for.
     root : tuple of Goal
         Goals that every query starts with.
     hidden_key : frozenset of (str, int)
         Predicates whose first argument, the key, is not written.
     implicit_key : bool
         Whether keys are not written at all (ACE's models format).
-    columns : mapping of (str, int) to tuple of str
-        Names of the arguments of predicates that are tables.
+    columns : mapping of (str, int) to tuple of Column
+        Arguments of predicates that are tables.
     """
 
     constants: Constants
@@ -97,7 +102,8 @@ class Signature:
     root: tuple[Goal, ...] = ()
     hidden_key: frozenset[tuple[str, int]] = frozenset()
     implicit_key: bool = False
-    columns: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)
+    attributes: tuple[Attribute, ...] = ()
 
     @property
     def predicted(self) -> str:
@@ -107,7 +113,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class RelationalTree:
-    """A grown relational tree; as text it is TILDE's compact notation.
+    """A grown relational tree; as text it is in the words of the schema, or TILDE's compact notation.
 
     Attributes
     ----------
@@ -124,9 +130,27 @@ class RelationalTree:
     classes: tuple[Constant, ...] = ()
 
     def __str__(self) -> str:
+        from crosscut.relational.queries.words import tree_in_words
+
+        return tree_in_words(self) if self.signature.columns else self.to_tilde()
+
+    def to_tilde(self) -> str:
+        """Write the tree in TILDE's compact notation."""
         from crosscut.relational.queries.printing import compact
 
         return compact(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as nested dicts: its tests in words and as Prolog, and what the branches hold."""
+        from crosscut.relational.queries.words import tree_data
+
+        return tree_data(self)
+
+    def to_sql(self, dialect: Dialect = "duckdb") -> str:
+        """Write the tree about tables as an SQL query that gives every example's key and prediction."""
+        from crosscut.relational.queries.sql import tree_query
+
+        return tree_query(self, dialect)
 
     def to_prolog(self) -> str:
         """Write the tree as a Prolog decision list, one clause per leaf."""

@@ -101,7 +101,7 @@ class RelationalRuleClassifier(RuleEstimator):
         """
         del y
         check_parameters(self)
-        data = RelationalSet.read(database, self.bias, self.cv)
+        data = RelationalSet.read(database, self.bias, self.cv, cuts=True)
         examples = RelationalExamples(data.facts, data.language, step_limit=self.step_limit)
         tasks = data.tasks
         trained = [bits_of(tasks.trains(task)) for task in range(tasks.n_tasks)]
@@ -164,10 +164,6 @@ class RelationalRuleClassifier(RuleEstimator):
     def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final rules."""
         return tuple(goal for rule in self.rules_.rules for goal in goals_of(rule.conditions))
-
-    def legend(self) -> list[str]:
-        """Return what the columns of the tables that the final rules are about mean."""
-        return self.wording_.legend(self.rules_)
 
     @property
     def wording_(self) -> FirstOrderWording:

@@ -9,9 +9,10 @@ import numpy as np
 
 from crosscut.relational.database.database import Database
 from crosscut.relational.language.terms import term_text
-from crosscut.relational.queries.printing import body_text, clause, legend
+from crosscut.relational.queries.printing import body_text, clause
 from crosscut.relational.queries.queries import Facts, Queries
 from crosscut.relational.queries.tree import Node, RelationalTree
+from crosscut.relational.queries.words import Words
 from crosscut.rules.wording import Wording
 
 if TYPE_CHECKING:
@@ -48,8 +49,15 @@ class FirstOrderWording(Wording):
     row = "example"
 
     def asked(self, rule: Rule) -> str:
-        """Return the literals of a rule; none if it has none."""
-        return body_text(goals_of(rule.conditions), self.schema) if rule.conditions else ""
+        """Return what a rule asks, in the words of the schema or as literals; nothing if it asks nothing."""
+        if not self.schema.columns:
+            return body_text(goals_of(rule.conditions), self.schema) if rule.conditions else ""
+        words, texts = Words(self.schema), []
+        scope: dict[int, str] = {}
+        for test in rule.conditions:
+            text, scope = words.test(test, scope)
+            texts.append(text)
+        return ", ".join(texts)
 
     def label(self, rule: Rule) -> str:
         """Return the class of a rule as Prolog writes it."""
@@ -74,10 +82,6 @@ class FirstOrderWording(Wording):
         own = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
         numbers = {a: self.schema.n_fixed + i for i, a in enumerate(own)}
         return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in asked)
-
-    def legend(self, rules: RuleSet) -> list[str]:
-        """Return what the columns of the tables that rules are about mean."""
-        return legend([goal for rule in rules.rules for goal in goals_of(rule.conditions)], self.schema)
 
     def prolog(self, rules: RuleSet) -> str:
         """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""

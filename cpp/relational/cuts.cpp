@@ -1,0 +1,194 @@
+// Rating the cuts of attributes: one walk over a node's examples, by ascending value, counts every cut for all tasks.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "choice.hpp"
+#include "dispatch.hpp"
+
+CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
+
+namespace crosscut::query {
+
+namespace {
+
+constexpr std::size_t most_cuts = 1024;  // rated together; a multiple of what the kernel takes at once
+
+}  // namespace
+
+// Offers every task the cuts that are better than those before them: attributes in their order, "at most" before "above",
+// thresholds from low to high. So the first of those that are as good as the best is among the offers.
+void Choice::rate_cuts(const Demand& demand) {
+  const std::size_t t = demand.tasks.size();
+  if (offers_.size() < t) offers_.resize(t), above_.resize(t);
+  for (std::size_t i = 0; i < t; i++) offers_[i].clear(), above_[i].clear();
+  if (attributes_.size() == 0) return;
+  groups_.assign(t, 0);
+  group_of_fold_.assign(statistics_.n_folds(), 0);
+  n_groups_ = 1;
+  for (std::size_t i = 0; i < t; i++) {
+    if (demand.tasks[i] < 0) continue;
+    std::size_t& group = group_of_fold_[static_cast<std::size_t>(demand.tasks[i])];
+    if (group == 0) group = n_groups_++;
+    groups_[i] = group;
+  }
+  positions_.clear();
+  for (std::size_t w = 0; w < demand.examples.size(); w++)
+    for (std::uint64_t set = demand.examples[w]; set; set &= set - 1)
+      positions_.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
+  const std::size_t stride = std::min(most_cuts, (positions_.size() + 15) / 16 * 16);
+  cut_counts_.assign(n_groups_ * statistics_.width() * stride, 0);
+  cut_values_.assign(stride, 0.0);
+  if (qualities_.size() < stride) qualities_.resize(stride);
+  for (std::size_t a = 0; a < attributes_.size(); a++) {
+    attributes_.sort(a, positions_, demand.examples.data(), sorted_);
+    if (sorted_.size() < 2) continue;
+    statistics_.is_regression() ? scan_sums(a, demand) : scan_classes(a, demand);
+    for (std::size_t i = 0; i < t; i++) {
+      for (const Offer& offer : above_[i])
+        if (offers_[i].empty() || offer.quality > offers_[i].back().quality) offers_[i].push_back(offer);
+      above_[i].clear();
+    }
+  }
+}
+
+// Calls at_cut(value) where the values of the sorted examples rise, with the lower of the two, and then at_example(position,
+// group).
+template <class AtCut, class AtExample>
+void Choice::walk(std::size_t attribute, AtCut at_cut, AtExample at_example) const {
+  double last = attributes_.value(attribute, static_cast<std::size_t>(sorted_[0]));
+  for (std::int32_t each : sorted_) {
+    const auto position = static_cast<std::size_t>(each);
+    const double value = attributes_.value(attribute, position);
+    if (value != last) at_cut(last);
+    last = value;
+    const std::int32_t fold = statistics_.fold_of(position);
+    at_example(position, fold < 0 ? 0 : group_of_fold_[static_cast<std::size_t>(fold)]);
+  }
+}
+
+void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
+  const std::size_t k = statistics_.width(), width = n_groups_ * k, stride = cut_values_.size();
+  const bool missing = sorted_.size() < positions_.size();
+  const auto count = [&](std::vector<std::int32_t>& sums, std::size_t position, std::size_t group) {
+    const auto code = static_cast<std::size_t>(statistics_.target().codes[position]);
+    sums[code]++;
+    if (group > 0) sums[group * k + code]++;
+  };
+  // First how many different values each task has: all of them, less those that only the examples it leaves out have.
+  known_.assign(width, 0);
+  alone_.assign(n_groups_, 0);
+  double n_values = 0;
+  std::size_t only = 0;  // the group of all examples of the value at hand; n_groups_ for several groups
+  bool first = true;
+  const auto end_value = [&](double) {
+    if (only < n_groups_) alone_[only]++;
+    n_values++;
+    first = true;
+  };
+  walk(attribute, end_value, [&](std::size_t position, std::size_t group) {
+    only = first || only == group ? group : n_groups_;
+    first = false;
+    count(known_, position, group);
+  });
+  end_value(0);
+  std::size_t n = 0;
+  const auto rate_all = [&](bool above) {
+    for (std::size_t i = 0; i < demand.tasks.size(); i++) {
+      const std::int32_t* left_out = groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
+      // as in C4.5, a threshold has to gain more than it takes to say which of them it is
+      Whole whole = tasks_[i].whole;
+      const double n_cuts = n_values - (groups_[i] == 0 ? 0 : alone_[groups_[i]]) - 1;
+      if (!whole.gini) whole.term += std::log2(std::max(n_cuts, 1.0));
+      const double top = CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
+      std::vector<Offer>& offers = above ? above_[i] : offers_[i];
+      double best = offers.empty() ? tolerance : offers.back().quality;
+      for (std::size_t c = 0; c < n && best < top; c++)
+        if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, cut_values_[c], 0}});
+    }
+  };
+  const auto rate_both = [&] {
+    rate_all(false);
+    if (missing) {
+      for (std::size_t g = 0; g < width; g++)
+        for (std::size_t c = 0; c < n; c++) cut_counts_[g * stride + c] = known_[g] - cut_counts_[g * stride + c];
+      rate_all(true);
+    }
+    n = 0;
+  };
+  const auto add_cut = [&](double value) {
+    for (std::size_t g = 0; g < width; g++) cut_counts_[g * stride + n] = running_[g];
+    cut_values_[n++] = value;
+    if (n == stride) rate_both();
+  };
+  running_.assign(width, 0);
+  walk(attribute, add_cut, [&](std::size_t position, std::size_t group) { count(running_, position, group); });
+  if (n > 0) rate_both();
+}
+
+void Choice::scan_sums(std::size_t attribute, const Demand& demand) {
+  const Moments& moments = statistics_.moments();
+  const std::size_t w = statistics_.width(), t = demand.tasks.size();
+  const bool missing = sorted_.size() < positions_.size();
+  const auto adding = [&](std::vector<double>& sums) {
+    sums.assign(n_groups_ * w, 0.0);
+    return [&, digits = statistics_.target().digits.data()](std::size_t position, std::size_t group) {
+      for (std::size_t c = 0; c < w; c++) sums[c] += digits[position * w + c];
+      for (std::size_t c = 0; group > 0 && c < w; c++) sums[group * w + c] += digits[position * w + c];
+    };
+  };
+  if (missing) walk(attribute, [](double) {}, adding(known_sums_));
+  std::vector<double> means(t), deviations(t), yes(w);
+  for (std::size_t i = 0; i < t; i++) {
+    means[i] = moments.mean(demand.totals.data() + i * w);
+    deviations[i] = moments.deviations(demand.totals.data() + i * w);
+  }
+  // An upper bound of the quality: between branches the deviations are n·(S_yes − n_yes·mean)² / (n_yes·n_no).
+  const auto at_most = [&](std::size_t i, double n) {
+    const double n_yes = moments.n(yes.data()), n_no = n - n_yes;
+    if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return -1.0;
+    const auto [sum, error] = moments.about(yes.data());
+    const double far = std::fabs(sum - n_yes * means[i]) + error + 1e-15 * n_yes * std::fabs(means[i]);
+    const double bound = far * far * n / (n_yes * n_no) / deviations[i];
+    return bound == bound ? bound * (1 + 1e-12) + 1e-12 : std::numeric_limits<double>::infinity();
+  };
+  const auto add_cut = [&](double value) {
+    for (std::size_t i = 0; i < t; i++)
+      for (const bool above : {false, true}) {
+        if (above && !missing) continue;
+        for (std::size_t c = 0; c < w; c++) {
+          const auto of = [&](const std::vector<double>& sums) { return sums[c] - (groups_[i] > 0 ? sums[groups_[i] * w + c] : 0.0); };
+          yes[c] = above ? of(known_sums_) - of(running_sums_) : of(running_sums_);
+        }
+        const double* all = demand.totals.data() + i * w;
+        std::vector<Offer>& offers = above ? above_[i] : offers_[i];
+        const double best = offers.empty() ? tolerance : offers.back().quality;
+        if (at_most(i, moments.n(all)) <= best) continue;
+        const double quality = reduction(moments, yes.data(), all, demand.minimal_cases);
+        if (quality > best) offers.push_back({quality, {static_cast<std::int32_t>(attribute), above, value, 0}});
+      }
+  };
+  walk(attribute, add_cut, adding(running_sums_));
+}
+
+// The cut between the task's own values, and the statistics of its examples that pass it.
+Cut Choice::settle(const Cut& cut, std::int32_t fold, double* passed) const {
+  Cut own = cut;
+  own.low = -std::numeric_limits<double>::infinity(), own.high = -own.low;
+  const Target& target = statistics_.target();
+  for (std::int32_t each : positions_) {
+    const auto position = static_cast<std::size_t>(each);
+    if (fold >= 0 && statistics_.fold_of(position) == fold) continue;
+    const double value = attributes_.value(static_cast<std::size_t>(cut.attribute), position);
+    if (value <= cut.low) own.low = std::max(own.low, value);
+    if (value > cut.low) own.high = std::min(own.high, value);
+    if (!attributes_.passes(cut, cut.low, position)) continue;
+    if (!statistics_.is_regression()) passed[target.codes[position]]++;
+    for (std::size_t c = 0; statistics_.is_regression() && c < statistics_.width(); c++)
+      passed[c] += target.digits[position * statistics_.width() + c];
+  }
+  return own;
+}
+
+}  // namespace crosscut::query

@@ -1,0 +1,73 @@
+#include "threads.hpp"
+
+#include <cstdlib>
+#include <system_error>
+
+namespace crosscut {
+
+namespace {
+
+// Address space that a thread takes: its stack and its part of the heap. Where that is not to be had (ulimit -v), the C library would
+// end the process when the thread first throws an exception.
+constexpr std::size_t kThreadBytes = std::size_t{80} << 20;
+
+bool has_room(int n) {
+  void* volatile room = std::malloc(static_cast<std::size_t>(n) * kThreadBytes);  // volatile: or compilers leave it out
+  std::free(room);
+  return room;
+}
+
+}  // namespace
+
+Team::Team(int n) {
+  if (n <= 1 || !has_room(n - 1)) return;
+  try {
+    others_.reserve(static_cast<std::size_t>(n - 1));
+    for (int i = 1; i < n; i++) others_.emplace_back(&Team::serve, this, i);
+  } catch (const std::system_error&) {  // the system gives no more
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+Team::~Team() {
+  call_ = nullptr;
+  start_round();
+  for (std::thread& other : others_) other.join();
+}
+
+void Team::start_round() {
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+}
+
+void Team::serve(int me) {
+  for (std::uint32_t seen = 0;;) {
+    while (round_.load(std::memory_order_acquire) == seen) round_.wait(seen);
+    seen++;  // a round begins only when all threads have finished the last
+    if (!call_) return;
+    if (me < members_) call_(body_, me);
+    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
+  }
+}
+
+void Team::run(int n, Call call, const void* body) {
+  members_ = std::min(n, size()), call_ = call, body_ = body;
+  if (members_ == 1) return call(body, 0);
+  working_.store(static_cast<int>(others_.size()), std::memory_order_relaxed);
+  start_round();
+  call(body, 0);
+  for (int left; (left = working_.load(std::memory_order_acquire));) working_.wait(left);
+}
+
+void Team::meet() {
+  const std::uint32_t phase = phase_.load(std::memory_order_acquire);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < members_) {
+    while (phase_.load(std::memory_order_acquire) == phase) phase_.wait(phase);
+    return;
+  }
+  arrived_.store(0, std::memory_order_relaxed);
+  phase_.fetch_add(1, std::memory_order_release);
+  phase_.notify_all();
+}
+
+}  // namespace crosscut

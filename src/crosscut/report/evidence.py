@@ -1,0 +1,102 @@
+"""What held-out rows show of a fit: ranking, calibration, predictions and the rows that are most wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.training.fit import Fit
+    from crosscut.training.validation import Validation
+
+MAX_CURVES = 5  # classes with a curve of their own
+MAX_POINTS = 150  # of a curve
+MAX_DOTS = 1_500  # of predictions against actual values
+N_BINS = 10  # of probabilities
+
+
+def ranking(fit: Fit) -> list[dict[str, Any]]:
+    """Return ROC and precision-recall curves: of the rarer of two classes, or of the most frequent."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+
+    cv, classes = fit.validated("report()"), fit.known_classes
+    known = ~np.isnan(cv.values[:, 0])
+    actual, given = cv.y[known], cv.values[known]
+    counts = np.bincount(actual, minlength=len(classes))
+    order = np.argsort(-counts, kind="stable")
+    found = []
+    for k in [int(order[1])] if len(classes) == 2 else order[:MAX_CURVES].tolist():
+        if not 0 < counts[k] < len(actual):
+            continue
+        false, true, _ = roc_curve(actual == k, given[:, k])
+        precision, recall, _ = precision_recall_curve(actual == k, given[:, k])
+        found.append(
+            {
+                "class": str(classes[k]),
+                "code": k,
+                "share": float(counts[k] / len(actual)),
+                "roc_area": float(roc_auc_score(actual == k, given[:, k])),
+                "average_precision": float(average_precision_score(actual == k, given[:, k])),
+                "roc": _thinned(false, true),
+                "precision_recall": _thinned(recall[::-1], precision[::-1]),
+            }
+        )
+    return found
+
+
+def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """Return at most so many points of a curve."""
+    at = np.unique(np.linspace(0, len(x) - 1, MAX_POINTS).astype(int))
+    return list(zip(x[at].tolist(), y[at].tolist(), strict=True))
+
+
+def calibration(cv: Validation) -> list[dict[str, float]]:
+    """Return how sure answers were and how often they were right, in intervals of probability."""
+    sure = cv.said[np.arange(len(cv.rows)), np.asarray(cv.decided, np.int64)]
+    right = cv.decided == cv.y[cv.rows]
+    where = np.minimum((sure * N_BINS + 1e-9).astype(int), N_BINS - 1)
+    count = np.bincount(where, minlength=N_BINS)
+    mean, share = (np.bincount(where, each, minlength=N_BINS) for each in (sure, right))
+    return [
+        {"rows": int(count[b]), "sure": float(mean[b] / count[b]), "right": float(share[b] / count[b])}
+        for b in np.flatnonzero(count)
+    ]
+
+
+def predictions(cv: Validation) -> list[tuple[float, float]]:
+    """Return predicted and actual numbers of held-out rows, of some rows if there are many."""
+    step = -(-len(cv.rows) // MAX_DOTS)
+    return list(zip(cv.decided[::step].tolist(), cv.y[cv.rows][::step].tolist(), strict=True))
+
+
+def most_wrong(cv: Validation, most: int = 10) -> list[dict[str, Any]]:
+    """Return the held-out rows that are furthest from the truth: row (from 0), truth, answer, by how much."""
+    truth, said = cv.y[cv.rows], cv.decided
+    if cv.classes is None:
+        far = np.abs(truth - said)
+    else:
+        each = np.arange(len(truth))
+        far = cv.said[each, np.asarray(said, np.int64)] - cv.said[each, truth]
+        far = np.where(said != truth, far + 1e-9, -1.0)
+    order = np.argsort(-far, kind="stable")
+    found: list[dict[str, Any]] = []
+    for at in order[: 4 * most].tolist():
+        row = int(cv.rows[at])
+        if len(found) == most or far[at] <= 0 or any(each["row"] == row for each in found):
+            continue
+        named = cv.classes is not None
+        found.append(
+            {
+                "row": row,
+                "number": row + 1,
+                "cells": [],
+                "truth": str(cv.classes[truth[at]]) if named else float(truth[at]),  # type: ignore[index]
+                "answer": str(cv.classes[said[at]]) if named else float(said[at]),  # type: ignore[index]
+                "sure": float(cv.said[at, int(said[at])]) if named else None,
+                "off": None if named else float(said[at] - truth[at]),
+            }
+        )
+    return found
