@@ -61,7 +61,7 @@ class QueryStore {
   }
 
   void set_classes(Array<std::int32_t> codes, std::int32_t n_classes, Array<std::int32_t> folds) {
-    CROSSCUT_REQUIRE(n_classes > 0, "n_classes has to be positive");
+    CROSSCUT_REQUIRE(n_classes > 0 && n_classes <= 1 << 16, "n_classes has to be from 1 to 2**16");
     Target target;
     target.n_classes = static_cast<std::size_t>(n_classes);
     target.codes.assign(codes.data(), codes.data() + codes.size());
@@ -222,7 +222,7 @@ class QueryStore {
     CROSSCUT_REQUIRE(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
     n_folds_ = 0;
     for (std::size_t i = 0; i < n; i++) {
-      CROSSCUT_REQUIRE(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
+      CROSSCUT_REQUIRE(folds.data()[i] >= -1 && folds.data()[i] < static_cast<std::int64_t>(n), "folds are numbered from 0, -1 for none");
       n_folds_ = std::max(n_folds_, folds.data()[i] + 1);
     }
     statistics_ = std::make_unique<Statistics>(std::move(target), std::vector<std::int32_t>(folds.data(), folds.data() + n));
