@@ -4,9 +4,9 @@
 
 For noise, weak and strong signal; 100, 300 and 1,000 rows; two classes (50/50, 70/30) and numbers; and trees
 that are not pruned, or pruned by cross-validation: draw a table, fit, and compare `cv_interval(0.9)` with the
-score on fresh rows, of the folds' trees (which the interval is about) and of the final tree. Pruned trees are
-chosen by the folds that judge them: "rows" and "bayle" do not know that, "nested" does. Seeded; one process
-per core.
+expected score on fresh rows, of the folds' trees (which the interval is about) and of the final tree. Pruned
+trees are chosen by the folds that judge them: "rows" and "bayle" do not know that, "nested" does. Seeded; one
+process per core.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from scipy.special import ndtr
 
 from crosscut import TreeClassifier, TreeRegressor
 from crosscut.forest.predict import apply
-from crosscut.training.scores import accuracy, r_squared
 
 SIGNALS = {"noise": 0.0, "weak": 1.0, "strong": 4.0}
 TARGETS = ("50/50", "70/30", "numbers")
@@ -32,33 +32,44 @@ PRUNE = (None, "best", "1se")
 FRESH = 4000
 
 
-def draw(rng, n, signal, target):
+def draw(rng, n, signal):
+    """Rows, and the mean of the number that they are about; it varies by 1 around that."""
     X = rng.normal(size=(n, 5)).astype(np.float32)
-    score = SIGNALS[signal] * (0.6 * (X[:, 0] > 0) + 0.4 * X[:, 1]) + rng.normal(size=n)
-    if target == "numbers":
-        return X, score
-    spread = np.sqrt(1 + SIGNALS[signal] ** 2 * (0.09 + 0.16))
-    return X, score > 0.3 * SIGNALS[signal] + (0.524 if target == "70/30" else 0.0) * spread
+    return X, SIGNALS[signal] * (0.6 * (X[:, 0] > 0) + 0.4 * X[:, 1])
 
 
-def scores(model, X, y):
-    """Score of every tree on fresh rows."""
+def cut(signal, target):
+    """The number above which a row is positive."""
+    return 0.3 * SIGNALS[signal] + (0.524 if target == "70/30" else 0.0) * spread(signal)
+
+
+def spread(signal):
+    """Standard deviation of the number."""
+    return np.sqrt(1 + SIGNALS[signal] ** 2 * (0.09 + 0.16))
+
+
+def scores(model, X, mean, signal, target):
+    """Expected score of every tree on fresh rows, whatever their targets: no noise but that of X."""
     packed = model.forest_.packed
     value = packed.value[apply(model.forest_, X, n_jobs=1) + packed.node_start[:-1, None]]
-    if isinstance(model, TreeRegressor):
-        return np.array([r_squared(y, said) for said in value[:, :, 0]])
-    return np.array([accuracy(y, said.argmax(axis=1)) for said in value])
+    if target == "numbers":
+        return 1 - (((mean - value[:, :, 0]) ** 2).mean(axis=1) + 1) / spread(signal) ** 2
+    positive = ndtr(mean - cut(signal, target))
+    return np.where(value[:, :, 1] > value[:, :, 0], positive, 1 - positive).mean(axis=1)
 
 
 def run(n, signal, target, methods, seed, *, folds):
     """Whether intervals cover, by pruning and method: the score of the folds' trees, of the final tree."""
     learner = TreeRegressor if target == "numbers" else TreeClassifier
     rng = np.random.default_rng([seed, n, *map(ord, signal + target)])
-    (X, y), fresh = draw(rng, n, signal, target), draw(rng, FRESH, signal, target)
+    (X, mean), fresh = draw(rng, n, signal), draw(rng, FRESH, signal)
+    y = mean + rng.normal(size=n)
+    if target != "numbers":
+        y = y > cut(signal, target)
     covers = np.empty((len(PRUNE), len(methods), 2), bool)
     for p, prune in enumerate(PRUNE):
         model = learner(cv=folds, random_state=seed, prune=prune, n_jobs=1).fit(X, y)
-        final, *of_folds = scores(model, *fresh)
+        final, *of_folds = scores(model, *fresh, signal, target)
         for m, method in enumerate(methods):
             low, high = model.cv_interval(0.9, method, *((X, y) if method == "nested" else ()))
             covers[p, m] = low <= np.mean(of_folds) <= high, low <= final <= high

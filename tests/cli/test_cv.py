@@ -265,3 +265,13 @@ def test_the_json_has_the_keys_that_its_page_lists(prices):
     page = (CHURN.parents[1] / "docs" / "command-line.md").read_text()
     for key in KEYS | {"residuals"}:
         assert f"`{key}`" in page, key
+
+
+def test_warnings_of_libraries_are_in_our_words(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["x,y", *(f"{i % 5},{'rare' if i < 3 else 'no'}" for i in range(60)), ""]))
+    told = call("cv", path, "-t", "y", "--scoring", "precision_macro", "--repeats", "2", "--json")
+    notes = json.loads(told.stdout)["notes"]
+    assert "a class has fewer rows than there are folds: some folds lack it" in notes
+    assert "the --scoring is undefined in some folds, where a class is absent or never predicted" in notes
+    assert not any("n_splits" in note or "zero_division" in note for note in notes)

@@ -41,6 +41,13 @@ def test_a_script_prints_and_draws_what_its_page_shows(script, tmp_path):
 
 
 @pytest.mark.slow
+def test_cross_fitting_gives_the_estimate_of_separate_fits():
+    pytest.importorskip("doubleml")
+    shown, _ = page_of("cross_fitting")
+    assert run("cross_fitting") == shown
+
+
+@pytest.mark.slow
 def test_large_parquet_asks_less_of_fewer_rows(tmp_path):
     shown, pictures = page_of("large_parquet")
     printed = run("large_parquet", tmp_path, 400_000)

@@ -42,52 +42,65 @@ def of_tree(model):
     return {int(f): tree.threshold[inner[tree.feature[inner] == f]] for f in np.unique(tree.feature[inner])}
 
 
-def by_json(data, row):
-    node = data["nodes"][0]
-    while "branches" in node:
-        value = float(row[int(node["column"][1:])])
-        node = data["nodes"][next(b["to"] for b in node["branches"] if meets_json(b, value))]
-    return node.get("class", node.get("mean"))
+def by_json(data, rows):
+    """What the nodes of a tree in JSON say of each row."""
+    at, said = {0: np.ones(len(rows), bool)}, np.empty(len(rows), object)
+    for number, node in enumerate(data["nodes"]):
+        for branch in node.get("branches", ()):
+            value = rows[:, int(node["column"][1:])].astype(float)
+            holds = value <= branch["at_most"] if "at_most" in branch else value > branch["above"]
+            at[branch["to"]] = at[number] & holds
+        if "branches" not in node:
+            said[at[number]] = node.get("class", node.get("mean"))
+    return said
 
 
-def meets_json(branch, value):
-    return value <= branch["at_most"] if "at_most" in branch else value > branch["above"]
+def by_text(text, rows):
+    """What a tree as text says of each row."""
+    at, said = {0: np.ones(len(rows), bool)}, np.empty(len(rows), object)
+    for bars, line in (line.split("|--- ") for line in text.splitlines() if line):
+        depth = len(bars) // 4
+        if line.startswith(("class: ", "value: ")):
+            said[at[depth]] = line.split(": ")[1]
+        else:
+            at[depth + 1] = at[depth] & meets(line, rows)
+    return said
 
 
-def by_text(lines, row):
-    depth = 0
-    for line in lines:
-        bars, said = line.split("|--- ")
-        if len(bars) // 4 != depth:
-            continue
-        if said.startswith(("class: ", "value: ")):
-            return said.split(": ")[1]
-        depth += meets(said, row)
-    raise AssertionError("no branch holds")
-
-
-def meets(formula, row):
-    """Whether x0 <= 1.5, x0 > 1.5 or 1 < x0 <= 1.5 holds."""
-    column = int(re.search(r"x(\d+)", formula).group(1))
-    value = float(row[column])
+def meets(formula, rows):
+    """Whether x0 <= 1.5, x0 > 1.5 or 1 < x0 <= 1.5 holds for each row."""
+    value = rows[:, int(re.search(r"x(\d+)", formula).group(1))].astype(float)
     most, above = re.search(r"<= (\S+)$", formula), re.search(r"> (\S+)$|^(\S+) < ", formula)
-    holds = most is None or value <= float(most.group(1))
-    return holds and (above is None or value > float(above.group(1) or above.group(2)))
+    holds = np.ones(len(rows), bool) if most is None else value <= float(most.group(1))
+    return holds if above is None else holds & (value > float(above.group(1) or above.group(2)))
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_text_rules_json_and_labels_decide_as_the_model(seed):
+def by_sql(sql, rows):
+    """What DuckDB says of each row."""
+    duckdb, pyarrow = pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
+    table = duckdb.from_arrow(pyarrow.table({f"x{f}": rows[:, f] for f in range(rows.shape[1])}))
+    return [row[0] for row in table.project(sql).fetchall()]
+
+
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 100))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_text_rules_sql_json_and_labels_decide_as_the_model(seed):
     model, X, rng = random_model(seed)
-    rows = rows_around(of_tree(model), X, rng)
-    said = model.predict(rows)
-    lines = [line for line in model.to_text().splitlines() if line]
-    data, rules = json.loads(model.to_json()), model.to_rules()
-    asked = [re.match(r"if (.*) then (\w+) ", str(rule)).groups() for rule in rules]
-    for row, expected in zip(rows, said, strict=True):
-        assert by_json(data, row) == expected
-        assert by_text(lines, row) == str(expected)
-        found = [outcome for every, outcome in asked if all(meets(one, row) for one in every.split(" and "))]
-        assert found == [str(expected)]
+    rows = rows_around(of_tree(model), X, rng, 10_000)
+    expected = model.predict(rows)
+    data = json.loads(model.to_json())
+    np.testing.assert_array_equal(by_json(data, rows), expected)
+    np.testing.assert_array_equal(by_sql(model.to_sql(), rows), expected)
+    np.testing.assert_array_equal(by_text(model.to_text(), rows), expected.astype(str))
+    said, times = np.empty(len(rows), object), np.zeros(len(rows), int)
+    for rule in model.to_rules():
+        every, outcome = re.match(r"if (.*) then (\w+) ", str(rule)).groups()
+        holds = np.all([meets(one, rows) for one in every.split(" and ")], axis=0)
+        said[holds], times = outcome, times + holds
+    np.testing.assert_array_equal(said, expected.astype(str))
+    assert np.all(times == 1)
     tree, schema = model.tree_, model.fit_.schema
     for node in np.flatnonzero(tree.feature >= 0):
         branch = data["nodes"][node]["branches"][0]
@@ -97,32 +110,32 @@ def test_text_rules_json_and_labels_decide_as_the_model(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_regression_trees_too(seed):
     model, X, rng = random_model(seed, TreeRegressor)
-    data = json.loads(model.to_json())
-    for row in rows_around(of_tree(model), X, rng):
-        assert by_json(data, row) == model.predict(row[None])[0]
+    rows = rows_around(of_tree(model), X, rng, 10_000)
+    expected = model.predict(rows)
+    np.testing.assert_array_equal(by_json(json.loads(model.to_json()), rows), expected)
+    np.testing.assert_array_equal(by_sql(model.to_sql(), rows), expected)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_rule_sets_decide_as_their_text_and_sql(seed):
-    duckdb = pytest.importorskip("duckdb")
     model, X, rng = random_model(seed, RuleClassifier)
     thresholds = {}
     for rule in model.rules_.rules:
         for condition in rule.conditions:
             thresholds.setdefault(condition.feature, []).append(condition.value)
-    rows = rows_around(thresholds, X, rng)
-    said = model.predict(rows).tolist()
-    table = duckdb.from_arrow(__import__("pyarrow").table({f"x{f}": rows[:, f] for f in range(3)}))
-    assert [row[0] for row in table.project(model.to_sql()).fetchall()] == said
-    lines = [line.split("  [")[0] for line in model.to_text().splitlines()]
-    for row, expected in zip(rows, said, strict=True):
-        sentences = (line.rsplit(" then ", 1) for line in lines)
-        first = next(
-            outcome
-            for asked, outcome in sentences
-            if asked == "else" or all(meets(one, row) for one in asked[3:].split(" and "))
-        )
-        assert first == str(expected)
+    rows = rows_around(thresholds, X, rng, 10_000)
+    expected = model.predict(rows)
+    assert by_sql(model.to_sql(), rows) == expected.tolist()
+    said, undecided = np.empty(len(rows), object), np.ones(len(rows), bool)
+    for line in model.to_text().splitlines():
+        asked, outcome = line.split("  [")[0].rsplit(" ", 1)
+        if asked.startswith("if "):
+            conditions = asked[3:].removesuffix(" then").split(" and ")
+            holds = undecided & np.all([meets(one, rows) for one in conditions], axis=0)
+        else:
+            holds = undecided
+        said[holds], undecided = outcome, undecided & ~holds
+    np.testing.assert_array_equal(said, expected.astype(str))
 
 
 def test_the_number_is_short_and_the_same_test():

@@ -208,9 +208,21 @@ def fit_noting(model: Any, source: Source) -> None:
     with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         model.fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
-    source.notes += list(dict.fromkeys(str(warning.message) for warning in said))
+    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in said))
     if not hasattr(model, "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
+
+
+def _in_our_words(warning: warnings.WarningMessage) -> str:
+    """Return a warning; what scikit-learn says of its parameters is no help on the command line."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    text = str(warning.message)
+    if issubclass(warning.category, UndefinedMetricWarning):
+        return "the --scoring is undefined in some folds, where a class is absent or never predicted"
+    if "sklearn" in Path(warning.filename).parts and "n_splits" in text:
+        return "a class has fewer rows than there are folds: some folds lack it"
+    return text
 
 
 def _scoring(name: str | None) -> str | None:

@@ -56,14 +56,10 @@ def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
         variance = Fraction(WYY, W) * unit * unit - mean * mean
         return Info(len(rows), weight, (float(mean),), float(variance), pure)
     value = tuple(math.fsum(w[y == c]) for c in range(examples.n_classes))
-    p = [v / weight for v in value]
-    impurity = 0.0
-    if examples.growth.criterion == "gini":
-        impurity = 1.0 - sum(q * q for q in p)
-    else:
-        for q in p:
-            impurity -= q * math.log2(q) if q > 0 else 0.0
-    return Info(len(rows), weight, value, impurity, pure)
+    gini, total = examples.growth.criterion == "gini", 0.0
+    for q in (v / weight for v in value):  # one by one: `sum` of Python 3.12 and later rounds in another way
+        total += q * q if gini else -q * math.log2(q) if q > 0 else 0.0
+    return Info(len(rows), weight, value, 1.0 - total if gini else total, pure)
 
 
 def flatten(root: Node, examples: Examples) -> Tree:

@@ -127,7 +127,7 @@ def _bars(fit: Fit, f: int, x: NDArray[np.float32]) -> tuple[list[str], NDArray[
         labels = [value_text(fit, f, _rounded(fit, f, edge, edges)) for edge in edges[:-1]]
     found = np.full(len(x), len(labels))
     found[~absent] = bar[where]
-    return labels + ["missing"] * bool(absent.any()), found
+    return labels + ["n/a"] * bool(absent.any()), found
 
 
 def _rounded(fit: Fit, f: int, edge: float, edges: NDArray[np.float64]) -> float:

@@ -68,7 +68,9 @@ def write_report(
         raise ValueError(f"X must hold the {len(cv.y)} training rows, but it has {len(x)} rows")
     colours = [] if fit.classes is None else class_colours(np.bincount(cv.y, minlength=fit.n_classes))
     sizes = sizes_of(fit, x)
-    columns = sorted(summary["data"]["columns"], key=lambda column: -column["importance"])
+    columns = sorted(
+        summary["data"]["columns"], key=lambda column: (-column["importance"], -column["highest"])
+    )
     numbers = np.arange(1, len(cv.y) + 1) if row_numbers is None else row_numbers
     drawn, facts = _drawn(fit, sizes, colours, x)
     asked = trial(fit, x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,7 +106,7 @@ class _OneClass:
             total(self.positive & ~covered),
             self.share,
         )
-        return data + sum([rule_bits(len(rule.conditions), self.n_possible) for rule in rules])
+        return math.fsum([data, *(rule_bits(len(rule.conditions), self.n_possible) for rule in rules)])
 
     def request(self, rows: int, start: Conditions = ()) -> Request:
         return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, self.min_weight, 0.0, start)

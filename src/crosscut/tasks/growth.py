@@ -43,6 +43,8 @@ class Limits:
 
     def of_rows(self, n_rows: int) -> Limits:
         """Return the limits of a task with this many training rows: shares become numbers, rounded up."""
+        if not self.has_shares:
+            return self
         leaf, split = self.min_samples_leaf, self.min_samples_split
         return replace(
             self,

@@ -79,7 +79,7 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    return limited(model, data.tasks(model.cv, groups, model.random_state, limits_of(model, data.n_rows)))
+    return limited(model, data.tasks(model.cv, groups, model.random_state))
 
 
 def limited(model: Any, tasks: Tasks) -> Tasks:

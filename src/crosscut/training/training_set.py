@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.tasks.growth import Limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +104,7 @@ class TrainingSet:
         counted = bool(np.all(weights[rows] == 1))
         return Target(self.target.values, self.target.n_classes, None if counted else weights)
 
-    def tasks(
-        self, cv: Any, groups: Any = None, random_state: Any = None, limits: Limits | None = None
-    ) -> Tasks:
+    def tasks(self, cv: Any, groups: Any = None, random_state: Any = None) -> Tasks:
         """Make the final model's task, and one per split of ``cv``.
 
         Parameters
@@ -116,19 +113,17 @@ class TrainingSet:
             As in estimators. If the rows allow fewer folds than an integer asks for, there are fewer.
         groups, random_state
             For the splitter; ``random_state`` shuffles the folds of an integer.
-        limits : Limits, optional
-            Of all tasks.
         """
         if cv is None:
-            return Tasks.final(self.n_rows, limits)
+            return Tasks.final(self.n_rows)
         if not is_integer(cv, 2):
-            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X, limits=limits)
+            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X)
         else:
             codes = self.target.values if self.target.n_classes else None
             folds = folds_that_fit(int(cv), self.n_rows, codes, groups, random_state)
             if folds is None:
-                return Tasks.final(self.n_rows, limits)
-            tasks = Tasks.from_folds(folds, limits=limits)
+                return Tasks.final(self.n_rows)
+            tasks = Tasks.from_folds(folds)
             # stratified folds leave every model rows of each class that has two or more
             if self.target.weights is None and (codes is None or np.bincount(codes).min() > 1):
                 return tasks

@@ -1,0 +1,95 @@
+"""How a whole `fit` gains from more threads: seconds on the wall for 1, 2, 4, ... threads, and where they go.
+
+    python benchmarks/threads.py [--only NAME] [--threads 1,16] [--rows 5000000] [--json FILE]
+
+Encoding and growing are measured inside the fit; the rest is everything else: checks, folds, out-of-fold
+predictions. Needs a machine that is otherwise idle. --rows sets the size of the binned table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+from workloads import DEPTH_8, LEAVES_20, WORKLOADS, Workload, tree_like
+
+from crosscut import TreeClassifier, _core, datasets
+from crosscut.reproduce.machine import Machine
+
+WORK = {
+    "binned": WORKLOADS["higgs-1m"],
+    "exact": Workload(lambda: tree_like(1_000_000), LEAVES_20),
+    "ten classes": Workload(lambda: datasets.many_classes(100_000, 20, 10), LEAVES_20),
+}
+PARTS = {"rank_columns": "encode", "grow": "grow"}
+
+
+class Stopwatch:
+    """Adds up the seconds that a function of the core takes."""
+
+    def __init__(self, name: str) -> None:
+        self.run, self.seconds = getattr(_core, name), 0.0
+        setattr(_core, name, self)
+
+    def __call__(self, *given, **named):
+        begin = time.perf_counter()
+        try:
+            return self.run(*given, **named)
+        finally:
+            self.seconds += time.perf_counter() - begin
+
+
+def fastest(work: Workload, n_jobs: int, watches: dict[str, Stopwatch], runs: int = 3) -> dict[str, float]:
+    limits = {"max_depth": work.limits.max_depth, "min_samples_leaf": work.limits.min_samples_leaf}
+    model = TreeClassifier(**limits, max_bins=work.max_bins, n_jobs=n_jobs)
+    found = []
+    for _ in range(runs):
+        for watch in watches.values():
+            watch.seconds = 0.0
+        begin = time.perf_counter()
+        model.fit(*work.data)
+        parts = {"fit": time.perf_counter() - begin} | {name: w.seconds for name, w in watches.items()}
+        found.append(parts | {"rest": parts["fit"] - sum(w.seconds for w in watches.values())})
+    return min(found, key=lambda one: one["fit"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    powers = [2**k for k in range(cores.bit_length()) if 2**k <= cores]
+    parser.add_argument("--only", metavar="NAME", default="", help=f"one of {', '.join(WORK)}")
+    parser.add_argument("--threads", default=",".join(map(str, powers)), help="default: %(default)s")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the binned table")
+    parser.add_argument("--json", metavar="FILE", default="build/threads.json", help="default: %(default)s")
+    options = parser.parse_args()
+    if options.rows != 1_000_000:
+        WORK["binned"] = Workload(partial(datasets.higgs_like, options.rows), DEPTH_8, max_bins=255)
+    machine = Machine.here()
+    print(
+        machine,
+        "\n\n| work | threads | fit | encode | grow | rest | 1 thread ÷ this |\n" + "| --- " * 7 + "|",
+    )
+    watches = {PARTS[name]: Stopwatch(name) for name in PARTS}
+    rows = []
+    for name, work in WORK.items():
+        if options.only in name:
+            for threads in map(int, options.threads.split(",")):
+                found = fastest(work, threads, watches)
+                rows.append({"work": name, "threads": threads} | found)
+                first = next(row["fit"] for row in rows if row["work"] == name)
+                seconds = " | ".join(f"{found[part]:.3f}" for part in ("fit", "encode", "grow", "rest"))
+                print(f"| {name} | {threads} | {seconds} | {first / found['fit']:.1f} |", flush=True)
+    file = Path(options.json)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"machine": machine.as_dict(), "rows": rows}, indent=1, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
