@@ -4,7 +4,7 @@
 
 The tasks agree on all tests (a clear concept of four columns), so a bundle holds them all and the rows
 visited hardly grow with their number. The core's clustering prices bundles by these figures
-(cpp/grow/cluster.hpp).
+(cpp/grow/child_bundles.hpp).
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from sklearn import model_selection as scikit
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.decomposition import PCA
+from sklearn.feature_selection import RFECV
 from sklearn.model_selection import LeaveOneOut, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -85,9 +86,25 @@ def cross_validation(data, cv):
     return ours, seconds(lambda: scikit.cross_validate(TREE, X, y, cv=cv), 3 if isinstance(cv, int) else 1)
 
 
+def drop_in(name, data, share=1.0, **options):
+    """One function of both; of ``n_permutations`` scikit-learn does only a share."""
+    X, y = data
+    ours = seconds(lambda: getattr(crosscut, name)(TREE, X, y, n_jobs=1, **options), 3)
+    some = {key: max(1, round(share * n)) for key, n in options.items() if key == "n_permutations"}
+    times = (1 + options["n_permutations"]) / (1 + some["n_permutations"]) if some else 1
+    return ours, times * seconds(lambda: getattr(scikit, name)(TREE, X, y, **options | some))
+
+
+def elimination(data, **options):
+    X, y = data
+    ours = seconds(lambda: crosscut.RFECV(TREE, n_jobs=1, **options).fit(X, y), 3)
+    return ours, seconds(lambda: RFECV(TREE, **options).fit(X, y))
+
+
 def scenarios(share):
     """Name of each scenario, the ratio asked for, and what measures it."""
     large, small = tree_like(20_000, 20, seed=0), tree_like(1_000, 10, seed=0)
+    middle = tree_like(10_000, 20, seed=0)
     alphas = {"ccp_alpha": ALPHAS}
     of_step = {"decisiontreeclassifier__ccp_alpha": ALPHAS}
     return {
@@ -118,6 +135,15 @@ def scenarios(share):
                 small, alphas, 5, 1.0, model=crosscut.TreeClassifier(cv=None), scoring=own_scorer
             ),
         ),
+        "learning curve: 5 sizes, 5 folds, 10k x 20": (
+            5,
+            lambda: drop_in("learning_curve", middle, cv=5, shuffle=True, random_state=0),
+        ),
+        "100 permutations, 5 folds, 10k x 20": (
+            5,
+            lambda: drop_in("permutation_test_score", middle, share(0.02), cv=5, n_permutations=100),
+        ),
+        "RFECV, 5 folds, 10k x 20": (5, lambda: elimination(middle, cv=5)),
         "leave-one-out, 1,000 x 10": (100, lambda: cross_validation(small, LeaveOneOut())),
         "10 folds, iris": (1, lambda: cross_validation(load_iris(return_X_y=True), 10)),
         "10 folds, breast_cancer": (5, lambda: cross_validation(load_breast_cancer(return_X_y=True), 10)),

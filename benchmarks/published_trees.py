@@ -28,7 +28,7 @@ APPLICATIONS = {
     "machines/examples/mach": ([6, 6, 3], 3, 3, 0, None),
     "bongard/keys/bongard": ([128, 264], 5, 6, 0, None),
     "bongard/examples/bongard": ([128, 264], 5, 6, 0, None),
-    "mutagenesis_ace230/muta": ([138, 92], 22, 48, 53, None),
+    "mutagenesis_ace230/muta": ([138, 92], 21, 48, 53, None),
     "mutagenesis_188d/t-0-0-0/muta-d": ([125, 63], 16, 55, 0, [19] * 9 + [17]),
     "carcinogenesis_ace/t-0-0-0/canc-d": ([182, 148], 30, 99, 0, [33] * 10),
     "uwcse_ace/t-0-0-0/uwcse": ([113, 2711], 14, 39, 0, [756, 468, 160, 972, 468]),

@@ -2,6 +2,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <exception>
+#include <typeinfo>
+
 #include "dispatch.hpp"
 
 namespace nb = nanobind;
@@ -16,6 +19,13 @@ void bind_rules(nb::module_&);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of crosscut. Private: use the names in crosscut.";
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::bad_cast&) {  // an entry of a list or a dict
+      PyErr_SetString(PyExc_TypeError, "an argument has entries of another type than is wanted");
+    }
+  });
   m.def("simd_level", [] { return std::string(crosscut::name_of(crosscut::level())); });
   m.def("best_simd_level", [] { return std::string(crosscut::name_of(crosscut::best_level())); });
   m.def("set_simd_level", &crosscut::set_level, "name"_a);

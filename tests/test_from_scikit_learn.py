@@ -49,6 +49,7 @@ def numbers(result):
 def test_the_page_has_every_drop_in():
     after = "\n".join(code for _, code in CHANGES)
     names = ("cross_validate", "cross_val_score", "cross_val_predict", "GridSearchCV", "RandomizedSearchCV")
+    names += ("learning_curve", "permutation_test_score", "RFECV")
     for name in (*names, "validation_curve", "nested_cross_validate", "TreeRegressor"):
         assert f"from crosscut import {name}\n" in after
 

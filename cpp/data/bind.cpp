@@ -82,9 +82,12 @@ std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const 
   return first;
 }
 
+constexpr std::int64_t kMaxClasses = 1 << 24;
+
 // The classes, or None if the labels are too far apart.
 std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t>& labels, std::int64_t max_span, const Output<std::int32_t>& codes) {
   need(labels.size() > 0 && codes.size() == labels.size(), "code_classes: codes must have one entry per label, and there must be one");
+  need(max_span >= 0 && max_span <= kMaxClasses, "code_classes: max_span must be from 0 to 2**24");
   std::vector<std::int64_t> classes;
   if (!code_classes(labels.data(), labels.size(), max_span, classes, codes.data())) return std::nullopt;
   return classes;
@@ -94,7 +97,9 @@ std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t
 std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t n_classes, std::int64_t n_folds, const Output<std::int64_t>& folds,
                                    const nb::object& shuffle) {
   need_within(codes, 0, static_cast<std::int64_t>(n_classes), "deal_folds: codes must be from 0 to n_classes - 1");
-  need(n_folds > 0 && folds.size() == codes.size(), "deal_folds: n_folds must be positive, and folds have one entry per row");
+  need(n_classes <= static_cast<std::size_t>(kMaxClasses), "deal_folds: n_classes must be at most 2**24");
+  need(n_folds > 0 && n_folds <= static_cast<std::int64_t>(codes.size()) && folds.size() == codes.size(),
+       "deal_folds: n_folds must be from 1 to the number of rows, and folds have one entry per row");
   Shuffle mix;
   if (!shuffle.is_none())
     mix = [&](std::int64_t* part, std::size_t n) {

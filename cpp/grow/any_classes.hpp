@@ -130,6 +130,10 @@ struct AnyClasses : ClassSums<double, W> {
     for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]), sum += counts[c];
     cell[C] = from_counts<T, W>(sum);
   }
+  void put_left(const double* s, i64 rows) requires(W == 1) {
+    rows_l = static_cast<T>(rows);
+    for (int c = 0; c < C; c++) l_c[c] = s[c];
+  }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(rows_l, k)); }
   i64 cell_stats(const V* cell, int k, double* s) const {
     for (int c = 0; c < C; c++) s[c] = lane<T, W>(cell[c], k);

@@ -46,9 +46,9 @@ class Arena {
     }
     chunk_ = m.chunk, used_ = m.used;
   }
-  template <class T>
-  T* take(std::size_t n) {  // uninitialised, 128-byte aligned
-    const std::size_t bytes = (n * sizeof(T) + 127) & ~std::size_t{127};
+  template <class T, std::size_t kAlign = 128>
+  T* take(std::size_t n) {  // uninitialised; an arena has one alignment
+    const std::size_t bytes = (n * sizeof(T) + kAlign - 1) & ~(kAlign - 1);
     while (!chunk_ || used_ + bytes > chunk_->size) {
       if (chunk_ && chunk_->next && chunk_->next->size >= bytes) {
         chunk_ = chunk_->next, used_ = 0;

@@ -1,6 +1,7 @@
 // Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality is Q(node) + 2·d²·n/(l·r): the
 // comparison d² > limit·l·r has no large numbers that cancel. Floats serve up to kFloatRows rows, doubles above.
 #pragma once
+#include "lists.hpp"
 #include "search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -73,31 +74,32 @@ struct BinaryGiniOf {
   static void cell_of(const Vec<u32, W>* counts, int, V* cell) {
     cell[1] = from_counts<T, W>(counts[1]), cell[0] = from_counts<T, W>(counts[0] + counts[1]);
   }
-  // One task alone: sixteen consecutive cuts of a sorted list at once. Returns which might beat the best; `at` sets the state to one.
-  struct Stretch {
-    Vec<float, 16> l, l1;
-    u32 ones;
+  // One task alone: consecutive cuts of a sorted list at once.
+  struct Cuts {
+    static constexpr int kStep = kCuts;
+    using F = Vec<float, kCuts>;
+    F l, l1;
+    u32 ones;  // of class 1, left of what comes next
+
+    explicit Cuts(const BinaryGiniOf& p) : ones(static_cast<u32>(p.l1)) {
+      for (int k = 0; k < kCuts; k++) l[k] = static_cast<float>(p.l) + static_cast<float>(k + 1 - kCuts);
+    }
+    CC_INLINE void next(const BinaryGiniOf&, const ScanRows&, const u32* list) {
+      const u32 bits = of_class(list, 1);
+      l += static_cast<float>(kCuts), l1 = bit_counts(bits) + static_cast<float>(ones);
+      ones += static_cast<u32>(__builtin_popcount(bits));
+    }
+    CC_INLINE u32 promising(const BinaryGiniOf& p) const {
+      const F d = l1 - l * p.share;
+      return greater<float, kCuts>(d * d, l * (p.n - l) * p.limit + p.noise);
+    }
+    CC_INLINE F gains(const BinaryGiniOf& p) const {  // up to a factor
+      const F d = l1 - l * p.share;
+      return d * d / (l * (p.n - l));
+    }
+    void put(BinaryGiniOf& p, u32 k) const { p.l = l[k], p.l1 = l1[k]; }
   };
-  CC_INLINE Stretch stretch(const ScanRows& rows, const u32* list) const requires(W == 1) {
-    Vec<u32, 16> e;
-    __builtin_memcpy(&e, list, sizeof e);
-    Stretch s;
-    s.ones = look_up(rows.info, e & 0xffff, 1u << 16);
-    s.l1 = running_sum(CROSSCUT_LEVEL::ones<float, 16>(s.ones)) + l1;
-    constexpr Vec<float, 16> steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-    s.l = steps + l;
-    return s;
-  }
-  static constexpr u32 kStretch = 16;
-  CC_INLINE u32 promising(const Stretch& s) const requires(W == 1) {
-    const Vec<float, 16> d = s.l1 - s.l * share;
-    return greater<float, 16>(d * d, limit * (s.l * (n - s.l)) + noise);
-  }
-  CC_INLINE Vec<float, 16> gains(const Stretch& s) const requires(W == 1) {  // up to a factor
-    const Vec<float, 16> d = s.l1 - s.l * share;
-    return d * d / (s.l * (n - s.l));
-  }
-  CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { l = s.l[k], l1 = s.l1[k]; }
+  void put_left(const double* s, i64 rows) requires(W == 1) { l = static_cast<T>(rows), l1 = static_cast<T>(s[1]); }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   void left(int k, double* s) const { s[1] = lane<T, W>(l1, k), s[0] = lane<T, W>(l, k) - s[1]; }
   i64 cell_stats(const V* cell, int k, double* s) const {

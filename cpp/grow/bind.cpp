@@ -95,7 +95,7 @@ struct HeldTable : Held<Table> {
 };
 
 auto digits_of(Maybe<Array<double>> y, Maybe<Array<double>> w, std::size_t n, const nb::list& grids) {
-  need((!y || y->size() == n) && (!w || w->size() == n), "target and weight must have one entry per row");
+  need((y || w) && (!y || y->size() == n) && (!w || w->size() == n), "target and weight must have one entry per row");
   const ExactRows rows = grids_of(grids, y ? 3 : 1);
   std::vector<std::int64_t> digits(n * static_cast<std::size_t>(rows.width));
   {

@@ -1,5 +1,5 @@
 // A bundle: nodes of different tasks that are refined together, in one pass, because their rows overlap. A task is a lane. The rows
-// of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LocalRows (local_table.hpp).
+// of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LoneRows (local_table.hpp).
 #pragma once
 #include <algorithm>
 
@@ -62,11 +62,18 @@ inline u32 times_of(const Worker& w, const Bundle& bundle, int k, std::size_t ro
   return p.multiplicity ? p.multiplicity[task_of(w, bundle, k) * p.n_rows + row] : 1;
 }
 
-inline i64* empty_sums(const Worker& w, Arena& arena, int n = 1) {
+inline i64* empty_sums(Worker& w, int n = 1) {
   const auto size = static_cast<std::size_t>(n * w.run.p.n_sums());
-  i64* sums = arena.take<i64>(size);
+  i64* sums = w.scratch.take<i64>(size);
   std::fill_n(sums, size, i64{0});
   return sums;
+}
+
+// The sums that a leaf's value comes from.
+inline void start_sums(Worker& w, Node& leaf) {
+  const auto size = static_cast<std::size_t>(w.run.p.n_sums());
+  leaf.exact = w.keep<i64>(size);
+  std::fill_n(leaf.exact, size, i64{0});
 }
 
 // Adds a row of the table to exact sums of lane k.

@@ -23,14 +23,14 @@ struct ExactSearch {
   Contest contest;
 
   static i64* sums_of(Worker& w, const Bundle& bundle, const Rows& rows, int k) {
-    i64* sums = empty_sums(w, w.scratch);
+    i64* sums = empty_sums(w);
     for (u32 i = 0; i < rows.n; i++)
       if (rows.mask(i) >> k & 1) add_exactly(w, bundle, k, rows.row(i), sums);
     return sums;
   }
   ExactSearch(Worker& worker, const Bundle& b, const Rows& r, Best& so_far, int lane, std::int32_t* room)
       : w(worker), bundle(b), rows(r), best(so_far), k(lane), T(worker.run.p.n_sums()), node(*b.node[lane]), least(so_far.lowest[lane]),
-        own(worker.scratch.take<u32>(r.n)), sums(sums_of(worker, b, r, lane)), branches(empty_sums(worker, worker.scratch, 2)),
+        own(worker.scratch.take<u32>(r.n)), sums(sums_of(worker, b, r, lane)), branches(empty_sums(worker, 2)),
         left(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))), map(room), contest(worker.run.p, sums) {
     for (u32 i = 0; i < rows.n; i++) own[n] = i, n += rows.mask(i) >> k & 1;
   }
@@ -109,7 +109,7 @@ struct ExactSearch {
 
   void search_nominal(int f) {
     const u32 V = rows.n_ranks(f);
-    i64 *table = empty_sums(w, w.scratch, static_cast<int>(V)), *count = w.scratch.take<i64>(V);
+    i64 *table = empty_sums(w, static_cast<int>(V)), *count = w.scratch.take<i64>(V);
     std::fill_n(count, V, i64{0});
     for (u32 i = 0; i < n; i++) {
       const u32 v = rows.rank(f, own[i]);
@@ -144,7 +144,7 @@ double exact_decrease(Worker& w, const Bundle& bundle, const Rows& rows, const B
   const auto mark = w.scratch.mark();
   int n = 2;
   for (u32 r = 0; nominal && r < rows.n_ranks(f); r++) n = std::max(n, best.map[k][r] + 1);
-  i64 *sums = empty_sums(w, w.scratch), *branches = empty_sums(w, w.scratch, n);
+  i64 *sums = empty_sums(w), *branches = empty_sums(w, n);
   for (u32 i = 0; i < rows.n; i++) {
     if (!(rows.mask(i) >> k & 1)) continue;
     const u32 r = rows.rank(f, i);

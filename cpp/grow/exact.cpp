@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "natural.hpp"
+#include "wide.hpp"
 
 namespace crosscut {
 namespace {
@@ -64,40 +64,22 @@ double short_ratio(i128 a, u64 b, int exponent) {
   return a < 0 ? -value : value;
 }
 
-// (s·w − p²) / w² · 2^exponent of numbers of 256 bits; s: digits that are not negative.
+// (s·w − p²) / w² · 2^exponent; s: digits that are not negative.
 double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int exponent) {
-  u64 x[5] = {};
-  for (int d = 0; d < grid.n; d++) {  // Σ digit·w·2^(bits·d)
-    const int at = d * grid.bits / 64, shift = d * grid.bits % 64;
-    const u128 t = static_cast<u128>(static_cast<u64>(s[d])) * w;
-    const u64 low = static_cast<u64>(t), high = static_cast<u64>(t >> 64);
-    const u64 part[3] = {low << shift, shift ? high << shift | low >> (64 - shift) : high, shift ? high >> (64 - shift) : 0};
-    u64 carry = 0;
-    for (int i = 0; i < 4 - at; i++) {
-      const u128 sum = static_cast<u128>(x[at + i]) + (i < 3 ? part[i] : 0) + carry;
-      x[at + i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
-    }
-  }
-  const u128 size = p < 0 ? -static_cast<u128>(p) : static_cast<u128>(p);
-  const u64 low = static_cast<u64>(size), high = static_cast<u64>(size >> 64);
-  const u128 ll = static_cast<u128>(low) * low, lh = static_cast<u128>(low) * high, hh = static_cast<u128>(high) * high;
-  const u128 middle = (ll >> 64) + (lh << 1 & ~u64{0}), upper = hh + (lh >> 63) + (middle >> 64);
-  const u64 square[4] = {static_cast<u64>(ll), static_cast<u64>(middle), static_cast<u64>(upper), static_cast<u64>(upper >> 64)};
-  u64 borrow = 0;
-  for (int i = 0; i < 4; i++) {
-    const u128 less = static_cast<u128>(square[i]) + borrow;
-    borrow = x[i] < less, x[i] -= static_cast<u64>(less);
-  }
-  int top = 3;
-  while (top >= 0 && !x[top]) top--;
+  Wide x;
+  for (int d = 0; d < grid.n; d++) x += Wide::shifted(static_cast<u64>(s[d]), d * grid.bits);
+  (x = x * w) -= Wide::square(p);
+  int top = Wide::kWords - 1;
+  while (top >= 0 && !x.word[top]) top--;
   if (top < 0) return 0;
-  u64 word[3];  // the first three words
-  for (int i = 0; i < 3; i++) word[i] = top >= i ? x[top - i] : 0;
-  const int shift = __builtin_clzll(word[0]);
-  u128 first = static_cast<u128>(word[0]) << 64 | word[1];
-  if (shift) first = first << shift | word[2] >> (64 - shift);
-  const bool more = word[2] << shift || (top == 3 && x[0]);
-  return first_bits_ratio(first, more, w * w, exponent + 64 * (top - 1) - shift);
+  u64 first[3];
+  for (int i = 0; i < 3; i++) first[i] = top >= i ? x.word[top - i] : 0;
+  const int shift = __builtin_clzll(first[0]);
+  u128 a = static_cast<u128>(first[0]) << 64 | first[1];
+  if (shift) a = a << shift | first[2] >> (64 - shift);
+  bool more = first[2] << shift;
+  for (int i = 0; i + 2 < top; i++) more |= x.word[i] != 0;
+  return first_bits_ratio(a, more, w * w, exponent + 64 * (top - 1) - shift);
 }
 
 struct Fraction {
@@ -209,17 +191,37 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
 struct Contest::State {
   const Problem& p;
   Judge judge;
+  const i64* node;
   bool rational;  // qualities are fractions; otherwise the formula of the sums, each rounded once
+  bool brief;     // ... of short numbers: above / below
   bool any = false;
-  Fraction node, best;
+  Wide above;
+  u64 below = 0;
+  Fraction best;
   std::vector<double> node_sums;
   double quality = 0;
 
   State(const Problem& problem, const i64* sums)
-      : p(problem), judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
-        rational(problem.criterion == Criterion::gini || problem.criterion == Criterion::variance) {
-    if (rational) node = part(p, sums);
-    else node_sums = rounded(sums, 1);
+      : p(problem), judge{problem.criterion, problem.n_classes ? problem.n_classes : 2}, node(sums),
+        rational(problem.criterion == Criterion::gini || problem.criterion == Criterion::variance), brief(is_brief()) {
+    if (!rational) node_sums = rounded(sums, 1);
+  }
+  // Two branches of a regression: (Σwy)² times the other's weight has at most 256 bits, and so has the sum of both.
+  bool is_brief() const {
+    const DigitGrid* grid = p.exact.grid;
+    if (p.n_classes || p.multiway || !is_short(grid[0]) || grid[1].n != 1) return false;
+    const auto w = static_cast<u64>(node[grid[0].n]);
+    return w && w >> 32 == 0 && 2 * ((grid[0].n - 1) * grid[0].bits + 62) + (64 - __builtin_clzll(w)) < 256;
+  }
+  bool offer_brief(const i64* branches) {
+    const DigitGrid& grid = p.exact.grid[0];
+    const i64* second = branches + p.n_sums();
+    const auto w = static_cast<u64>(branches[grid.n]), v = static_cast<u64>(second[grid.n]);
+    Wide q = Wide::square(short_integer(grid, branches)) * v;
+    q += Wide::square(short_integer(grid, second)) * w;
+    if (any && !(q * below > above * (w * v))) return false;
+    above = q, below = w * v;
+    return any = true;
   }
   std::vector<double> rounded(const i64* branches, int n) const {
     std::vector<double> out;
@@ -238,6 +240,7 @@ Contest::~Contest() { delete state_; }
 
 bool Contest::offer(const i64* branches, int n) {
   State& s = *state_;
+  if (s.brief) return s.offer_brief(branches);
   if (!s.rational) {
     const double q = s.judge.several(s.rounded(branches, n).data(), n, s.node_sums.data());
     if (!(q > (s.any ? s.quality : -std::numeric_limits<double>::infinity()))) return false;
@@ -252,6 +255,11 @@ bool Contest::offer(const i64* branches, int n) {
 
 double Contest::quality(std::vector<u64>& above, std::vector<u64>& below) const {
   const State& s = *state_;
+  if (s.brief) {
+    above.assign(s.above.word, s.above.word + Wide::kWords), below.assign(1, s.below);
+    while (!above.empty() && !above.back()) above.pop_back();
+    return 0;
+  }
   above.assign(s.best.above.data(), s.best.above.data() + s.best.above.size());
   below.assign(s.best.below.data(), s.best.below.data() + s.best.below.size());
   return s.quality;
@@ -265,11 +273,11 @@ double Contest::improvement(const i64* branches, int n) const {
     for (int j = 0; j < n; j++) q += s.judge.branch(sums.data() + j * s.p.n_classes);
     return q - s.judge.branch(s.node_sums.data());
   }
-  const Fraction q = s.fraction(branches, n);
-  Natural more = times(q.above, s.node.below);
-  subtract(more, times(s.node.above, q.below));
+  const Fraction q = s.fraction(branches, n), node = part(s.p, s.node);
+  Natural more = times(q.above, node.below);
+  subtract(more, times(node.above, q.below));
   const DigitGrid* grid = s.p.exact.grid;
-  return ratio(more, times(q.below, s.node.below), s.p.n_classes ? grid[0].unit : 2 * grid[0].unit - grid[1].unit);
+  return ratio(more, times(q.below, node.below), s.p.n_classes ? grid[0].unit : 2 * grid[0].unit - grid[1].unit);
 }
 
 }  // namespace crosscut

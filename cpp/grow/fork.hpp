@@ -13,7 +13,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 inline Node* add_children(Worker& w, Node& node, int n) {
   node.children = w.new_nodes(n), node.n_children = n;
-  double* stats = w.nodes.take<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
+  double* stats = w.keep<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
   for (int j = 0; j < n; j++, stats += w.run.K()) node.children[j].depth = node.depth + 1, node.children[j].stats = stats;
   return node.children;
 }
@@ -25,19 +25,14 @@ inline double midpoint(float a, float b) {
              : mid;
 }
 
-// Gives lane k's node its numeric test: children, their statistics, the task's own threshold.
+// Gives a node its numeric test: children, their statistics (left: of the first), the task's own threshold between its neighbours.
 template <class Rows>
-void take_numeric(Worker& w, const Rows& rows, const Best& best, int k, Node& node, u32 below, u32 above) {
-  const int f = best.feature[k], K = w.run.K();
+void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64 n_left, const double* left, u32 below, u32 above) {
   const Column& column = w.run.p.columns[f];
-  const u64 phase = phase_of(best.key[k]);
   Node* child = add_children(w, node, 2);
   node.feature = f;
-  for (int c = 0; c < K; c++) {
-    child[0].stats[c] = best.left[k * K + c];
-    child[1].stats[c] = node.stats[c] - best.left[k * K + c];
-  }
-  child[0].n_rows = best.n_left[k], child[1].n_rows = node.n_rows - best.n_left[k];
+  for (int c = 0; c < w.run.K(); c++) child[0].stats[c] = left[c], child[1].stats[c] = node.stats[c] - left[c];
+  child[0].n_rows = n_left, child[1].n_rows = node.n_rows - n_left;
   node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
   if (phase == kPresence) {
     node.threshold = std::numeric_limits<double>::infinity(), node.missing = 1;
@@ -86,8 +81,8 @@ struct Forking {
       const u32 missing = rows.missing_rank(f);
       own_neighbours(arena, rows, f, missing, same, cut, below, above);
       each_bit(same, [&](int k) {
-        take_numeric(w, rows, best, k, *bundle.node[k], below[k], above[k]);
         const u64 phase = phase_of(best.key[k]);
+        take_numeric(w, rows, *bundle.node[k], f, phase, best.n_left[k], best.left + k * best.K, below[k], above[k]);
         // With missing rows of its own the task has learnt a direction; otherwise they go with the majority.
         if (phase == kMissingLeft) bundle.node[k]->missing = 0;
         else if (phase == kMissingRight && has_missing_rows(f, k, missing)) bundle.node[k]->missing = 1;
@@ -186,7 +181,7 @@ struct Forking {
     for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
     const Column& column = w.run.p.columns[f];
     node.n_branches = static_cast<int>(column.n_values) + 1;
-    node.branches = w.nodes.take<std::int32_t>(static_cast<std::size_t>(node.n_branches));
+    node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
     std::fill_n(node.branches, node.n_branches, -1);
     for (u32 v = 0; v < V; v++)
       if (map[v] >= 0) {

@@ -90,6 +90,15 @@ CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
       return static_cast<u32>(_mm512_cmp_pd_mask(x.h[0], y.h[0], _CMP_GT_OQ)) |
              static_cast<u32>(_mm512_cmp_pd_mask(x.h[1], y.h[1], _CMP_GT_OQ)) << 8;
     }
+#elif defined(__AVX2__)
+    constexpr int step = 32 / sizeof(T);
+    union { Vec<T, W> v; __m256 f[sizeof(T) * W / 32]; __m256d d[sizeof(T) * W / 32]; } x, y;
+    x.v = a, y.v = b;
+    u32 bits = 0;
+    for (int i = 0; i < W / step; i++)
+      if constexpr (sizeof(T) == 4) bits |= static_cast<u32>(_mm256_movemask_ps(_mm256_cmp_ps(x.f[i], y.f[i], _CMP_GT_OQ))) << (i * step);
+      else bits |= static_cast<u32>(_mm256_movemask_pd(_mm256_cmp_pd(x.d[i], y.d[i], _CMP_GT_OQ))) << (i * step);
+    return bits;
 #elif defined(__SSE2__)
     constexpr int step = 16 / sizeof(T);
     union { Vec<T, W> v; __m128 f[sizeof(T) * W / 16]; __m128d d[sizeof(T) * W / 16]; } x, y;
@@ -132,17 +141,6 @@ CC_INLINE u64 pack_bits(u64 mask, u64 live) {
   u64 out = 0;
   for (mask &= live; mask; mask &= mask - 1) out |= u64{1} << __builtin_popcountll(live & ((mask & -mask) - 1));
   return out;
-#endif
-}
-
-// bit k: table[index[k]] has one of the bits of `mask`
-CC_INLINE u32 look_up(const u32* table, const Vec<u32, 16>& index, u32 mask) {
-#if defined(__AVX512VL__)
-  return _mm512_test_epi32_mask(_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, (__m512i)index, table, 4), _mm512_set1_epi32(static_cast<int>(mask)));
-#else
-  u32 bits = 0;
-  for (int k = 0; k < 16; k++) bits |= static_cast<u32>((table[index[k]] & mask) != 0) << k;
-  return bits;
 #endif
 }
 
@@ -201,39 +199,6 @@ struct ByteSet {
  private:
   alignas(16) static constexpr u8 kBit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
 };
-
-// Keeps the entries whose row (their lower 16 bits) has a task in `info`; `to` may be written 16 entries too far.
-CC_INLINE u32 keep_entries(const u32* from, u32 n, const u32* info, u32* to) {
-  u32 kept = 0;
-#if defined(__AVX512VL__)
-  for (u32 i = 0; i < n; i += 16) {
-    const __mmask16 valid = static_cast<__mmask16>(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff);
-    const __m512i e = _mm512_maskz_loadu_epi32(valid, from + i), low = _mm512_set1_epi32(0xffff);
-    const __m512i x = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, _mm512_and_si512(e, low), info, 4);
-    const __mmask16 in = _mm512_test_epi32_mask(x, low);
-    _mm512_storeu_si512(to + kept, _mm512_maskz_compress_epi32(in, e));
-    kept += static_cast<u32>(__builtin_popcount(in));
-  }
-#else
-  for (u32 i = 0; i < n; i++) to[kept] = from[i], kept += (info[from[i] & 0xffff] & 0xffff) != 0;
-#endif
-  return kept;
-}
-
-// v[0], v[0] + v[1], …
-CC_INLINE Vec<float, 16> running_sum(Vec<float, 16> v) {
-  const Vec<float, 16> none{};
-  v += __builtin_shufflevector(v, none, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-  v += __builtin_shufflevector(v, none, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
-  v += __builtin_shufflevector(v, none, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-  return v + __builtin_shufflevector(v, none, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
-}
-CC_INLINE Vec<double, 8> running_sum(Vec<double, 8> v) {
-  const Vec<double, 8> none{};
-  v += __builtin_shufflevector(v, none, 8, 0, 1, 2, 3, 4, 5, 6);
-  v += __builtin_shufflevector(v, none, 8, 8, 0, 1, 2, 3, 4, 5);
-  return v + __builtin_shufflevector(v, none, 8, 8, 8, 8, 0, 1, 2, 3);
-}
 
 template <class F>
 CC_INLINE void each_bit(u32 bits, F f) {

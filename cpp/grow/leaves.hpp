@@ -15,10 +15,6 @@ inline bool wants_test(const Run& run, const Node& node, const TaskLimits& limit
          !(run.p.n_classes && is_pure(node.stats, run.K()));
 }
 
-inline void start_sums(Worker& w, Node& leaf) {
-  leaf.exact = empty_sums(w, w.nodes);
-}
-
 // The lanes' nodes stay leaves: sum what their values come from.
 template <class Rows>
 void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {

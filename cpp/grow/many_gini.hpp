@@ -1,6 +1,7 @@
 // Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
 #pragma once
 #include "class_sums.hpp"
+#include "lists.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -13,6 +14,8 @@ struct ManyGiniOf : ClassSums<Real, W> {
   static constexpr bool kRuns = true;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0, least;
+  int n_present = 0;
+  u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
   bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space) : Sums(run, bundle, space) {
@@ -23,6 +26,9 @@ struct ManyGiniOf : ClassSums<Real, W> {
       lower(best, k);
     });
     for (int c = 0; c < C; c++) b0 += n_c[c] * n_c[c];
+    if constexpr (W == 1)
+      for (int c = 0; c < C && C <= kListClasses; c++)
+        if (n_c[c] > 0) present[n_present++] = static_cast<u8>(c);
     clear();
   }
   int parts() const { return C; }
@@ -88,6 +94,42 @@ struct ManyGiniOf : ClassSums<Real, W> {
     const V r = n - l;
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
+  }
+  // One task alone: consecutive cuts of a sorted list at once, class by class.
+  struct Cuts {
+    static constexpr int kStep = kCuts;
+    using F = Vec<float, kCuts>;
+    F l, a, b;
+    u32 count[kListClasses], bits[kListClasses];  // of each class present: left of what comes next; its entries of the stretch
+
+    explicit Cuts(const ManyGiniOf& p) {
+      for (int k = 0; k < kCuts; k++) l[k] = p.l + static_cast<float>(k + 1 - kCuts);
+      for (int i = 0; i < p.n_present; i++) count[i] = static_cast<u32>(p.l_c[p.present[i]]);
+    }
+    CC_INLINE void next(const ManyGiniOf& p, const ScanRows&, const u32* list) {
+      l += static_cast<float>(kCuts), a = b = F{};
+      for (int i = 0; i < p.n_present; i++) {
+        bits[i] = of_class(list, p.present[i]);
+        const F left = bit_counts(bits[i]) + static_cast<float>(count[i]), right = p.n_c[p.present[i]] - left;
+        a += left * left, b += right * right;
+        count[i] += static_cast<u32>(__builtin_popcount(bits[i]));
+      }
+    }
+    CC_INLINE u32 promising(const ManyGiniOf& p) const {
+      const F r = p.n - l;
+      return greater<float, kCuts>(a * r + b * l, l * r * p.limit);
+    }
+    CC_INLINE F gains(const ManyGiniOf& p) const { return a / l + b / (p.n - l); }
+    void put(ManyGiniOf& p, u32 k) const {
+      for (int i = 0; i < p.n_present; i++)
+        p.l_c[p.present[i]] = static_cast<float>(count[i] - static_cast<u32>(__builtin_popcount(bits[i] & ~0u << k << 1)));
+      p.l = l[k];
+    }
+  };
+  void put_left(const double* s, i64 rows) requires(W == 1) {
+    l = static_cast<T>(rows);
+    for (int c = 0; c < C; c++) l_c[c] = static_cast<T>(s[c]);
+    sum_squares();
   }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   i64 cell_stats(const V* cell, int k, double* s) const {

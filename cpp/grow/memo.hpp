@@ -3,6 +3,8 @@
 // own task differs from the others only along the row's path. (With min_impurity_decrease it also depends on the weight of
 // all the task's rows: nothing is shared then.)
 #pragma once
+#include <algorithm>
+
 #include "arena.hpp"
 #include "node.hpp"
 
@@ -22,12 +24,14 @@ struct RowSet {
     const u64 key = scrambled(row);
     a += key, b += scrambled(key ^ 0xd1b54a32d192ed03u);
   }
+  CC_INLINE void add(const RowSet& o) { a += o.a, b += o.b; }
+  CC_INLINE void take(const RowSet& o) { a -= o.a, b -= o.b; }
 };
 
 class Memo {
   struct Entry {
     RowSet set;
-    const Node* node;
+    const Node* node = nullptr;
   };
   Entry* table_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
@@ -45,6 +49,14 @@ class Memo {
   Memo(const Memo&) = delete;
   Memo& operator=(const Memo&) = delete;
   ~Memo() { std::free(table_); }
+
+  void forget() {
+    if (capacity_ > 1024 && capacity_ > 16 * size_) std::free(table_), table_ = nullptr, capacity_ = 0;
+    else if (size_) std::fill_n(table_, capacity_, Entry{});
+    size_ = 0;
+  }
+
+  void prepare(const RowSet& set) const { __builtin_prefetch(table_ + (capacity_ ? set.a & (capacity_ - 1) : 0)); }
 
   const Node* find(const RowSet& set) const { return capacity_ ? place(set).node : nullptr; }
 

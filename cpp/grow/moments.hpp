@@ -1,5 +1,6 @@
 // Regression: P, W and the number of rows. Q > limit  ⇔  P_l²·W_r + P_r²·W_l > limit·W_l·W_r.
 #pragma once
+#include "lists.hpp"
 #include "search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -72,28 +73,31 @@ struct Moments {
   }
   void copy(const Moments& o) { p_l = o.p_l, w_l = o.w_l, rows_l = o.rows_l, limit = o.limit; }
   static void cell_of(const Vec<u32, W>*, int, V*) {}
-  // One task alone, every row counting once: eight consecutive cuts at once. Sums of integers are exact in any order.
-  struct Stretch {
-    Vec<double, 8> p, w;
+  // One task alone, every row counting once: consecutive cuts at once. Sums of integers are exact in any order.
+  struct Cuts {
+    static constexpr int kStep = kDoubles;
+    using D = Vec<double, kStep>;
+    D p, w;
+    double sum;
+
+    explicit Cuts(const Moments& m) : sum(m.p_l) {
+      for (int k = 0; k < kStep; k++) w[k] = m.w_l + (k + 1 - kStep);
+    }
+    CC_INLINE void next(const Moments&, const ScanRows& rows, const u32* list) {
+      for (int k = 0; k < kStep; k++) p[k] = rows.product[list[k] & kRowMask];
+      p = running_sum(p) + sum;
+      sum = p[kStep - 1], w += static_cast<double>(kStep);
+    }
+    CC_INLINE u32 promising(const Moments& m) const {
+      const D p_r = m.p - p, w_r = m.w - w;
+      return greater<double, kStep>(p * p * w_r + p_r * p_r * w, w * w_r * m.limit);
+    }
+    CC_INLINE D gains(const Moments& m) const {
+      const D p_r = m.p - p, w_r = m.w - w;
+      return p * p / w + p_r * p_r / w_r;
+    }
+    void put(Moments& m, u32 k) const { m.p_l = p[k], m.w_l = w[k]; }
   };
-  static constexpr u32 kStretch = 8;
-  CC_INLINE Stretch stretch(const ScanRows& rows, const u32* list) const requires(W == 1) {
-    Stretch s;
-    for (int k = 0; k < 8; k++) s.p[k] = rows.product[list[k] & 0xffff];
-    s.p = running_sum(s.p) + p_l;
-    constexpr Vec<double, 8> steps = {1, 2, 3, 4, 5, 6, 7, 8};
-    s.w = steps + w_l;
-    return s;
-  }
-  CC_INLINE u32 promising(const Stretch& s) const requires(W == 1) {
-    const Vec<double, 8> p_r = p - s.p, w_r = w - s.w;
-    return greater<double, 8>(s.p * s.p * w_r + p_r * p_r * s.w, limit * (s.w * w_r));
-  }
-  CC_INLINE Vec<double, 8> gains(const Stretch& s) const requires(W == 1) {
-    const Vec<double, 8> p_r = p - s.p, w_r = w - s.w;
-    return s.p * s.p / s.w + p_r * p_r / w_r;
-  }
-  CC_INLINE void at(const Stretch& s, u32 k) requires(W == 1) { p_l = s.p[k], w_l = s.w[k]; }
   i64 rows_left(int k) const { return static_cast<i64>(weighted ? lane<T, W>(rows_l, k) : lane<T, W>(w_l, k)); }
   void left(int k, double* s) const { s[0] = lane<T, W>(p_l, k), s[1] = lane<T, W>(w_l, k); }
   i64 cell_stats(const V* cell, int k, double* s) const {

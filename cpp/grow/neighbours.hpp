@@ -64,24 +64,6 @@ bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32
 // Neighbours: for every lane with a cut in column f, the largest own rank at or below it and the smallest own rank above.
 template <class Rows>
 void own_neighbours(Arena& arena, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
-  if constexpr (requires { rows.sorted(f); }) {
-    if (const u32* list = rows.sorted(f)) {
-      each_bit(lanes, [&](int k) {
-        u32 low = 0, high = rows.n;  // first entry above the cut
-        while (low < high) {
-          const u32 middle = (low + high) / 2;
-          if (list[middle] >> 16 <= cut[k]) low = middle + 1;
-          else high = middle;
-        }
-        u32 a = low;
-        while (a > 1 && !(rows.mask_of(list[a - 1]) >> k & 1)) a--;
-        while (high + 1 < rows.n && !(rows.mask_of(list[high]) >> k & 1)) high++;
-        below[k] = a ? list[a - 1] >> 16 : 0;
-        above[k] = high < rows.n ? list[high] >> 16 : ~u32{0};
-      });
-      return;
-    }
-  }
   bool found = false;
   if constexpr (requires { rows.codes; }) found = near_neighbours(arena, rows, f, lanes, cut, below, above);
   if (!found) neighbours_among(rows, rows.n, [](u32 j) { return j; }, f, missing_rank, lanes, cut, below, above);

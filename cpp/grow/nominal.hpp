@@ -22,10 +22,15 @@ struct NominalChoice {
   u64 key = 0;
 };
 
+struct Always {
+  bool operator()(const double*, i64) const { return true; }
+};
+
 // table: [V][K] statistics and n: [V] rows of one task per category. Writes the branch of every category into `map` (−1: not
-// present) if map is given.
-inline NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf,
-                                    Arena& arena, std::int32_t* map) {
+// present) if map is given. Of two branches only those are looked at whose first is worth it, by its statistics and rows.
+template <class Worth = Always>
+NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
+                             std::int32_t* map, Worth worth = {}) {
   const auto mark = arena.mark();
   const int K = run.K();
   int m = 0;
@@ -50,7 +55,7 @@ inline NominalChoice choose_nominal(const Run& run, const double* table, const i
   double* sum = arena.take<double>(static_cast<std::size_t>(K));
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));
   const auto look = [&](i64 rows, u64 key) {
-    if (rows < min_leaf || node.n_rows - rows < min_leaf) return false;
+    if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return false;
     const double q = run.judge.binary(sum, node.stats);
     if (!(q > best.q)) return false;
     best.q = q, best.key = key;

@@ -45,7 +45,7 @@ struct Run {
   bool weighted;  // rows have grid weights or multiplicities
   bool on_grid;   // statistics only propose tests: those within `margin` of the best are compared exactly
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
-  bool shares;     // tasks with the same rows at a node have the same subtree (same_rows.hpp)
+  bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
@@ -117,8 +117,12 @@ struct Worker {
       run.halt.store(1);
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
+  template <class T>
+  T* keep(std::size_t n) {  // what nodes refer to
+    return nodes.take<T, 16>(n);
+  }
   Node* new_nodes(int n) {
-    Node* made = nodes.take<Node>(static_cast<std::size_t>(n));
+    Node* made = keep<Node>(static_cast<std::size_t>(n));
     for (int i = 0; i < n; i++) {
       Node& x = made[i];
       x = Node{};

@@ -34,19 +34,19 @@ struct Best {
   int feature[kLanes];
   u64 key[kLanes];
   i64 n_left[kLanes];
-  double* left;  // [kLanes][K], numeric tests only
+  double* left;  // [lane][K], numeric tests only
   int K;
-  Rivals* rivals;  // [kLanes], where statistics only propose tests
-  std::int32_t* map[kLanes] = {};  // nominal tests that were decided exactly: the branch of every rank
+  Rivals* rivals;  // [lane], where statistics only propose tests
+  std::int32_t* map[kLanes];  // nominal tests that were decided exactly: the branch of every rank
 
   Best(Worker& w, const Bundle& b)
-      : run(w.run), bundle(b), left(w.scratch.take<double>(static_cast<std::size_t>(kLanes * w.run.K()))), K(w.run.K()),
-        rivals(run.on_grid ? w.scratch.take<Rivals>(kLanes) : nullptr) {
-    for (int t = 0; t < kLanes; t++) q[t] = lowest[t] = kNever, feature[t] = -1, key[t] = 0;
-    for (int t = 0; t < kLanes && rivals; t++) rivals[t] = Rivals{};
+      : run(w.run), bundle(b), left(w.scratch.take<double>(static_cast<std::size_t>(b.n * w.run.K()))), K(w.run.K()),
+        rivals(run.on_grid ? w.scratch.take<Rivals>(static_cast<std::size_t>(b.n)) : nullptr) {
+    for (int t = 0; t < b.n; t++) q[t] = lowest[t] = kNever, feature[t] = -1, key[t] = 0, map[t] = nullptr;
+    for (int t = 0; t < b.n && rivals; t++) rivals[t] = Rivals{};
   }
   void merge(const Best& from) {
-    for (int k = 0; k < kLanes; k++) {
+    for (int k = 0; k < bundle.n; k++) {
       if (rivals) merge_rivals(from, k);
       if (from.feature[k] >= 0 && beats(k, from.q[k], from.feature[k], from.key[k])) {
         q[k] = from.q[k], lowest[k] = from.lowest[k], feature[k] = from.feature[k], key[k] = from.key[k], n_left[k] = from.n_left[k];
@@ -198,9 +198,10 @@ struct Search {
     return same || mirrored;
   }
   // A nominal column: lane k's statistics, [n_categories][K], and rows per category.
-  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories) {
+  template <class Worth = Always>
+  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Worth worth = {}) {
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr);
+        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);

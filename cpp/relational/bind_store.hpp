@@ -61,7 +61,7 @@ class QueryStore {
   }
 
   void set_classes(Array<std::int32_t> codes, std::int32_t n_classes, Array<std::int32_t> folds) {
-    CROSSCUT_REQUIRE(n_classes > 0, "n_classes has to be positive");
+    CROSSCUT_REQUIRE(n_classes > 0 && n_classes <= 1 << 16, "n_classes has to be from 1 to 2**16");
     Target target;
     target.n_classes = static_cast<std::size_t>(n_classes);
     target.codes.assign(codes.data(), codes.data() + codes.size());
@@ -131,7 +131,7 @@ class QueryStore {
                    std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
     check_tasks(tasks);
     CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
-    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching};
+    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory};
     CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
                      "criterion " + criterion + " does not fit the target");
     CROSSCUT_REQUIRE(!statistics_->is_regression() || settings.critical_f.size() > facts_.n_examples(),
@@ -154,8 +154,10 @@ class QueryStore {
     std::vector<std::int32_t> leaves(facts_.n_examples(), -1);
     interruptibly([&] {
       for (std::size_t i = 0; i < tasks.size(); i++)
-        if (tasks[i] >= 0)
+        if (tasks[i] >= 0) {
+          if (truth_.bytes() > memory) truth_.forget();
           route(forest.forest->trees[i], forest.forest->tests, truth_, attributes_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
+        }
     });
     return {give(std::move(predictions)), give(std::move(leaves))};
   }
@@ -180,6 +182,7 @@ class QueryStore {
   }
 
   const Components& components() const { return components_; }
+  std::size_t memory = std::size_t{1} << 29;  // see Settings
 
   std::size_t n_components() const { return components_.size(); }
   std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
@@ -219,7 +222,7 @@ class QueryStore {
     CROSSCUT_REQUIRE(n == facts_.n_examples() && folds.size() == n, "the target and folds need one entry per example");
     n_folds_ = 0;
     for (std::size_t i = 0; i < n; i++) {
-      CROSSCUT_REQUIRE(folds.data()[i] >= -1, "folds are numbered from 0, -1 for none");
+      CROSSCUT_REQUIRE(folds.data()[i] >= -1 && folds.data()[i] < static_cast<std::int64_t>(n), "folds are numbered from 0, -1 for none");
       n_folds_ = std::max(n_folds_, folds.data()[i] + 1);
     }
     statistics_ = std::make_unique<Statistics>(std::move(target), std::vector<std::int32_t>(folds.data(), folds.data() + n));

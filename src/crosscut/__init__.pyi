@@ -16,6 +16,7 @@ from .forest.tree import Tree as Tree
 from .model_file import ModelFileError as ModelFileError
 from .model_file import load_model as load_model
 from .model_file import save_model as save_model
+from .model_selection import RFECV as RFECV
 from .model_selection import DelegationWarning as DelegationWarning
 from .model_selection import GridSearchCV as GridSearchCV
 from .model_selection import NestedResult as NestedResult
@@ -23,7 +24,9 @@ from .model_selection import RandomizedSearchCV as RandomizedSearchCV
 from .model_selection import cross_val_predict as cross_val_predict
 from .model_selection import cross_val_score as cross_val_score
 from .model_selection import cross_validate as cross_validate
+from .model_selection import learning_curve as learning_curve
 from .model_selection import nested_cross_validate as nested_cross_validate
+from .model_selection import permutation_test_score as permutation_test_score
 from .model_selection import validation_curve as validation_curve
 from .relational.database.database import Database as Database
 from .relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier

@@ -176,9 +176,11 @@ def test_work_is_counted_per_level():
     X = rng.normal(size=(500, 3))
     y = (X[:, 0] > 0).astype(np.int32)
     tasks = Tasks.from_cv(5, n_rows=500)
-    forest = memory.grow(Table.from_data(X), Target(y, 2), tasks, Growth())
-    assert forest.work["rows"][0] == 500
-    assert forest.work["bundles"][0] == 1
+    table, target = Table.from_data(X), Target(y, 2)
+    together = memory.grow(table, target, tasks, Growth(), local_rows=1).work
+    assert (together["bundles"][0], together["rows"][0]) == (1, 500)
+    one_by_one = memory.grow(table, target, tasks, Growth()).work  # so small a bundle
+    assert (one_by_one["bundles"][0], one_by_one["rows"][0]) == (6, 500 + 5 * 400)
 
 
 def test_depth_zero_is_one_leaf():

@@ -43,6 +43,7 @@ def assert_same(ours, theirs, made_of):
 @given(seed=seeds, threads=st.sampled_from([1, 2]), local_rows=st.sampled_from([1, 7, 30, 4096]))
 @example(seed=12949, threads=1, local_rows=1)  # a column that a task may not use
 @example(seed=700019, threads=1, local_rows=4096)  # the grid's best nominal test does not exist
+@example(seed=300, threads=1, local_rows=4096)  # limits and depths that add up to the same
 def test_equals_reference(seed, threads, local_rows):
     case = random_case(seed)
     expected = reference.grow(case.table, case.target, case.tasks, case.growth)
@@ -87,6 +88,17 @@ def test_every_instruction_set(level):
         for local_rows in (5, 4096):
             forest = grow(case.table, case.target, case.tasks, case.growth, local_rows=local_rows)
             assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@pytest.mark.parametrize("n_classes", [16, 17])
+def test_classes_that_entries_of_lists_can_name_or_not(level, n_classes):
+    rng = np.random.default_rng(n_classes)
+    X = np.c_[rng.normal(size=90), rng.integers(0, 9, 90), rng.integers(0, 2, 90)].astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = ((X[:, 0] > 0) * n_classes // 2 + rng.integers(0, (n_classes + 1) // 2, 90)).astype(np.int32)
+    table, tasks = Table.from_data(X), Tasks.from_cv(4, n_rows=90)
+    expected = reference.grow(table, Target(y, n_classes), tasks, Growth())
+    assert_same(grow(table, Target(y, n_classes), tasks, Growth()).trees, expected.trees, n_classes)
 
 
 @pytest.mark.parametrize(

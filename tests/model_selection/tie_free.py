@@ -57,3 +57,16 @@ def tie_free_data(estimator, n_rows=200, n_features=3, *, n_classes=2, seed=0, w
         if is_tie_free(estimator, X, y, **options, **weights):
             return (X, y, weights["sample_weight"]) if weighted else (X, y)
     raise AssertionError("no data without ties found")
+
+
+def without_ties(result_of, seed=0):
+    """Return the first seed, from ``seed`` on, on which the order of columns and cuts decides nothing.
+
+    ``result_of(seed, random_state, sign)`` gives scikit-learn's result on data whose values have this sign,
+    and a list of its numbers. The result is returned, too.
+    """
+    for attempt in range(seed, seed + 20):
+        (result, one), (_, other) = result_of(attempt, 0, 1), result_of(attempt, 1, -1)
+        if all(np.allclose(a, b) for a, b in zip(one, other, strict=True)):
+            return attempt, result
+    raise AssertionError("no data without ties found")

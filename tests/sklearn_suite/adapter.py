@@ -16,6 +16,8 @@ DROP_INS = {
         "cross_val_predict",
         "cross_val_score",
         "cross_validate",
+        "learning_curve",
+        "permutation_test_score",
         "validation_curve",
     )
 }

@@ -129,8 +129,7 @@ def text_options(given: dict[str, Any]) -> TextOptions:
         raise click.UsageError(f"--{error}", click.get_current_context()) from error
 
 
-columns = together(
-    click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."),
+roles = together(
     table,
     click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; may be repeated."),
@@ -144,6 +143,10 @@ columns = together(
     click.option(
         "--nominal", multiple=True, metavar="COLUMN", help="A column to treat as categories; may be repeated."
     ),
+)
+
+columns = together(
+    click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."), roles
 )
 
 folds = together(

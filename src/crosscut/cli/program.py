@@ -8,6 +8,7 @@ import sys
 import click
 
 import crosscut
+from crosscut.cli.compare import compare
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import Failure
 from crosscut.cli.open import open_command
@@ -29,7 +30,7 @@ def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, rules, relational, show, open_command, predict, reproduce):
+for command in (cv, compare, rules, relational, show, open_command, predict, reproduce):
     program.add_command(command)
 
 

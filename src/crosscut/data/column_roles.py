@@ -40,8 +40,9 @@ def findings(X: pa.Table, y: NDArray[Any], *, classes: bool) -> list[Finding]:
     [('key', 'identifier')]
     """
     found = []
+    codes = np.unique(y, return_inverse=True)[1] if classes else None
     for name in X.column_names:
-        finding = _usual(name, X[name]) or _leak(name, X[name], y, classes=classes)
+        finding = _usual(name, X[name]) or _leak(name, X[name], y, codes)
         if finding is not None:
             found.append(finding)
     return found
@@ -71,7 +72,9 @@ def _usual(name: str, column: pa.ChunkedArray) -> Finding | None:
     return None
 
 
-def _leak(name: str, column: pa.ChunkedArray, y: NDArray[Any], *, classes: bool) -> Finding | None:
+def _leak(
+    name: str, column: pa.ChunkedArray, y: NDArray[Any], classes: NDArray[np.int64] | None
+) -> Finding | None:
     """Find a column that alone gives the target away: by its values, or by one cut."""
     if len(y) < FEWEST_ROWS:
         return None
@@ -79,22 +82,22 @@ def _leak(name: str, column: pa.ChunkedArray, y: NDArray[Any], *, classes: bool)
     n = int(codes.max()) + 1
     share = 0.0
     if n <= max(2, len(y) // 20):
-        share = _known(codes, n, y) if classes else _explained(codes, n, y)
+        share = _explained(codes, n, y) if classes is None else _known(codes, n, classes)
     if share < LEAKS and held_by(column.type) in {"numbers", "dates"} and not column.null_count:
         numbers = np.asarray(
             column.cast("float64")
             if held_by(column.type) == "numbers"
             else column.cast("timestamp[us]").cast("int64")
         )
-        share = max(share, _best_cut(numbers, y) if classes else _linear(numbers, y))
+        share = max(share, _linear(numbers, y) if classes is None else _best_cut(numbers, classes))
     return Finding(name, "leak", f"gives {share:.1%} of the target away") if share >= LEAKS else None
 
 
-def _known(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
+def _known(codes: NDArray[Any], n: int, classes: NDArray[np.int64]) -> float:
     """Return the share of rows with the most frequent class of their value."""
-    labels, numbers = np.unique(y, return_inverse=True)
-    counts = np.bincount(codes * len(labels) + numbers, minlength=n * len(labels)).reshape(n, -1)
-    return float(counts.max(axis=1).sum() / len(y))
+    n_classes = int(classes.max()) + 1
+    counts = np.bincount(codes * n_classes + classes, minlength=n * n_classes).reshape(n, -1)
+    return float(counts.max(axis=1).sum() / len(classes))
 
 
 def _explained(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
@@ -104,16 +107,16 @@ def _explained(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
     return 1 - float(((y - means[codes]) ** 2).sum() / max(((y - y.mean()) ** 2).sum(), 1e-300))
 
 
-def _best_cut(numbers: NDArray[Any], y: NDArray[Any]) -> float:
+def _best_cut(numbers: NDArray[Any], classes: NDArray[np.int64]) -> float:
     """Return the share of rows that the best threshold tells apart, of two classes."""
-    labels, codes = np.unique(y, return_inverse=True)
-    if len(labels) != 2:
+    n = len(classes)
+    if classes.max() != 1:
         return 0.0
     order = np.argsort(numbers, kind="stable")
-    below = np.cumsum(np.where(codes[order] == 1, 1, -1))
-    ends = np.append(np.flatnonzero(np.diff(numbers[order])), len(y) - 1)
+    below = np.cumsum(2 * classes[order] - 1)
+    ends = np.append(np.flatnonzero(np.diff(numbers[order])), n - 1)
     right = np.abs(2 * below[ends] - below[-1]).max()
-    return float((right + len(y)) / (2 * len(y)))
+    return float((right + n) / (2 * n))
 
 
 def _linear(numbers: NDArray[Any], y: NDArray[Any]) -> float:

@@ -19,6 +19,7 @@ _SEPARATORS = ",;\t|"
 _HEAD = 1 << 18  # bytes to look at
 _MOST_HEAD = 1 << 26  # for a header that is longer
 _LINES = 500
+_COLUMNS = 500  # that tell whether there is a header
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _EXCEL = re.compile(r"sep=(.)\r?\n")
 _QUOTED = re.compile(rf"\"[^\"]*\"|(?<![^{_SEPARATORS}\n])'[^'\n]*'(?![^{_SEPARATORS}\r\n])")
@@ -167,7 +168,7 @@ def _has_header(rows: list[list[str]], missing: tuple[str, ...]) -> bool:
     """
     if len(rows) < 2:
         return True
-    first, below = rows[0], rows[1:]
+    first, below = rows[0][:_COLUMNS], rows[1:]
     names = again = 0
     fitting: list[str] = []
     for c, cell in enumerate(first):

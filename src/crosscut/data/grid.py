@@ -36,8 +36,15 @@ def on_grid(values: NDArray[np.float64], *, most: int = 1) -> tuple[NDArray[np.f
     52
     """
     whole = bool(np.all(values == np.rint(values)))
-    exponent = exponent_of(most * math.fsum(np.abs(values)), whole=whole)
+    exponent = exponent_of(most * _total(np.abs(values)), whole=whole)
     return np.rint(np.ldexp(values, exponent)), exponent
+
+
+def _total(values: NDArray[np.float64]) -> float:
+    """Return a sum that may be rounded, which is enough to choose a grid; refuse one that is not finite."""
+    with np.errstate(over="ignore"):
+        total = float(values.sum())
+    return total if math.isfinite(total) else math.fsum(values)
 
 
 def exponent_of(total: float, *, whole: bool) -> int:
@@ -157,7 +164,7 @@ class RowStatistics(NamedTuple):
         if not numbers:
             return cls(y, weight, None, digits, exact, weight_rounded=weight_rounded, product_rounded=False)
         trained = y if w is None else y[w > 0]
-        centre = centre_of(math.fsum(trained), len(trained))
+        centre = centre_of(_total(trained), len(trained))
         product, exponent = on_grid((y - centre) * (1.0 if w is None else w), most=most)
         product_rounded = w is not None or not _is_exact(y, centre, product, exponent)
         return cls(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import validate_params
 
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
@@ -26,6 +26,9 @@ from crosscut.tasks.masks import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from crosscut.model_selection.settings import Candidate
 
@@ -139,6 +142,11 @@ class Call:
                 raise
             first = False
             yield grown
+
+    def with_rows_of_y(self, order: NDArray[np.int64]) -> Call:
+        """Return the same call with the target in another order."""
+        y = _safe_indexing(self.y, order)
+        return replace(self, y=y, examples=self.examples.with_target(y, order))
 
     def _pairs(self) -> Iterator[tuple[Any, Any]]:
         return iter(self.cv.split(self.X, self.y, **self.routed.splitter.split))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params, _get_feature_names
 
+from crosscut.forest.forest import Packed
+from crosscut.forest.pruning import importances
 from crosscut.model_selection.examples import weight_name
 from crosscut.model_selection.fitted import fit_own, fit_scikit
 from crosscut.model_selection.pipelines import Transformed
@@ -82,11 +84,26 @@ class Grown:
             found[key] = grove.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
         return found
 
-    def fitted(self, c: int, s: int, *, folds: bool = True) -> Any:
+    def restricted(self, features: NDArray[np.bool_]) -> Grown:
+        """Grow the same trees of which each may use only some of the columns."""
+        splits = replace(self.splits, sets=replace(self.splits.sets, features=features))
+        read: tuple[list[Candidate], list[Any]] = self.candidates, []
+        return Grown.of(self.estimator, self.parameters, *read, self.examples, splits, self.fit_params)
+
+    def importances(self) -> list[NDArray[np.float64]]:
+        """Return the importances of the columns in each tree of the first candidate."""
+        candidate = self.candidates[0]
+        trees = [
+            self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha) for t in self.splits.trees
+        ]
+        criterion, n_columns = candidate.setting.growth.criterion, self.examples.n_features
+        return [importances(Packed.of([tree]), criterion, n_columns) for tree in trees]
+
+    def fitted(self, c: int, s: int, *, folds: bool = True, columns: NDArray[np.int64] | None = None) -> Any:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
 
         Without ``folds`` crosscut's own trees come without the cross-validation of their own, which would
-        have to be grown.
+        have to be grown. A tree that uses only some ``columns`` may be fitted to a table of these.
         """
         estimator = clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
         examples, tree = self.examples, tree_of(estimator)
@@ -97,6 +114,10 @@ class Grown:
         candidate, t = self.candidates[c], int(self.splits.trees[s])
         grown = self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha)
         names, n_features = _get_feature_names(examples.X), examples.n_features
+        if columns is not None:
+            place = np.full(n_features + 1, -1, np.int32)  # leaves have column -1
+            place[columns] = np.arange(len(columns))
+            grown, n_features = replace(grown, feature=place[grown.feature]), len(columns)
         if self.views:
             prepared = self.views[candidate.steps].prepared[t]
             estimator.steps[:-1] = prepared.steps.steps

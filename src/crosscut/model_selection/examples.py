@@ -110,6 +110,13 @@ class Examples:
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, matrix=matrix, y=self.y[rows], codes=self.codes[rows], weights=weights)
 
+    def with_target(self, y: Any, order: NDArray[np.int64]) -> Examples:
+        """Return the same rows, encoded once, with the target ``y``, which is this one in another order."""
+        made = replace(self, given_y=y, y=self.y[order], codes=self.codes[order])
+        if self.matrix is not None:
+            made.__dict__.update(exact_table=self.exact_table, rows=self.rows)
+        return made
+
     def weights_of(self, class_weight: Any, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""
         if class_weight is None:

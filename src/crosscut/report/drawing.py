@@ -21,7 +21,7 @@ MAX_LEAVES = 40  # more can be read by nobody
 FEW_LEAVES = 8  # parents are beside the middle of their children
 HEIGHT, GAP, BETWEEN = 60, 12, 34  # of a box, below it, and between levels
 NARROW, WIDE = 112, 236  # widths of boxes
-LETTER = {"condition": 6.5, "says": 8.2, "rows": 6.5}  # about as wide as this
+LETTER = {"condition": 6.9, "says": 8.7, "rows": 6.7}  # about as wide as this
 N_COLOURS = 7  # of classes
 
 
@@ -40,6 +40,7 @@ class Box:
     shares: tuple[tuple[int, float], ...] = ()
     colour: int | None = None
     children: list[Box] = field(default_factory=list)
+    column: str = ""  # the name that the condition begins with, which is shortened before what is asked of it
     level: int = 0
     y: float = 0.0
 
@@ -109,7 +110,9 @@ def _drawn(box: Box, x: float, width: float, role: str) -> str:
     top = 16 if len(lines) == 3 else 25
     for k, (name, text) in enumerate(lines):
         letters = int((width - 20) / LETTER[name])
-        shown = text if len(text) <= letters else text[: letters - 1] + "…"
+        column = box.column if name == "condition" else ""
+        asked = text.removeprefix(column)
+        shown = shortened(shortened(column, max(letters - len(asked), 8)) + asked, letters)
         parts.append(f'<text class="{name}" x="11" y="{top + 16.5 * k:g}">{escape(shown)}</text>')
     at = 8.0
     for colour, share in box.shares:
@@ -118,6 +121,14 @@ def _drawn(box: Box, x: float, width: float, role: str) -> str:
             parts.append(f'<rect class="c{colour}" x="{at:.1f}" y="54" width="{w:.1f}" height="3.5"/>')
         at += w
     return "".join(parts) + "</g>"
+
+
+def shortened(text: str, letters: int) -> str:
+    """Return a text of at most so many letters, with its beginning and its end."""
+    if len(text) <= letters:
+        return text
+    end = (letters - 1) // 3
+    return f"{text[: letters - 1 - end]}…{text[len(text) - end :]}"
 
 
 class TreeBoxes:
@@ -150,6 +161,7 @@ class TreeBoxes:
             ):
                 condition = f"{name} {branch_label(tree, node, branch, self.fit.schema)}"
                 boxes[child] = self._box(child, condition, inner, opened)
+                boxes[child].column = name
                 boxes[node].children.append(boxes[child])
         return boxes[0]
 

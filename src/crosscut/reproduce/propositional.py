@@ -11,7 +11,7 @@ import numpy as np
 from crosscut import datasets
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.engines.memory import grow
+from crosscut.engines.memory import LOCAL_ROWS, grow
 from crosscut.reproduce.clock import take_turns
 from crosscut.reproduce.timing import Timing
 from crosscut.tasks import Tasks
@@ -59,9 +59,11 @@ class Concept:
             return Tasks.leave_one_out(n_rows, limits=self.limits)
         return Tasks.from_cv(n_folds, self.data[1], classifier=True, limits=self.limits)
 
-    def grow(self, tasks: Tasks, *, bundling: bool = True) -> Forest:
+    def grow(self, tasks: Tasks, *, bundling: bool = True, local_rows: int = LOCAL_ROWS) -> Forest:
         """Grow the tasks on one thread."""
-        return grow(self.table, self.target, tasks, self.growth, n_jobs=1, bundling=bundling)
+        return grow(
+            self.table, self.target, tasks, self.growth, n_jobs=1, bundling=bundling, local_rows=local_rows
+        )
 
 
 def concepts(n_rows: int) -> list[Concept]:
@@ -93,8 +95,9 @@ def measure(concept: Concept, n_folds: int, *, seconds: float = 0.5) -> Measurem
     """Grow the trees one by one, as the paper does, and in overlap bundles; compare times and trees."""
     tasks = concept.tasks(n_folds)
     single = [tasks.take([task]) for task in range(tasks.n_tasks)]
-    apart = [concept.grow(task) for task in single]
-    forests = {"paper": concept.grow(tasks, bundling=False), "crosscut": concept.grow(tasks)}
+    counted = partial(concept.grow, local_rows=1)  # small bundles would be refined task by task
+    apart = [counted(task) for task in single]
+    forests = {"paper": counted(tasks, bundling=False), "crosscut": counted(tasks)}
     jobs: dict[str, Callable[[], object]] = {
         "one": partial(concept.grow, single[0]),
         "paper": partial(concept.grow, tasks, bundling=False),

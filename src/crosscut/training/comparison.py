@@ -79,7 +79,14 @@ class Comparison:
         reach = float(t.ppf((1 + level) / 2, len(means) - 1)) * error
         return mean - reach, mean + reach
 
-    def __str__(self) -> str:
+    @property
+    def better(self) -> int | None:
+        """Which model is better by the 90% interval, 0 or 1; None if these rows do not tell."""
+        low, high = self.interval()
+        return None if low <= 0 <= high else int(low > 0)
+
+    def sentence(self, names: tuple[str, str] = ("the first model", "the second")) -> str:
+        """Return the result in words, which call the models by these names."""
         first, second = self.errors
         low, high = self.interval()
         if self.difference == 0:
@@ -87,13 +94,16 @@ class Comparison:
         else:
             word = "lower" if self.difference < 0 else "higher"
             said = (
-                f"The {self.measure} of the first model, {first:.4g}, is {abs(self.difference):.3g} {word} "
-                f"than that of the second, {second:.4g}"
+                f"The {self.measure} of {names[0]}, {first:.4g}, is {abs(self.difference):.3g} {word} "
+                f"than that of {names[1]}, {second:.4g}"
             )
         told = f"the 90% interval of the difference is {low:.3g} to {high:.3g}"
-        if low <= 0 <= high:
+        if self.better is None:
             return f"{said}; {told}, so these rows do not tell which is better."
-        return f"{said}; {told}, so the {'first' if high < 0 else 'second'} is better."
+        return f"{said}; {told}, so {names[self.better].removesuffix(' model')} is better."
+
+    def __str__(self) -> str:
+        return self.sentence()
 
 
 def compare(first: Any, second: Any) -> Comparison:

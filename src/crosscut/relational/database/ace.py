@@ -102,6 +102,7 @@ def _named(bias: Bias) -> set[tuple[str, int]]:
     used += [each.literal for each in bias.discretizations]
     used += [] if bias.predict is None else [bias.predict]
     marks = {(name, n) for name in FOLD_MARKS for n in range(1, 5)}
+    marks |= {(str(name), 0) for name in bias.settings.classes or ()}  # models state their class
     generated = [calls(mode.generator.goal) for mode in bias.modes if mode.generator is not None]
     return {*bias.types, *(literal.predicate for literal in used), *marks}.union(*generated)
 

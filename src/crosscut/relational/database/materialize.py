@@ -12,7 +12,7 @@ import numpy as np
 from crosscut.relational.database.bindings import Bindings, TooManyBindingsError
 from crosscut.relational.database.problems import report, unknown
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
-from crosscut.relational.database.strata import check_stratified, components, reached
+from crosscut.relational.database.strata import check_stratified, closure, components, reached
 from crosscut.relational.language.builtins import is_recursion_on_lists
 from crosscut.relational.language.clauses import Conjunction, Normalizer, Part
 from crosscut.relational.language.prolog import PrologError
@@ -56,7 +56,8 @@ class Derivation:
         """Add what the clauses derive.
 
         All problems are reported at once. Predicates that are neither defined nor `declared` are one; without
-        `declared` they are false. Problems of predicates that those `wanted` do not reach are warned about.
+        `declared` they are false. What those `wanted` do not reach is not evaluated; its problems are warned
+        about as far as they show.
         """
         # lists are constants here, so a program's own member/2, and the like, is replaced by the built-in one
         heads = [(predicate_of(clause.head), clause) for clause in clauses if clause.head is not None]
@@ -82,7 +83,14 @@ class Derivation:
         by_predicate: dict[Predicate, list[Conjunction]] = {}
         for each in conjunctions:
             by_predicate.setdefault(each.predicate, []).append(each)
+        calls = {
+            name: {part.predicate for each in definition for part in each.parts}
+            for name, definition in by_predicate.items()
+        }
+        evaluated = closure(by_predicate if wanted is None else wanted, calls)
         for component, recursive in components(by_predicate):
+            if evaluated.isdisjoint(component):
+                continue
             together = [each for predicate in component for each in by_predicate[predicate]]
             try:
                 needed = {part.predicate for each in together for part in each.parts}
@@ -215,7 +223,7 @@ class Derivation:
         """Facts that the conjunction derives; `first` ranges over `delta` if that is given."""
         bindings = start if start is not None else Bindings(self.constants)
         head = conjunction.head_variables
-        ordered, _, _ = schedule(conjunction.parts, bindings.columns, head, first)
+        ordered, _, _ = schedule(self._joined_cheaply(conjunction, first), bindings.columns, head, first)
         later: list[set[Variable]] = [head]
         for part in reversed(ordered):
             later.append(later[-1] | part.variables())
@@ -241,6 +249,50 @@ class Derivation:
             )
         return bindings.project(conjunction.head)
 
+    def _joined_cheaply(self, conjunction: Conjunction, first: Part | None) -> Sequence[Part]:
+        """Return the parts as written, or the most selective relations first where that is far cheaper."""
+        parts, head = conjunction.parts, conjunction.head_variables
+        if sum(part.kind == "relation" for part in parts) < 2 or first is not None:
+            return parts
+        written, _, _ = schedule(parts, (), head)
+        cost = self._cost(written)
+        if cost < 100_000:
+            return parts
+        chosen: list[Part] = []
+        waiting = [part for part in parts if part.kind == "relation" and not part.negated]
+        while waiting:
+            known = {variable for part in chosen for variable in part.variables()}
+            best = min(waiting, key=lambda part: (not part.variables() & known, self._fanout(part, known)))
+            if not chosen:
+                best = min(waiting, key=lambda part: self._fanout(part, known))
+            waiting.remove(best)
+            chosen.append(best)
+        rest = [part for part in parts if part not in chosen]
+        reordered, _, _ = schedule([*chosen, *rest], (), head)
+        return [*chosen, *rest] if 4 * self._cost(reordered) < cost else parts
+
+    def _cost(self, ordered: Sequence[Part]) -> float:
+        """Return about how many bindings joining the relations in this order makes."""
+        rows, total = 1.0, 0.0
+        known: set[Variable] = set()
+        for part in ordered:
+            if part.kind == "relation" and not part.negated:
+                rows *= self._fanout(part, known)
+                total += rows
+            known |= part.variables()
+        return total
+
+    def _fanout(self, part: Part, known: set[Variable]) -> float:
+        """Return how many facts agree with the constants and bound variables of a relation, on average."""
+        facts = self.facts.get(part.predicate)
+        if facts is None or facts.shape[1] == 0:
+            return 0.0
+        number = float(facts.shape[1])
+        for column, argument in zip(facts, part.args, strict=True):
+            if not isinstance(argument, Variable) or argument in known:
+                number /= len(np.unique(column))
+        return number
+
     def _add(self, predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
         """Store facts, and return those that are new."""
         known = self.facts.get(predicate)
@@ -263,22 +315,46 @@ class Derivation:
                 if part.kind == "is" or (part.kind == "built-in" and makes_constants(part)):
                     what = "numbers" if part.kind == "is" else "constants"
                     raise each.error(f"'{part.name}' in a recursive predicate might make new {what} for ever")
-        deltas: Facts = {
-            predicate: self.facts.setdefault(predicate, np.empty((predicate[1], 0), np.int32))
-            for predicate in recursive
-        }
+        empty = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
+        calls = [[p for p in each.parts if p.predicate in recursive] for each in conjunctions]
+        # only a body with two recursive calls looks at facts of earlier rounds
+        is_linear = all(len(parts) < 2 for parts in calls)
+        stored = {predicate: [self.facts.get(predicate, empty[predicate])] for predicate in recursive}
+        seen = {predicate: set(_keys(facts)) for predicate, (facts,) in stored.items()}
+
+        def add(predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
+            keys = _keys(derived)
+            new = derived[:, [i for i, key in enumerate(keys) if key not in seen[predicate]]]
+            seen[predicate].update(keys)
+            stored[predicate].append(new)
+            if not is_linear:
+                stored[predicate] = [np.concatenate(stored[predicate], axis=1)]
+                self.facts[predicate] = stored[predicate][0]
+            return new
+
+        self.facts |= {predicate: facts for predicate, (facts,) in stored.items()}
+        deltas: Facts = {predicate: facts for predicate, (facts,) in stored.items()}
         for each in conjunctions:
-            new = self._add(each.predicate, self.evaluate(each))
+            new = add(each.predicate, self.evaluate(each))
             deltas[each.predicate] = np.concatenate([deltas[each.predicate], new], axis=1)
         while any(delta.shape[1] for delta in deltas.values()):
-            found: Facts = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
-            for each in conjunctions:
-                for part in each.parts:
-                    if part.kind == "relation" and part.predicate in recursive:
-                        derived = self.evaluate(each, part, deltas[part.predicate])
-                        new = self._add(each.predicate, derived)
-                        found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
+            found = dict(empty)
+            for each, parts in zip(conjunctions, calls, strict=True):
+                for part in parts:
+                    new = add(each.predicate, self.evaluate(each, part, deltas[part.predicate]))
+                    found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
             deltas = found
+        for predicate, facts in stored.items():
+            self.facts[predicate] = np.ascontiguousarray(np.concatenate(facts, axis=1))
+
+
+def _keys(facts: NDArray[np.int32]) -> list[bytes]:
+    """Return something hashable for each fact."""
+    rows = np.ascontiguousarray(facts.T)
+    if rows.shape[1] == 0:
+        return [b""] * len(rows)
+    found: list[bytes] = rows.view(f"V{4 * rows.shape[1]}").ravel().tolist()
+    return found
 
 
 def _is_range_restricted(conjunction: Conjunction) -> bool:

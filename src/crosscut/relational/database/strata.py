@@ -50,6 +50,11 @@ def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clau
     needs: dict[Predicate, set[Predicate]] = {}
     for predicate, clause in clauses:
         needs.setdefault(predicate, set()).update(() if clause.body is None else calls(clause.body))
+    return closure(wanted, needs)
+
+
+def closure(wanted: Iterable[Predicate], needs: Mapping[Predicate, set[Predicate]]) -> set[Predicate]:
+    """Return predicates with all that they need, directly or through others."""
     found, new = set(wanted), list(wanted)
     while new:
         more = needs.get(new.pop(), set()) - found

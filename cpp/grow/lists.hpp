@@ -1,0 +1,138 @@
+// Sorted lists of the rows of a local table, one per column: lanes are cuts, not tasks. An entry carries what a scan needs, so that
+// nothing is gathered: rank << 16 | class << 12 | row (class: where there are at most kListClasses of them).
+#pragma once
+#include "lanes.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr u32 kRowMask = 0xfff;   // a local table has at most 4096 rows
+constexpr int kListClasses = 16;
+constexpr u32 kListRoom = 16;     // entries behind the end of a list that a scan may read; they name row 0
+#if defined(__AVX512VL__)
+constexpr int kCuts = 16, kDoubles = 8;
+#else
+constexpr int kCuts = 8, kDoubles = 4;
+#endif
+
+// For all bytes: the places of the set bits, then of the others; and the number of set bits up to every place.
+struct ByteTables {
+  alignas(64) u8 places[256][8], counts[256][8];
+};
+constexpr ByteTables kBytes = [] {
+  ByteTables t{};
+  for (int m = 0; m < 256; m++) {
+    int set = 0, rest = __builtin_popcount(static_cast<unsigned>(m));
+    for (int k = 0; k < 8; k++) {
+      if (m >> k & 1) t.places[m][set++] = static_cast<u8>(k);
+      else t.places[m][rest++] = static_cast<u8>(k);
+      t.counts[m][k] = static_cast<u8>(set);
+    }
+  }
+  return t;
+}();
+
+// bit k: the class of list[k] is c
+CC_INLINE u32 of_class(const u32* list, u32 c) {
+#if defined(__AVX512VL__)
+  const __m512i classes = _mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi32(0xf000));
+  return _mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(static_cast<int>(c << 12)));
+#elif defined(__AVX2__)
+  const __m256i classes = _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(0xf000));
+  return static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(classes, _mm256_set1_epi32(static_cast<int>(c << 12))))));
+#else
+  u32 bits = 0;
+  for (int k = 0; k < kCuts; k++) bits |= static_cast<u32>((list[k] >> 12 & 15) == c) << k;
+  return bits;
+#endif
+}
+
+// bit k: list[k] and list[k + 1] have different values
+CC_INLINE u32 value_changes(const u32* list) {
+#if defined(__AVX512VL__)
+  const __m512i both = _mm512_xor_si512(_mm512_loadu_si512(list), _mm512_loadu_si512(list + 1));
+  return _mm512_test_epi32_mask(both, _mm512_set1_epi32(static_cast<int>(0xffff0000)));
+#elif defined(__AVX2__)
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list + 1));
+  const __m256i same = _mm256_cmpeq_epi32(_mm256_srli_epi32(_mm256_xor_si256(a, b), 16), _mm256_setzero_si256());
+  return ~static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(same))) & 0xff;
+#else
+  u32 bits = 0;
+  for (int k = 0; k < kCuts; k++) bits |= static_cast<u32>(list[k] >> 16 != list[k + 1] >> 16) << k;
+  return bits;
+#endif
+}
+
+// v[0], v[0] + v[1], …
+CC_INLINE Vec<double, kDoubles> running_sum(Vec<double, kDoubles> v) {
+#if defined(__AVX512VL__)
+  const Vec<double, 8> none{};
+  v += __builtin_shufflevector(v, none, 8, 0, 1, 2, 3, 4, 5, 6);
+  v += __builtin_shufflevector(v, none, 8, 8, 0, 1, 2, 3, 4, 5);
+  return v + __builtin_shufflevector(v, none, 8, 8, 8, 8, 0, 1, 2, 3);
+#elif defined(__AVX2__)
+  __m256d x = (__m256d)v;
+  x = _mm256_add_pd(x, _mm256_castsi256_pd(_mm256_slli_si256(_mm256_castpd_si256(x), 8)));
+  return (Vec<double, 4>)_mm256_add_pd(x, _mm256_blend_pd(_mm256_setzero_pd(), _mm256_permute4x64_pd(x, 0x55), 0xc));
+#else
+  for (int k = 1; k < kDoubles; k++) v[k] += v[k - 1];
+  return v;
+#endif
+}
+
+// The number of set bits up to every place.
+CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
+#if defined(__AVX512VL__)
+  const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBytes.counts[bits & 0xff]));
+  const __m128i high = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBytes.counts[bits >> 8]));
+  const __m128i both = _mm_unpacklo_epi64(low, _mm_add_epi8(high, _mm_set1_epi8(static_cast<char>(kBytes.counts[bits & 0xff][7]))));
+  return (Vec<float, 16>)_mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, both));
+#elif defined(__AVX2__)
+  return (Vec<float, 8>)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBytes.counts[bits]))));
+#else
+  Vec<float, kCuts> v;
+  for (int k = 0; k < kCuts; k++) v[k] = kBytes.counts[bits][k];
+  return v;
+#endif
+}
+
+// Parts a list: entries whose row is marked go to `away`, which has room for kListRoom entries more, the others to `stay`, which may be
+// the list itself. Returns how many stay. marks: kRowMask + 4 bytes.
+CC_INLINE u32 part_entries(const u32* list, u32 n, const u8* marks, u32* stay, u32* away) {
+  u32 kept = 0, gone = 0;
+#if defined(__AVX512VL__)
+  const __m512i rows = _mm512_set1_epi32(static_cast<int>(kRowMask));
+  for (u32 i = 0; i < n; i += 16) {
+    const __mmask16 valid = static_cast<__mmask16>(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff);
+    const __m512i e = _mm512_loadu_si512(list + i);
+    const __m512i x = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, _mm512_and_si512(e, rows), marks, 1);
+    const __mmask16 away_now = _mm512_test_epi32_mask(x, _mm512_set1_epi32(1)), here = static_cast<__mmask16>(valid & ~away_now);
+    _mm512_storeu_si512(stay + kept, _mm512_maskz_compress_epi32(here, e));
+    _mm512_storeu_si512(away + gone, _mm512_maskz_compress_epi32(away_now, e));
+    kept += static_cast<u32>(__builtin_popcount(here)), gone += static_cast<u32>(__builtin_popcount(away_now));
+  }
+#elif defined(__AVX2__)
+  const __m256i rows = _mm256_set1_epi32(static_cast<int>(kRowMask));
+  for (u32 i = 0; i < n; i += 8) {
+    const u32 valid = n - i < 8 ? (1u << (n - i)) - 1 : 0xff;
+    const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list + i));
+    const __m256i x = _mm256_i32gather_epi32(reinterpret_cast<const int*>(marks), _mm256_and_si256(e, rows), 1);
+    const u32 away_now = static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(x, 31)))) & valid, here = valid & ~away_now;
+    const auto packed = [e](u32 bits) {
+      const __m128i at = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBytes.places[bits]));
+      return _mm256_permutevar8x32_epi32(e, _mm256_cvtepu8_epi32(at));
+    };
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(stay + kept), packed(here));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(away + gone), packed(away_now));
+    kept += static_cast<u32>(__builtin_popcount(here)), gone += static_cast<u32>(__builtin_popcount(away_now));
+  }
+#else
+  for (u32 i = 0; i < n; i++) {
+    const u32 e = list[i], m = marks[e & kRowMask];
+    stay[kept] = e, away[gone] = e;
+    kept += !m, gone += m;
+  }
+#endif
+  return kept;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,213 @@
+"""Drop-in for scikit-learn's ``RFECV``: recursive elimination of columns."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn import feature_selection as scikit
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import validate_data
+
+from crosscut.model_selection.call import Call
+from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.evaluation import evaluate
+from crosscut.model_selection.search import SharedSearch
+from crosscut.model_selection.settings import check_estimator, is_scikit, tree_of
+from crosscut.model_selection.splits import Splits
+from crosscut.training.intervals import mean_of_folds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from crosscut.model_selection.evaluation import Grown
+
+
+class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
+    """Eliminate columns of little importance, and choose by cross-validation how many to keep.
+
+    Arguments, attributes and results are those of :class:`sklearn.feature_selection.RFECV`, but for ``rule``.
+    Rows are read and ranked once. Each step is one growth of the trees of all splits and of all rows; the
+    columns that a split still has are those its task may use. Other estimators than trees are delegated.
+
+    Parameters
+    ----------
+    estimator, step, min_features_to_select, cv, scoring, verbose, n_jobs, importance_getter
+        As in scikit-learn.
+    rule : {"best", "1se"}
+        Keep the columns with the highest mean score, or the fewest whose mean score is within one standard
+        error of it. The standard error is that of the splits' scores, corrected for the training rows that
+        they share (Nadeau and Bengio 2003).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import RFECV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = RFECV(DecisionTreeClassifier(max_depth=4), cv=5, rule="1se").fit(X, y)
+    >>> selector.transform(X).shape
+    (569, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **scikit.RFECV._parameter_constraints,
+        "rule": [StrOptions({"best", "1se"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        step: float = 1,
+        min_features_to_select: int = 1,
+        cv: Any = None,
+        scoring: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        importance_getter: Any = "auto",
+        rule: str = "best",
+    ) -> None:
+        super().__init__(
+            estimator,
+            step=step,
+            min_features_to_select=min_features_to_select,
+            cv=cv,
+            scoring=scoring,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            importance_getter=importance_getter,
+        )
+        self.rule = rule
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> RFECV:
+        """Eliminate columns, and choose how many to keep.
+
+        Parameters
+        ----------
+        X : array-like (rows, columns)
+            Numbers.
+        y : array-like (rows,)
+            The target.
+        **params
+            ``groups`` for the splitter.
+        """
+        self._delegated = True
+        super().fit(X, y, **params)
+        if self._delegated and self.rule == "1se":
+            self._eliminate(X, y)
+        return self
+
+    def _eliminate(self, X: Any, y: Any) -> None:
+        """Keep as many columns as the rule says, one fit after the other."""
+        n_splits = sum(name.endswith("_ranking") for name in self.cv_results_)
+        elimination = scikit.RFE(
+            self.estimator,
+            n_features_to_select=self._number(1 / n_splits),
+            step=self.step,
+            importance_getter=self.importance_getter,
+        ).fit(X, y)
+        for name in ("support_", "ranking_", "n_features_", "estimator_"):
+            setattr(self, name, getattr(elimination, name))
+
+    def _fit_together(self, X: Any, y: Any, params: dict[str, Any]) -> None:
+        if get_config()["enable_metadata_routing"] or set(params) - {"groups"}:
+            raise NotShared("metadata is routed")
+        if tree_of(self.estimator) is not self.estimator:
+            raise NotShared("the estimator is a pipeline")
+        if self.importance_getter not in {"auto", "feature_importances_"}:
+            raise NotShared(f"importance_getter={self.importance_getter!r} asks for other importances")
+        check_estimator(self.estimator)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", ensure_min_features=2, ensure_all_finite=False, multi_output=True
+        )
+        groups = params.get("groups")
+        call = Call.of("RFECV", self.estimator, X, y, groups, self.cv, None, self.scoring, n_jobs=self.n_jobs)
+        steps = list(self._steps(call))
+        scores, supports, rankings = (
+            np.array([getattr(step, name) for step in steps[::-1]]).swapaxes(0, 1)
+            for name in ("scores", "support", "ranking")
+        )
+        self.cv_results_ = {
+            "mean_test_score": np.mean(scores, axis=0),
+            "std_test_score": np.std(scores, axis=0),
+            **{f"split{i}_test_score": own for i, own in enumerate(scores)},
+            **{f"split{i}_ranking": own for i, own in enumerate(rankings[:-1])},
+            **{f"split{i}_support": own for i, own in enumerate(supports[:-1])},
+            "n_features": np.array([step.n_features for step in steps[::-1]]),
+        }
+        splits = steps[0].grown.splits
+        number = self._number(float(np.mean([len(rows) for rows in splits.test])) / call.examples.n_rows)
+        kept = next(step for step in steps if step.n_features == number)
+        self.support_, self.ranking_ = kept.support[-1], kept.ranking[-1]
+        self.n_features_ = self.support_.sum()
+        columns = np.flatnonzero(self.support_)
+        if is_scikit(self.estimator):
+            self.estimator_ = kept.grown.fitted(0, -1, columns=columns)
+        else:  # with the cross-validation of its own
+            self.estimator_ = clone(self.estimator).fit(X[:, columns], y)
+        self._delegated = False
+
+    def _steps(self, call: Call) -> Iterator[Step]:
+        """Yield what is left in each step, from all columns to the fewest."""
+        grown = call.grow([{}], partial(Splits.of, n_rows=call.examples.n_rows, final=True))
+        n_columns, n_trees = call.examples.n_features, len(grown.splits) + 1
+        least = min(self.min_features_to_select, n_columns)
+        if self.min_features_to_select > n_columns:
+            warnings.warn(
+                f"Found min_features_to_select={self.min_features_to_select} > n_features={n_columns}. There "
+                "will be no feature selection and all features will be kept.",
+                UserWarning,
+                stacklevel=5,
+            )
+        step = int(max(1, self.step * n_columns)) if 0.0 < self.step < 1.0 else int(self.step)
+        support, ranking = np.ones((n_trees, n_columns), bool), np.ones((n_trees, n_columns), int)
+        while True:
+            n_left = int(support[0].sum())
+            if self.verbose > 0:
+                print(f"Fitting estimator with {n_left} features.")  # noqa: T201 - what verbose asks for
+            results = evaluate(
+                grown,
+                call.scorer,
+                score_params=call.routed.scorer.score,
+                error_score="raise",
+                return_train_score=False,
+            )
+            scores = [result["test_scores"] for result in results]
+            yield Step(n_left, scores, support.copy(), ranking.copy(), grown)
+            if n_left <= least:
+                return
+            for own, rank, importance in zip(support, ranking, grown.importances(), strict=True):
+                columns = np.flatnonzero(own)
+                order = np.argsort(importance[columns] ** 2, kind="stable")
+                own[columns[order[: min(step, n_left - least)]]] = False
+                rank[~own] += 1
+            grown = grown.restricted(support)
+
+    def _number(self, share: float) -> int:
+        """Return how many columns to keep; ``share`` of the rows are in a test set."""
+        found = self.cv_results_
+        means = found["mean_test_score"]  # from few columns to many
+        n_splits = sum(name.endswith("_ranking") for name in found)
+        best = int(np.argmax(np.sum([found[f"split{i}_test_score"] for i in range(n_splits)], axis=0)))
+        if self.rule == "1se":
+            scores = np.array([found[f"split{i}_test_score"][best] for i in range(n_splits)])
+            error = mean_of_folds(scores, np.array([share]), 1).standard_error
+            best = int(np.flatnonzero(means >= means[best] - np.nan_to_num(error))[0])
+        return int(found["n_features"][best])
+
+
+class Step(NamedTuple):
+    """One step of the elimination; the last of the supports and rankings is that of all rows."""
+
+    n_features: int
+    scores: list[Any]
+    support: NDArray[np.bool_]
+    ranking: NDArray[np.int64]
+    grown: Grown

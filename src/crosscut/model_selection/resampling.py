@@ -1,0 +1,146 @@
+"""Drop-ins for scikit-learn's ``learning_curve`` and ``permutation_test_score``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import model_selection as scikit
+from sklearn.model_selection._validation import _aggregate_score_dicts, _shuffle, _translate_train_sizes
+from sklearn.utils import check_random_state, indexable
+
+from crosscut.model_selection.call import Call, drop_in
+from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.evaluation import evaluate
+from crosscut.model_selection.progress import print_fits
+from crosscut.model_selection.splits import Splits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@drop_in(scikit.learning_curve)
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    train_sizes: Any = np.linspace(0.1, 1.0, 5),  # noqa: B008 - scikit-learn's signature
+    cv: Any = None,
+    scoring: Any = None,
+    exploit_incremental_learning: bool = False,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "all",
+    verbose: int = 0,
+    shuffle: bool = False,
+    random_state: Any = None,
+    error_score: Any = np.nan,
+    return_times: bool = False,
+    params: dict[str, Any] | None = None,
+) -> tuple[NDArray[Any], ...]:
+    """Return training and test scores for training sets of several sizes; all trees are grown at once.
+
+    Arguments and results are those of :func:`sklearn.model_selection.learning_curve`; see
+    :func:`cross_validate`. Every size of every split is a task of the same growth.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import learning_curve
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> sizes, train, test = learning_curve(DecisionTreeClassifier(), X, y, cv=5, shuffle=True)
+    >>> sizes, test.shape
+    (array([ 45, 147, 250, 352, 455]), (5, 5))
+    """
+    del pre_dispatch
+    if exploit_incremental_learning:
+        raise NotShared("exploit_incremental_learning=True is for estimators with partial_fit")
+    call = Call.of("learning_curve", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
+    indexable(X, groups)
+    sizes: NDArray[np.int64] = np.empty(0, np.int64)
+
+    def read_splits(given: Sequence[tuple[Any, Any]]) -> Splits:
+        nonlocal sizes
+        sizes = _translate_train_sizes(train_sizes, len(given[0][0]))
+        if verbose > 0:
+            print(f"[learning_curve] Training set sizes: {sizes}")  # noqa: T201 - what verbose asks for
+        order = check_random_state(random_state).permutation if shuffle else np.asarray
+        drawn = [(order(train), test) for train, test in given]
+        return Splits.of([(train[:n], test) for train, test in drawn for n in sizes], call.examples.n_rows)
+
+    grown = call.grow([{}], read_splits)
+    results = evaluate(
+        grown,
+        call.scorer,
+        score_params=call.routed.scorer.score,
+        error_score=error_score,
+        return_train_score=True,
+    )
+    print_fits(verbose, results, [None], len(results))
+    columns = _aggregate_score_dicts(results)
+    names = ["train_scores", "test_scores", *["fit_time", "score_time"] * return_times]
+    return sizes, *(columns[name].reshape(-1, len(sizes)).T for name in names)
+
+
+@drop_in(scikit.permutation_test_score)
+def permutation_test_score(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+    n_permutations: int = 100,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    verbose: int = 0,
+    scoring: Any = None,
+    params: dict[str, Any] | None = None,
+) -> tuple[float, NDArray[np.float64], float]:
+    """Return a tree's score, its scores on permuted targets, and the p-value that they give.
+
+    Arguments and results are those of :func:`sklearn.model_selection.permutation_test_score`; see
+    :func:`cross_validate`. Rows are read and ranked once, and the trees of all splits of a permutation grow
+    together; every permutation is a growth.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import permutation_test_score
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score, permuted, p = permutation_test_score(DecisionTreeClassifier(), X, y, n_permutations=19)
+    >>> print(f"{score:.2f}, p = {p}")
+    0.97, p = 0.05
+    """
+    del verbose
+    X, y, groups = indexable(X, y, groups)
+    call = Call.of("permutation_test_score", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
+    random = check_random_state(random_state)
+    try:
+        score = _mean_score(call)
+    except NotShared as reason:
+        reason.splits = None  # every permutation has splits of its own
+        raise
+    orders = (_shuffle(np.arange(len(y)), groups, random) for _ in range(n_permutations))
+    scores = np.array([_mean_score(call.with_rows_of_y(order)) for order in orders])
+    return score, scores, (np.sum(scores >= score) + 1.0) / (n_permutations + 1)
+
+
+def _mean_score(call: Call) -> Any:
+    """Return the mean of the scores of all splits."""
+    found: list[Any] = []
+    for grown in call.grow_parts():
+        results = evaluate(
+            grown,
+            call.scorer,
+            score_params=call.routed.scorer.score,
+            error_score="raise",
+            return_train_score=False,
+        )
+        found += [result["test_scores"] for result in results]
+    return np.mean(found)
