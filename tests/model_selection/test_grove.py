@@ -71,7 +71,7 @@ def test_arguments_are_checked():
     assert len(packed.core.stop_nodes(packed.impurity, *limits)) == len(packed.feature)
     with pytest.raises(ValueError, match="impurity must"):
         packed.core.stop_nodes(packed.impurity[:-1], *limits)
-    for name in ("node_start", "first_child", "children", "depth", "n_rows", "weight", "impurity"):
+    for name in ("node_start", "first_child", "children", "depth", "n_rows", "weight"):
         with pytest.raises(ValueError, match="must"):
             assert replace(packed, **{name: getattr(packed, name)[:-1]}).core
     cyclic = packed.children.copy()

@@ -9,7 +9,7 @@ from crosscut.data.days import cut_text
 from crosscut.data.visible import short
 from crosscut.forest.text import condition_of
 from crosscut.forest.thresholds import threshold_text
-from crosscut.forest.tree import predictions
+from crosscut.forest.tree import decisions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +74,8 @@ def branch_label(
 
 def outcome_label(tree: Tree, node: int, classes: NDArray[Any] | None) -> str:
     """Return what a node predicts: a class, or its mean."""
-    said = predictions(tree, classes)[node]
-    return number(float(said)) if classes is None else short(said)
+    own = tree.value[node : node + 1]
+    return number(float(own[0, 0])) if classes is None else short(classes[int(decisions(own, tree.loss)[0])])
 
 
 def fold_label(tasks: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""A tree in scikit-learn's form, for tools that read it: SHAP, ONNX converters, plot_tree."""
+"""Trees to and from scikit-learn's form, for tools that read it: SHAP, ONNX converters, plot_tree."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.tree import probabilities
+from crosscut.forest.tree import Tree, probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from crosscut.forest.tree import Tree
 
 
 def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[str] | None = None) -> Any:
@@ -64,3 +62,48 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
         }
     )
     return made
+
+
+def tree_from_sklearn(model: Any) -> Tree:
+    """Return the tree of one of scikit-learn's fitted estimators, or of one of ours.
+
+    Parameters
+    ----------
+    model : estimator
+        With a ``tree_``; it must have one output.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree_from_sklearn(DecisionTreeClassifier().fit([[1], [2], [4]], [0, 0, 1])).threshold
+    array([ 3., nan, nan])
+    """
+    given = getattr(model, "tree_", None)
+    if isinstance(given, Tree):
+        return given
+    if given is None or given.n_outputs != 1:
+        raise TypeError(f"trees must be fitted and have one output, but {model!r} was given")
+    inner, n = given.children_left >= 0, given.node_count
+    depth = np.zeros(n, np.int32)
+    for node in np.flatnonzero(inner):  # parents come before their children
+        depth[[given.children_left[node], given.children_right[node]]] = depth[node] + 1
+    nan = np.full(n, np.nan, np.float32)
+    value, weight = given.value[:, 0, :], np.asarray(given.weighted_n_node_samples)
+    return Tree(
+        feature=np.where(inner, given.feature, -1).astype(np.int32),
+        threshold=np.where(inner, given.threshold, np.nan),
+        missing=np.where(inner, 1 - given.missing_go_to_left, -1).astype(np.int32),
+        first_child=np.concatenate([[0], np.cumsum(2 * inner)]).astype(np.int64),
+        children=np.stack([given.children_left, given.children_right], axis=1)[inner]
+        .ravel()
+        .astype(np.int32),
+        first_branch=np.zeros(n + 1, np.int64),
+        branches=np.empty(0, np.int32),
+        low=nan,
+        high=nan,
+        depth=depth,
+        n_rows=np.asarray(given.n_node_samples, np.int64),
+        weight=weight,
+        value=value * weight[:, None] if hasattr(model, "classes_") else value,
+        impurity=np.asarray(given.impurity),
+    )

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 from crosscut.forest.labels import branch_label, fold_label, outcome_label
 from crosscut.plot.boxes import draw
 from crosscut.plot.layout import Box
-from crosscut.training.fit import fit_of
+from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
 
     from crosscut.forest.sharing import SharedNode
-    from crosscut.training.fit import Fit
 
 MAX_BOXES = 60  # with more, a picture is too wide to read
 
@@ -30,8 +29,10 @@ def plot_forest(
 
     Parameters
     ----------
-    model : TreeClassifier, TreeRegressor or their Fit
-        Fitted with cross-validation.
+    model : TreeClassifier, TreeRegressor, their Fit, or a list of fitted trees
+        Fitted with cross-validation. A list may hold scikit-learn's ``DecisionTreeClassifier`` or
+        ``DecisionTreeRegressor``, or crosscut's trees, of the same columns; they are numbered from 1, and
+        share a test of scikit-learn's if their thresholds are equal.
     ax : Axes, optional
         Where to draw; by default new axes as large as the forest needs.
     max_depth : int, optional
@@ -52,8 +53,11 @@ def plot_forest(
     >>> len(ax.patches) > 3
     True
     """
-    fit = fit_of(model)
-    fit.validated("plot_forest()")
+    if isinstance(model, list | tuple):
+        fit, named = Fit.of_trees(model), _numbered
+    else:
+        fit, named = fit_of(model), _trees
+        fit.validated("plot_forest()")
     root = fit.forest.sharing.root
     agreed = _agreed(root)
     depth = max_depth
@@ -61,7 +65,7 @@ def plot_forest(
         depth = max(tree.max_depth for tree in fit.forest)
         while depth > 1 and _count(root, depth, agreed if collapse else {}) > MAX_BOXES:
             depth -= 1
-    return draw(_box(fit, root, depth, agreed if collapse else {}), ax)
+    return draw(_box(fit, root, depth, agreed if collapse else {}, named), ax)
 
 
 def _agreed(root: SharedNode) -> dict[int, int]:
@@ -87,7 +91,9 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
     return count
 
 
-def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
+def _box(
+    fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], named: Callable[[Sequence[int]], str]
+) -> Box:
     """Return the boxes of the forest; a loop, since forests may be deeper than Python's stack."""
     made = Box("")
     todo = [(root, made)]
@@ -108,12 +114,12 @@ def _box(fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int]) -> Box:
         else:
             box.text, box.kind = " ", "fork"
             for k, group in enumerate(node.groups):
-                branch = Box("", above=_trees(group))
+                branch = Box("", above=named(group))
                 box.children.append(branch)
                 todo += _test(fit, branch, node, k, at)
             staying = [task for task in node.tasks if not any(task in group for group in node.groups)]
             if staying:
-                box.children.append(Box(_leaf(fit, staying, at), kind="leaf", above=_trees(staying)))
+                box.children.append(Box(_leaf(fit, staying, at), kind="leaf", above=named(staying)))
     return made
 
 
@@ -133,6 +139,10 @@ def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> l
         box.children.append(made)
         todo.append((child, made))
     return todo
+
+
+def _numbered(tasks: Sequence[int]) -> str:
+    return f"tree{'s' * (len(tasks) > 1)} {fold_label([task + 1 for task in tasks])}"
 
 
 def _trees(tasks: Sequence[int]) -> str:

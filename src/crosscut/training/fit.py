@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from crosscut.data.schema import Schema
+from crosscut.forest.forest import Forest
+from crosscut.forest.sklearn_tree import tree_from_sklearn
 
-    import numpy as np
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from crosscut.forest.pruning_table import PruningTable
@@ -86,6 +90,26 @@ class Fit:
             forest=forest,
             **known,
         )
+
+    @classmethod
+    def of_trees(cls, models: Sequence[Any]) -> Self:
+        """Return a fit that holds nothing but the trees of fitted estimators, scikit-learn's or ours."""
+        if not models:
+            raise ValueError("models is empty; give at least one fitted tree")
+        first, forest = models[0], Forest([tree_from_sklearn(model) for model in models])
+        classes = getattr(first, "classes_", None)
+        for model in models:
+            own = getattr(model, "classes_", None)
+            same = model.n_features_in_ == first.n_features_in_ and np.array_equal(own, classes)  # type: ignore[arg-type]
+            if not same:
+                raise ValueError("models must have the same columns and classes, but they differ")
+        schema = getattr(getattr(first, "fit_", None), "schema", None)
+        if schema is None:
+            n = first.n_features_in_
+            names = getattr(first, "feature_names_in_", [f"x{f}" for f in range(n)])
+            schema = Schema(tuple(map(str, names)), ("numeric",) * n, ((),) * n, named=True)
+        learner = type(first).__name__
+        return cls(learner=learner, settings={}, schema=schema, classes=classes, forest=forest, grown=forest)
 
     @property
     def final(self) -> Any:
