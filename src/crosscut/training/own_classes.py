@@ -32,7 +32,7 @@ def grow_own_classes(
     if target.n_classes <= 2 or growth.splits != "binary" or "nominal" not in table.kinds:
         return grown(target, tasks)
     trained, classes = trained_classes(tasks.masks, tasks.n_tasks, target)
-    if trained.all():
+    if trained.all() and len(classes) == target.n_classes:
         return grown(target, tasks)
     together: dict[bytes, list[int]] = {}
     for task, has in enumerate(trained):
