@@ -9,7 +9,6 @@ struct AnyClasses : ClassSums<double, W> {
   using Sums = ClassSums<double, W>;
   using typename Sums::T, typename Sums::V;
   using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
-  static constexpr bool kRuns = false;
   const Run& run;
   V n, rows_l, node_q;
   u32 lanes;
@@ -46,7 +45,6 @@ struct AnyClasses : ClassSums<double, W> {
     for (int c = 0; c < C; c++) l_c[c] += cell[c];
     rows_l += cell[C];
   }
-  CC_INLINE bool at_edge() const { return true; }
   CC_INLINE double x(double v) const { return run.judge.xlogs && v < kXlogs ? run.judge.xlogs[static_cast<u32>(v)] : xlog(v); }
   u32 promising() const {
     V l = V{};

@@ -12,7 +12,6 @@ template <class Real, int W>
 struct BinaryGiniOf {
   using T = Real;
   using V = Vec<T, W>;
-  static constexpr bool kRuns = true;  // cuts inside a run of one class need no look (Fayyad & Irani 1992)
   static constexpr int kParts = 2;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, share, l, l1, limit, least, noise;
@@ -39,7 +38,6 @@ struct BinaryGiniOf {
     const double root = gain > 0 ? __builtin_sqrt(gain / (2 * rows)) * (1 - 16 * kUnit) - 8 * rows * kUnit / __builtin_sqrt(rows - 1) : 0;
     set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
   }
-  static u32 class_of(u32 info) { return info >> 16 != 0; }
   int parts() const { return kParts; }
   void clear() { l = l1 = V{}; }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
@@ -51,9 +49,6 @@ struct BinaryGiniOf {
     cell[0] += ones<T, W>(x), cell[1] += ones<T, W>(x >> 16);
   }
   CC_INLINE void add_cell(const V* cell) { l += cell[0], l1 += cell[1]; }
-  CC_INLINE bool at_edge() const {  // some lane has just become admissible, or is about to stop being so
-    return greater<T, W>(l, least - T(1)) & ~greater<T, W>(l, least) || greater<T, W>(n - l, least - T(1)) & ~greater<T, W>(n - l, least);
-  }
   CC_INLINE u32 promising() const {
     const V d = l1 - l * share;
     return greater<T, W>(d * d, limit * (l * (n - l)) + noise);

@@ -19,7 +19,6 @@ struct ClassSums {
       for (int c = 0; c < C; c++) set_lane<T, W>(n_c[c], k, static_cast<T>(bundle.node[k]->stats[c]));
     });
   }
-  static u32 class_of(u32 info) { return info >> 16; }
   void clear_classes() {
     for (int c = 0; c < C; c++) l_c[c] = V{};
   }

@@ -11,7 +11,6 @@ struct ManyGiniOf : ClassSums<Real, W> {
   using T = Real;
   using V = Vec<T, W>;
   using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
-  static constexpr bool kRuns = true;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0, least;
   int n_present = 0;
@@ -86,9 +85,6 @@ struct ManyGiniOf : ClassSums<Real, W> {
   }
   static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
     for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]);
-  }
-  CC_INLINE bool at_edge() const {
-    return greater<T, W>(l, least - T(1)) & ~greater<T, W>(l, least) || greater<T, W>(n - l, least - T(1)) & ~greater<T, W>(n - l, least);
   }
   CC_INLINE u32 promising() {
     const V r = n - l;

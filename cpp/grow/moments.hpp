@@ -9,7 +9,6 @@ template <int W>
 struct Moments {
   using T = double;
   using V = Vec<T, W>;
-  static constexpr bool kRuns = false;
   V p, w, p_l, w_l, rows_l, limit;
   const bool weighted;
 
@@ -21,7 +20,6 @@ struct Moments {
     });
     clear();
   }
-  static u32 class_of(u32) { return 0; }
   int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.lowest[k] * (1 - 1e-11) - 1e-290); }
@@ -48,7 +46,6 @@ struct Moments {
     cell[0] += pr, cell[1] += wt, cell[2] += ones<T, W>(x);
   }
   CC_INLINE void add_cell(const V* cell) { p_l += cell[0], w_l += cell[1], rows_l += cell[2]; }
-  CC_INLINE bool at_edge() const { return true; }
   CC_INLINE u32 promising() const {
     const V p_r = p - p_l, w_r = w - w_l;
     return greater<T, W>(p_l * p_l * w_r + p_r * p_r * w_l, limit * (w_l * w_r));
