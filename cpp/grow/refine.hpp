@@ -34,7 +34,7 @@ struct Block {
     const i64 levels = levels_left(bundle);
     std::size_t most = w().run.p.local_rows;
     // Measured with AVX2: a lone task's scan takes a step per class, which lanes of tasks share as long as there are many.
-    if (w().run.family == Run::Family::many_gini && __builtin_popcount(bundle.lanes) >= 8) most = (most + 3) / 4;
+    if (w().run.family == Run::Family::many_gini && w().run.p.n_classes >= 8 && __builtin_popcount(bundle.lanes) >= 8) most = (most + 3) / 4;
     return levels >= 6 ? most : most >> (6 - levels);
   }
 

@@ -25,11 +25,14 @@ IMPORTED = {
         "_aggregate_score_dicts": "scores",
         "_normalize_score_results": "scores",
         "_score": "estimator X_test y_test scorer score_params error_score",
+        "_shuffle": "y groups random_state",
+        "_translate_train_sizes": "train_sizes n_max_training_samples",
     },
     "sklearn.tree._tree": {"NODE_DTYPE": "", "Tree": ""},
     "sklearn.utils": {"_safe_indexing": "X indices"},
     "sklearn.utils._param_validation": {
-        "validate_params": "parameter_constraints prefer_skip_nested_validation"
+        "StrOptions": "options",
+        "validate_params": "parameter_constraints prefer_skip_nested_validation",
     },
     "sklearn.utils.metaestimators": {"_safe_split": "estimator X y indices train_indices"},
     "sklearn.utils.validation": {

@@ -14,6 +14,7 @@ import crosscut
 from crosscut import DelegationWarning, TreeClassifier, TreeRegressor
 
 from .agreement import TOLERANCE
+from .growths import count_growths
 from .tie_free import make_data, make_weights, without_ties
 
 pytestmark = pytest.mark.filterwarnings("error::crosscut.DelegationWarning")
@@ -67,17 +68,8 @@ def test_learning_curves_of_numbers(estimator):
 
 
 def test_a_learning_curve_is_one_growth(monkeypatch):
-    from crosscut.model_selection import plan
-
     X, y = make_data(0)
-    grown, grow = [], plan.grow
-    monkeypatch.setattr(
-        plan,
-        "grow",
-        lambda table, target, tasks, *rest, **options: (
-            grown.append(len(tasks)) or grow(table, target, tasks, *rest, **options)
-        ),
-    )
+    grown = count_growths(monkeypatch)
     crosscut.learning_curve(CLASSES, X, y, cv=4, train_sizes=[0.2, 0.6, 1.0])
     assert grown == [12]
 

