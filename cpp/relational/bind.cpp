@@ -46,6 +46,7 @@ void bind_query(nanobind::module_& m) {
       .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)
       .def("test", &QueryStore::test, "candidates"_a, "number"_a)
       .def("literals", &QueryStore::literals, "component"_a)
+      .def_rw("memory", &QueryStore::memory)
       .def_prop_ro("n_components", &QueryStore::n_components)
       .def_prop_ro("n_evaluations", &QueryStore::n_evaluations)
       .def_prop_ro("n_steps", &QueryStore::n_steps)

@@ -131,7 +131,7 @@ class QueryStore {
                    std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
     check_tasks(tasks);
     CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
-    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching};
+    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory};
     CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
                      "criterion " + criterion + " does not fit the target");
     CROSSCUT_REQUIRE(!statistics_->is_regression() || settings.critical_f.size() > facts_.n_examples(),
@@ -154,8 +154,10 @@ class QueryStore {
     std::vector<std::int32_t> leaves(facts_.n_examples(), -1);
     interruptibly([&] {
       for (std::size_t i = 0; i < tasks.size(); i++)
-        if (tasks[i] >= 0)
+        if (tasks[i] >= 0) {
+          if (truth_.bytes() > memory) truth_.forget();
           route(forest.forest->trees[i], forest.forest->tests, truth_, attributes_, statistics_->fold(tasks[i]), predictions.data(), leaves.data());
+        }
     });
     return {give(std::move(predictions)), give(std::move(leaves))};
   }
@@ -180,6 +182,7 @@ class QueryStore {
   }
 
   const Components& components() const { return components_; }
+  std::size_t memory = std::size_t{1} << 29;  // see Settings
 
   std::size_t n_components() const { return components_.size(); }
   std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }

@@ -66,7 +66,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
     statistics_.leave_out(folds_here_[0], own);
     folds_here_[0] = -1;
   }
-  if (!settings_.caching) {
+  if (!settings_.caching || truth_.bytes() > settings_.memory) {
     truth_.forget();
     refinement_.forget();
     path.blocks.reset();

@@ -20,6 +20,7 @@ struct Settings {
   std::vector<std::int32_t> max_uses;  // per source of modes, -1: any number
   std::vector<double> critical_f;      // regression: minimum F of a split of n examples, by n
   bool caching = true;                 // false: every node evaluates all its tests again, as in the paper's serial procedure
+  std::size_t memory = 0;              // bytes of truth that are kept; beyond that all is forgotten
 };
 
 // A test as it was added to a path: its literals over the path's variables (numbered in order of introduction).

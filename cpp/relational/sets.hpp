@@ -18,6 +18,8 @@ class Sets {
     intern();
   }
 
+  std::size_t bytes() const { return 8 * all_.size(); }
+
   // Valid until the next set is added.
   const std::uint64_t* operator[](std::int32_t number) const { return all_.data() + static_cast<std::size_t>(number) * words_; }
 

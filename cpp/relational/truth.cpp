@@ -9,11 +9,13 @@ namespace crosscut::query {
 void Truth::forget() {
   for (std::int32_t query : remembered_) {
     const auto at = static_cast<std::size_t>(query);
-    std::fill_n(truth_.begin() + static_cast<std::ptrdiff_t>(at * words_), words_, 0);
+    slots_[at] = -1;
     known_[at] = 0;
     if (at < numbers_.size()) numbers_[at] = -1;
   }
   remembered_.clear();
+  truth_.clear();
+  tabulated_ = 0;
   sets_.clear();
   tails_.forget();
   packs_.clear();
@@ -25,7 +27,7 @@ void Truth::abandon() {
 }
 
 void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after) {
-  truth_.resize(components_.size() * words_, 0);
+  slots_.resize(components_.size(), -1);
   known_.resize(components_.size(), 0);
   asked_.resize(components_.size(), 0);
   // What is known before this call decides what must be searched; nothing is written before. (The buffers are reused
@@ -43,6 +45,10 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     }
     if (open == 0) continue;
     if (last == 0) remembered_.push_back(q);
+    if (slots_[at] < 0) {
+      slots_[at] = static_cast<std::int32_t>(truth_.size() / words_);
+      truth_.resize(truth_.size() + words_, 0);
+    }
     asked_[at] = 1;
     const Component component = components_[q];
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, open, then});
@@ -69,7 +75,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     for (std::size_t w = 0; w < words_; w++) {
       std::uint64_t all = sets_[need.open][w];
       for (std::int32_t part : parts) all &= row(part)[w];
-      truth_[at * words_ + w] |= all;
+      writable(need.query)[w] |= all;
     }
   }
   needs_ = std::move(needs);
@@ -81,6 +87,7 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
     table.width = (queries.size() + 63) / 64;
     table.known.resize(words_, 0);
     table.rows.resize(words_ * 64);
+    tabulated_ += words_ * (64 * sizeof(std::int32_t) + 8);
   }
   std::uint64_t any = 0;
   for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~table.known[w];
@@ -95,6 +102,7 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
     for (std::uint64_t set = fresh[w]; set; set &= set - 1)
       table.rows[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = n_rows++;
   }
+  tabulated_ += (static_cast<std::size_t>(n_rows) * table.width - table.bits.size()) * 8;
   table.bits.resize(static_cast<std::size_t>(n_rows) * table.width, 0);
   for (std::size_t q = 0; q < queries.size(); q++) {
     const std::uint64_t* own = row(queries[q]);
@@ -200,7 +208,7 @@ void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
 void Truth::search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit) {
   Pack& pack = extensions.pack;
   const auto set = [&](std::int32_t number) {
-    truth_[static_cast<std::size_t>(extensions.queries[static_cast<std::size_t>(number)]) * words_ + word] |= bit;
+    writable(extensions.queries[static_cast<std::size_t>(number)])[word] |= bit;
   };
   const auto example = static_cast<std::size_t>(order_[word * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
   Effort effort{example, facts_.fixed_of(example), limit_};

@@ -34,6 +34,7 @@ class Truth {
   Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
       : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)), tails_(facts, components) {
     everything_.assign(words_, ~std::uint64_t{0});
+    nothing_.assign(words_, 0);
     if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
   }
 
@@ -44,7 +45,11 @@ class Truth {
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
   // Fills the rows of these examples; the queries have to be the same in every call for a table.
   void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
-  const std::uint64_t* row(std::int32_t query) const { return truth_.data() + static_cast<std::size_t>(query) * words_; }
+  const std::uint64_t* row(std::int32_t query) const {
+    const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
+    return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
+  }
+  std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_; }  // that forgetting frees
   void forget();  // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
   const std::vector<std::int64_t>& order() const { return order_; }
@@ -69,6 +74,7 @@ class Truth {
     std::vector<std::int32_t> queries;  // by their number in the pack
   };
 
+  std::uint64_t* writable(std::int32_t query) { return truth_.data() + static_cast<std::size_t>(slots_[static_cast<std::size_t>(query)]) * words_; }
   void evaluate_pack(std::span<const Need> needs, std::int32_t after);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
   void search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit);
@@ -77,7 +83,9 @@ class Truth {
   const Components& components_;
   std::size_t words_;
   std::uint64_t limit_, steps_ = 0, evaluations_ = 0;
-  std::vector<std::uint64_t> truth_;
+  std::vector<std::uint64_t> truth_, nothing_;
+  std::vector<std::int32_t> slots_;  // per query: its row in truth_, or -1
+  std::size_t tabulated_ = 0;        // bytes of tables
   std::vector<std::int32_t> known_;  // per query: the set of examples on which it is known; 0 for none
   Sets sets_;
   std::vector<LimitHit> hits_;

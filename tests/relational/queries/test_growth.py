@@ -258,3 +258,13 @@ def test_of_classes_that_tie_the_first_is_predicted(tmp_path, first, classes):
     expected = "neg" if classes else first
     settings = f"predict(t(+k,-c)). {classes} rmode(p(+K))."
     assert ace_tree(tmp_path, facts, settings)[1].startswith(f"[{expected}] 2.0 [[{expected}:1.0,")
+
+
+def test_trees_do_not_depend_on_the_memory_for_truth(monkeypatch):
+    database, bias = datasets.molecules(seed=2)
+    ample = RelationalTreeClassifier(bias, cv=3).fit(database)
+    monkeypatch.setattr("crosscut.relational.queries.queries.MEMORY", 20_000)
+    tight = RelationalTreeClassifier(bias, cv=3).fit(database)
+    assert tight.forest_.trees == ample.forest_.trees
+    assert tight.cv_predictions_.tolist() == ample.cv_predictions_.tolist()
+    assert tight.forest_.n_evaluations > ample.forest_.n_evaluations

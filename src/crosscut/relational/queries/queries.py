@@ -29,6 +29,9 @@ UNUSED = "$unused"  # the type of variables that no input takes
 GIVEN = 0
 MARKS = {"+": 1, "-": 2, "_": 2, "+-": 3, "": 4}  # how the core writes those of variables
 STEP_LIMIT = 1_000_000
+MEMORY = (
+    1 << 29
+)  # bytes of truth that are kept while trees grow; beyond that all is forgotten and searched again
 
 CoreLiteral = tuple[int, bool, list[int]]
 CorePattern = tuple[int, bool, list[tuple[int, int, int, int]]]
@@ -249,6 +252,7 @@ class Queries:
     def start(self) -> None:
         """Begin with an empty cache."""
         self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
+        self.store.memory = MEMORY
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
             first = len(self.facts.database.keys)
