@@ -225,6 +225,7 @@ print(model.forest_.packed.threshold.tobytes().hex())
 
 @pytest.mark.slow
 def test_pairs_of_processes_share_a_cache(tmp_path):
+    (tmp_path / "data").mkdir()
     write_pieces(table_of(0, 600), tmp_path / "data", 3)
     results = set()
     for pair in range(100):
