@@ -152,3 +152,27 @@ def test_the_depth_of_links(tmp_path):
     options = ("relational", tmp_path, "-t", "loan.y", "--folds", 3, "--json")
     assert json.loads(call(*options).stdout)["score"] == 1.0
     assert json.loads(call(*options, "--depth-of-links", 0).stdout)["score"] < 1.0
+
+
+@pytest.mark.parametrize(("rules", "result"), [((), "tree"), (("--rules",), "rules")])
+def test_the_json_has_the_keys_that_its_page_lists(rules, result):
+    found = json.loads(
+        call("relational", SHOP, "-t", "customer.churned", "--folds", 3, "--json", *rules).stdout
+    )
+    keys = {
+        "file",
+        "kind",
+        "examples",
+        "classes",
+        "notes",
+        "folds",
+        "scores",
+        "score",
+        "standard_error",
+        "seconds",
+    }
+    assert set(found) == keys | {result}
+    page = (SHOP.parents[1] / "docs" / "command-line.md").read_text()
+    inner = found[result] if result == "tree" else found[result][0]
+    for key in keys | set(inner):
+        assert f"`{key}`" in page, key
