@@ -39,7 +39,7 @@ class RuleTable {
     table_.n_classes = static_cast<std::size_t>(n_classes);
     table_.ranks.assign(ranks.data(), ranks.data() + ranks.size());
     for (std::size_t f = 0; f < table_.n_features; f++) {
-      need(n_values.data()[f] >= 0, "n_values must not be negative");
+      need(n_values.data()[f] >= 0 && n_values.data()[f] <= 1 << 24, "n_values must be from 0 to 2^24");
       table_.n_values.push_back(static_cast<std::uint32_t>(n_values.data()[f]));
       need(largest(table_.column(f), table_.n_rows) <= table_.n_values[f], "a rank is larger than n_values");
     }

@@ -48,6 +48,8 @@ def of_bytes(random, data):
 
 def of_array(random, array):
     """Return an array with other values, of another shape or type, or laid out in another way."""
+    if array.dtype.kind == "O":
+        return array[:0]
     kind = random.integers(0, 8)
     if kind < 4 and array.size:
         array = array.copy()
@@ -55,7 +57,7 @@ def of_array(random, array):
         for _ in range(random.integers(1, 4)):
             value = odd[random.integers(0, len(odd))]
             with np.errstate(all="ignore"):
-                array.flat[random.integers(0, array.size)] = np.array([value]).astype(array.dtype)[0]
+                array.flat[random.integers(0, array.size)] = np.array([value], float).astype(array.dtype)[0]
     elif kind == 4:
         array = array.ravel()[: random.integers(0, array.size + 1)]
     elif kind == 5:
