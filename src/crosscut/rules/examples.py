@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def bits_of(truth: NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(truth, bitorder="little").tobytes(), "little")
 
 
-class Rows:
+class Rows(ABC):
     """Rows with a class and a weight, and sums over sets of them.
 
     Parameters
@@ -104,10 +105,10 @@ class Rows:
         whole = np.abs(copies - np.rint(copies)).max() <= SAME * copies.max()
         return least if whole else float(own.sum()) / len(own)
 
-    @cached_property
+    @property
+    @abstractmethod
     def keys(self) -> NDArray[np.uint64]:
         """A number for each row that depends on nothing but its own values."""
-        raise NotImplementedError
 
     @cached_property
     def _by_key(self) -> NDArray[np.int64]:
