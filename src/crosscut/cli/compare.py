@@ -86,8 +86,8 @@ def _settings(files: tuple[str, ...], target: str, given: dict[str, Any]) -> tup
         files[0],
         target,
         options=text,
-        **{name: given.pop(name) for name in ("table", "kind", "weights", "drop", "nominal", "keep")},
-        drop_missing_target=given.pop("drop_missing_target"),
+        kind=given.pop("kind"),
+        **options.column_options(given),
     )
     tried = options.candidates(given | {"cv": given.pop("folds")})
     with waiting(f"growing trees of {counted(len(tried), 'setting')}") as tell, watching(tell):
