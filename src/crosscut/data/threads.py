@@ -20,10 +20,10 @@ def n_threads(n_jobs: int | None, work: int = WORTH_THREADS) -> int:
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning; use None, a positive number, or -1 for all cores")
     if n_jobs is None:
+        if work < WORTH_THREADS:
+            return 1
         allowed = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-        return (
-            1 if work < WORTH_THREADS else int(allowed) if allowed.isdecimal() and int(allowed) else _cores()
-        )
+        return int(allowed) if allowed.isdecimal() and int(allowed) else _cores()
     return max(1, _cores() + 1 + n_jobs) if n_jobs < 0 else int(n_jobs)
 
 
