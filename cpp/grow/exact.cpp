@@ -188,6 +188,25 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
   }
 }
 
+int compare_tests(const double* node, const double* a, const double* b) {
+  if ((a[0] == b[0] && a[1] == b[1]) || (a[0] == node[0] - b[0] && a[1] == node[1] - b[1])) return 0;  // the same branches
+  struct Quality {
+    Wide above;
+    u64 w, v;
+    Quality(const double* all, const double* left) : w(static_cast<u64>(left[1])), v(static_cast<u64>(all[1] - left[1])) {
+      above = Wide::square(static_cast<i64>(left[0])) * v;
+      above += Wide::square(static_cast<i64>(all[0] - left[0])) * w;
+    }
+  };
+  const Quality x(node, a), y(node, b);
+  const Wide first = x.above * y.w * y.v, second = y.above * x.w * x.v;
+  return first > second ? 1 : second > first ? -1 : 0;
+}
+
+bool same_mean(const double* a, const double* b) {
+  return static_cast<i128>(a[0]) * static_cast<i128>(b[1]) == static_cast<i128>(b[0]) * static_cast<i128>(a[1]);
+}
+
 struct Contest::State {
   const Problem& p;
   Judge judge;

@@ -173,7 +173,7 @@ struct Forking {
     Node& node = *bundle.node[k];
     std::int32_t* map = arena.take<std::int32_t>(V);
     if (best.map[k]) std::copy_n(best.map[k], V, map);
-    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
+    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map, Always{}, w.run.p.n_classes ? kAnyKey : best.key[k]);
     int n_branches = 0;
     for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
     Node* child = add_children(w, node, n_branches);

@@ -137,12 +137,13 @@ struct LoneSearch : Search<P> {
     const u32 most = std::min(n, table.columns[f].n_ranks);
     double* sums = w.scratch.take<double>(K * most);
     i64* count = w.scratch.take<i64>(most);
-    u32 m = 0;  // categories
+    u32 m = 0, *first = w.scratch.take<u32>(most);  // categories; their first entries
     for (u32 begin = 0, end = 0; begin < n; begin = end, m++) {
       while (end < n && list[end] >> 16 == list[begin] >> 16) end++;
-      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin;
+      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin, first[m] = list[begin];
     }
-    Base::judge_nominal(0, f, sums, count, m, [&](const double* left, i64 n_left) {
+    const auto single = [&](int v) { return table.target[first[v] & kRowMask]; };
+    Base::judge_nominal(0, f, sums, count, m, single, [&](const double* left, i64 n_left) {
       if constexpr (requires { p.put_left(left, n_left); }) {
         if (!best.rivals) return p.put_left(left, n_left), p.promising() != 0;
       }

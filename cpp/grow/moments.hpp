@@ -50,6 +50,10 @@ struct Moments {
     const V p_r = p - p_l, w_r = w - w_l;
     return greater<T, W>(p_l * p_l * w_r + p_r * p_r * w_l, limit * (w_l * w_r));
   }
+  CC_INLINE bool worth(int k, const double* left) const {  // a test of lane k, by the statistics of its first branch
+    const double p_r = lane<T, W>(p, k) - left[0], w_r = lane<T, W>(w, k) - left[1];
+    return left[0] * left[0] * w_r + p_r * p_r * left[1] > lane<T, W>(limit, k) * (left[1] * w_r);
+  }
   // Bound of an interval of weight h: rows of weight k out of it sum to k·ȳ ± √(k(h−k)/h · SSD), SSD being the squared deviations
   // of all the bundle's rows there (Cauchy–Schwarz on both parts; no task has more). That half ellipse, mirrored, lies in an
   // octagon, and the quality is convex in (W_l, P_l): its best value is at one of the eight corners.

@@ -16,7 +16,7 @@ from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of
 from crosscut.tasks.growth import Growth
 
-from .cases import random_case
+from .cases import random_case, tied_regression
 
 LEVELS = ["baseline", "avx2", "avx512"]
 seeds = st.integers(0, 2**32 - 1)
@@ -48,6 +48,15 @@ def test_equals_reference(seed, threads, local_rows):
     case = random_case(seed)
     expected = reference.grow(case.table, case.target, case.tasks, case.growth)
     forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=threads, local_rows=local_rows)
+    assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, local_rows=st.sampled_from([1, 30, 4096]))
+def test_ties_of_sums_and_means(seed, local_rows):
+    case = tied_regression(seed)
+    expected = reference.grow(case.table, case.target, case.tasks, case.growth)
+    forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=1, local_rows=local_rows)
     assert_same(forest.trees, expected.trees, case.made_of)
 
 
