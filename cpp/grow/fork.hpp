@@ -43,6 +43,15 @@ void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64
   else node.low = column.values[a], node.high = column.values[b], node.threshold = midpoint(node.low, node.high);
 }
 
+// Gives a node its nominal test, whose branches are still to be filled in: [rank of the table].
+inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches) {
+  add_children(w, node, n_branches);
+  node.feature = f, node.n_branches = static_cast<int>(w.run.p.columns[f].n_values) + 1;
+  node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
+  std::fill_n(node.branches, node.n_branches, -1);
+  return node.branches;
+}
+
 template <class Rows>
 struct Forking {
   Worker& w;
@@ -176,13 +185,10 @@ struct Forking {
     else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map, Always{}, w.run.p.n_classes ? kAnyKey : best.key[k]);
     int n_branches = 0;
     for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
-    Node* child = add_children(w, node, n_branches);
-    node.feature = f;
+    start_nominal(w, node, f, n_branches);
+    Node* child = node.children;
     for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
     const Column& column = w.run.p.columns[f];
-    node.n_branches = static_cast<int>(column.n_values) + 1;
-    node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
-    std::fill_n(node.branches, node.n_branches, -1);
     for (u32 v = 0; v < V; v++)
       if (map[v] >= 0) {
         node.branches[rows.value_rank(f, v)] = map[v];

@@ -53,12 +53,37 @@ struct LoneSearch : Search<P> {
     const u32 first = least > before + 1 ? static_cast<u32>(std::min<i64>(least - before - 1, n)) : 0;
     const u32 end = here - least < static_cast<i64>(n) - 1 ? static_cast<u32>(std::max<i64>(here - least, 0)) : n - 1;
     if constexpr (requires { typename P::Cuts; }) {
-      if (!w.run.weighted && w.run.p.n_classes <= kListClasses) return scan_together(f, list, first, end, phase, close);
+      if constexpr (requires { P::Cuts::kMost; }) {
+        if (!w.run.weighted) return scan_sums(f, list, first, end, phase, close);
+      } else if (!w.run.weighted && w.run.p.n_classes <= kListClasses) {
+        return scan_together(f, list, first, end, phase, close);
+      }
     }
     for (u32 i = 0; i < end; i++) {
       p.add(rows, list[i] & kRowMask);
       if (i < first || list[i] >> 16 == list[i + 1] >> 16 || !p.promising() || (close && !parted(f, list[i], list[i + 1]))) continue;
       judge(f, numeric_key(phase, list[i] >> 16));
+    }
+  }
+  // Regression: which cuts are promising, for many at once, so that a short list has one branch that cannot be foreseen.
+  void scan_sums(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
+    typename P::Cuts cuts(p);
+    for (u32 i = 0; i < end; i += P::Cuts::kMost) {
+      const u32 n = std::min(end - i, P::Cuts::kMost);
+      u64 m = cuts.next(p, rows, list + i, n), changes = 0;
+      if (!m) continue;
+      for (u32 j = 0; j < n; j += kCuts) changes |= static_cast<u64>(value_changes(list + i + j)) << j;
+      m &= changes;
+      if (i < first) m &= first - i < P::Cuts::kMost ? ~u64{0} << (first - i) : 0;
+      while (m) {
+        const u32 k = cuts.best(p, m);
+        m &= ~(u64{1} << k);
+        if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
+        const double q = best.q[0];
+        cuts.put(p, k);
+        judge(f, numeric_key(phase, list[i + k] >> 16));
+        if (best.q[0] != q) m = cuts.still_promising(p, m);
+      }
     }
   }
   void scan_together(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
@@ -122,6 +147,11 @@ struct LoneSearch : Search<P> {
         s[c] = n, rest -= n;
       }
       s[0] = rest;
+      return;
+    }
+    if (!C && !w.run.weighted) {
+      for (u32 i = begin; i < end; i++) s[0] += rows.product[list[i] & kRowMask];
+      s[1] = end - begin;
       return;
     }
     for (u32 i = begin; i < end; i++) {

@@ -109,8 +109,10 @@ class LoneTask {
       const LocalColumn& column = table.columns[f];
       const u16* rank = column.rank;
       if (rank[low] == rank[high] || !allowed_lanes(w, bundle, f)) continue;
-      if (rank[low] > rank[high]) std::swap(low, high);
-      if (p.columns[f].nominal || rank[high] == column.missing_rank) return false;
+      const bool nominal = p.columns[f].nominal;
+      if (nominal && (p.n_classes || p.multiway)) return false;
+      if (nominal ? table.target[low] > table.target[high] : rank[low] > rank[high]) std::swap(low, high);
+      if (rank[high] == column.missing_rank) return false;
       const LoneRows own{2, entries, table};
       if (column.any_close && !apart(p.columns[f].values[column.global[rank[low]]], p.columns[f].values[column.global[rank[high]]])) continue;
       const auto mark = w.scratch.mark();
@@ -119,7 +121,8 @@ class LoneTask {
       const double times = rows.times ? rows.times[low * kLanes] : 1, weight = times * (rows.weight ? rows.weight[low] : 1);
       if (p.n_classes) left[p.classes[table.ids[low]]] = weight;
       else left[0] = times * rows.product[low], left[1] = weight;
-      take_numeric(w, own, node, f, kMissingRight, 1, left, rank[low], rank[high]);
+      if (nominal) take_two_categories(node, f, left, column.global[rank[low]], column.global[rank[high]]);
+      else take_numeric(w, own, node, f, kMissingRight, 1, left, rank[low], rank[high]);
       w.scratch.release(mark);
       close(node.children[0], &low, 1), close(node.children[1], &high, 1);
       count_visit(node, 2);
@@ -127,6 +130,18 @@ class LoneTask {
     }
     close(node, entries, 2);
     return true;
+  }
+  // Regression: of two categories with a row each, the one of lower mean goes first.
+  void take_two_categories(Node& node, int f, const double* left, u32 low, u32 high) {
+    std::int32_t* branches = start_nominal(w, node, f, 2);
+    branches[low] = 0, branches[high] = 1;
+    const std::int32_t missing = branches[node.n_branches - 1];
+    node.missing = missing < 0 ? 1 : missing;
+    for (int b = 0; b < 2; b++) {
+      Node& child = node.children[b];
+      child.n_rows = 1;
+      for (int c = 0; c < w.run.K(); c++) child.stats[c] = b ? node.stats[c] - left[c] : left[c];
+    }
   }
   LevelCounts& count_visit(const Node& node, u32 n) {
     LevelCounts& level = w.level(node.depth);

@@ -243,9 +243,9 @@ struct Search {
     return sorted;
   }
   // The order of categories depends on sums, so that it is left to exact ones; prefixes that are too small for a leaf in one order may be
-  // large enough in another, and with several classes they may be much better.
+  // large enough in another, with several classes they may be much better, and means that round to the same number are in the order of codes.
   bool rival(int k, int f, double q) {
-    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes > 2)) || (q == kNever && w.run.p.weight_rounded);
+    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes != 2)) || (q == kNever && w.run.p.weight_rounded);
     Rivals& rivals = best.rivals[k];
     if (!unsure && (q == kNever || q < best.lowest[k])) return false;
     if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q))) rivals = {};
