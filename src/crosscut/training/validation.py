@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.forest.pruning_table import PruningTable, pruning_table
+from crosscut.forest.prunings import pruning_table
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.training.intervals import (
     Estimate,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Forest
     from crosscut.forest.predict import HeldOut
     from crosscut.forest.pruning import Measure
+    from crosscut.forest.pruning_table import PruningTable
 
 
 class Validation:
