@@ -119,7 +119,6 @@ def test_rows_are_ranked_once_for_all_permutations(monkeypatch):
 @pytest.mark.parametrize("tree", [TreeClassifier(cv=None), TreeRegressor(cv=None)])
 def test_our_trees(tree):
     X, y = make_data(0, 120)
-    tree = DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=2, min_weight_fraction_leaf=0.01)
     for name, options in (("learning_curve", {}), ("permutation_test_score", {"n_permutations": 2})):
         ours = getattr(crosscut, name)(tree, X, y, cv=3, **options)
         theirs = getattr(scikit, name)(tree, X, y, cv=3, **options)
@@ -129,6 +128,7 @@ def test_our_trees(tree):
 
 @pytest.mark.filterwarnings("default::crosscut.DelegationWarning")
 def test_what_is_delegated():
+    tree = DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=2, min_weight_fraction_leaf=0.01)
     for name, options in (("learning_curve", {}), ("permutation_test_score", {"n_permutations": 3})):
         with pytest.warns(DelegationWarning, match=f"{name} is delegated.*GaussianNB"):
             assert_same(name, GaussianNB(), **options)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crosscut.relational.database.table_files import DeclaredKeys
     from crosscut.relational.language.bias import Bias
 
-_ALEPH = (".b", ".f", ".n")
+_ALEPH = (".b", ".f", ".n", ".pl")
 _ACE = (".s", ".kb", ".bg")
 LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
 

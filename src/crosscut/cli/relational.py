@@ -126,7 +126,8 @@ def relational(
         if sql is not None and (rules or not database.columns):
             raise Failure("--sql is for trees about linked tables; --prolog writes the others", UNSUITABLE)
         _check_folds(folds, database.n_examples, data)
-        cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
+        asked = bias.settings.n_folds or 10  # execute(nfold(tilde,5))
+        cv: Any = folds or ("marks" if database.folds is not None else min(asked, database.n_examples))
         limit = {} if step_limit is None else {"step_limit": step_limit}
         with failing_with(UNSUITABLE, f"{data}: "), waiting("learning"):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor

@@ -150,6 +150,7 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
             table.add_row("", "…", style="dim")
         last = k
         marks = [name for name in ("best", "1se") if pruning[name] == k]
+        likeness = "≈ " if pruning["like_best"][k] else ""
         chosen = pruning["rule"] is not None and k == pruning["chosen"]
         table.add_row(
             "►" if chosen else "",
@@ -158,11 +159,13 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
             number(pruning["train_error"][k]),
             number(pruning["cv_error"][k]),
             number(pruning["standard_error"][k]),
-            "chosen: " * chosen + ", ".join(marks),
+            likeness + "chosen: " * chosen + ", ".join(marks),
             style="bold" if chosen else None,
         )
     console.print()
     console.print(table)
+    if sum(pruning["like_best"]) > 1:
+        console.print("[dim]≈ held-out rows do not tell it from the best (docs: statistics)[/]")
 
 
 def _rows_to_show(pruning: dict[str, Any]) -> list[int]:

@@ -23,6 +23,7 @@ from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
+from crosscut.training.measures import is_name
 from crosscut.training.nested_folds import nested_interval
 from crosscut.training.parameters import criterion_of, limits_of, sklearn_parameters
 from crosscut.training.scoring import Leaves
@@ -166,12 +167,15 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             rows, node = rows[node >= 0], node[node >= 0]
         return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
 
-    def _nested_interval(self, level: float, *data: Any) -> tuple[float, float]:
-        if self.scoring is not None:
-            raise ValueError("method='nested' needs accuracy or R², but the model has another scoring")
+    def _nested_interval(self, level: float, measure: Any, *data: Any) -> tuple[float, float]:
+        if is_name(measure, "auc") or (measure is None and self.scoring is not None):
+            raise ValueError(
+                "method='nested' needs a mean over rows or R², but the score is a mean over folds; give a "
+                "measure, for example 'accuracy' or 'r2'"
+            )
         if data[0] is None:
             raise ValueError("method='nested' grows trees that leave out two folds: give X and y of the fit")
-        return nested_interval(self, TrainingSet.read(self, *data), level)
+        return nested_interval(self, TrainingSet.read(self, *data), level, measure)
 
     # the tree in other forms
 

@@ -168,7 +168,8 @@ def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
         "chosen": chosen,
         "best": table.choose("best"),
         "1se": table.choose("1se"),
-        **{name: [plain(v) for v in getattr(table, name)] for name in COLUMNS},
+        **{name: [plain(v) if math.isfinite(v) else None for v in getattr(table, name)] for name in COLUMNS},
+        "like_best": table.like_best.tolist(),
     }
 
 

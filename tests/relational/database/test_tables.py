@@ -191,3 +191,13 @@ def test_numbers_of_a_categorical_column_are_names():
     database = Database.from_tables({"t": frame}, target="t.y")
     assert database.columns["t", 2][1].kind == "nominal"
     assert rows(database, "t", 2) == [(1, 7), (2, 8)]
+
+
+def test_keys_that_a_frame_holds_as_floats_are_whole_numbers():
+    tables = {
+        "shop": {"id": [1.0, 2.0], "big": ["yes", "no"]},
+        "sale": {"shop_id": [2.0, None], "kind": [1.5, 2.0]},
+    }
+    database = Database.from_tables(tables, target="shop.big")
+    assert [repr(key) for key in database.examples] == ["1", "2"]
+    assert database.constants.text(database.relations["sale", 3].columns[0, 0]) == "2"

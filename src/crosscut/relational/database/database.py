@@ -188,9 +188,10 @@ class Database:
 
     @classmethod
     def from_aleph(cls, prefix: str | os.PathLike[str]) -> Database:
-        """Read an Aleph application: ``prefix.b``, ``prefix.f`` and ``prefix.n``.
+        """Read an Aleph application: ``prefix.b``, ``.f`` and ``.n``, or ``prefix.pl`` with sections.
 
-        Every argument of an example is a key; the classes are ``pos`` and ``neg``.
+        Every argument of an example is a key, and the classes are ``pos`` and ``neg``. Without negative
+        examples the argument that ``modeh`` marks with ``#`` or ``-`` is what is predicted.
         """
         from crosscut.relational.database.aleph import read_aleph
 

@@ -208,10 +208,17 @@ def _add_relation(
 
 
 def _ids(values: list[Any], constants: Constants, *, linked: bool) -> Any:
-    # a missing link must not join with another missing link, so each is a constant of its own
+    if not linked:
+        return constants.intern_all(MISSING if value is None else value for value in values)
+    # a missing link must not join with another missing link, so each is a constant of its own; frames turn
+    # whole numbers with gaps into floats
     fresh = len(constants)
     return constants.intern_all(
-        (Compound(MISSING, (fresh + number,)) if linked else MISSING) if value is None else value
+        Compound(MISSING, (fresh + number,))
+        if value is None
+        else int(value)
+        if isinstance(value, float) and value.is_integer()
+        else value
         for number, value in enumerate(values)
     )
 
