@@ -39,7 +39,7 @@ def test_classification_prints_everything():
         "found",
         "Stability",
         "f(i)",
-        "cost model",
+        "trees were grown together",
     ):
         assert part in result.stdout
     assert "\x1b" not in result.stdout  # no colours where no terminal reads them
