@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import RepeatedKFold
 
 from crosscut import TreeClassifier, TreeRegressor
 from crosscut.report.summary import summarize
@@ -33,6 +34,9 @@ def test_regression():
     assert summary["residuals"]["root_mean_square"] == pytest.approx(np.sqrt(np.mean(residual**2)))
     assert summary["residuals"]["median"] == pytest.approx(np.median(residual))
     assert len(summary["cv"]["error_by_fold"]) == 5
+    assert summary["coverage"] == {"level": 0.9, "share": model.cv_coverage(0.9)}
+    again = TreeRegressor(cv=RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), max_depth=2).fit(X, y)
+    assert summarize(again)["coverage"] is None
 
 
 def test_the_cost_says_what_is_shared():

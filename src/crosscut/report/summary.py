@@ -13,9 +13,10 @@ import crosscut
 from crosscut.forest.cost import cost_report
 from crosscut.forest.labels import duration
 from crosscut.forest.pruning_table import COLUMNS
-from crosscut.report.answer import answer
+from crosscut.report.answer import LEVEL, answer
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
+from crosscut.training.conformal import coverage
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
         return summary
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
+    summary["coverage"] = _coverage(fit)
     summary["pruning"] = _pruning(fit, fit.pruning_table)
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
@@ -150,6 +152,13 @@ def errors(fit: Fit) -> dict[str, Any]:
         "score": cv.score if math.isfinite(cv.score) else None,
         "score_standard_error": cv.standard_error if math.isfinite(cv.standard_error) else None,
     }
+
+
+def _coverage(fit: Fit) -> dict[str, float] | None:
+    """Return how many held-out rows intervals or sets of classes cover; None if folds hold rows out again."""
+    cv = fit.validated("summarize()")
+    once = cv.times_held_out.max(initial=0) <= 1
+    return {"level": LEVEL, "share": coverage(cv, LEVEL)} if once else None
 
 
 def _measure(fit: Fit) -> str:
