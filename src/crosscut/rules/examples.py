@@ -120,7 +120,7 @@ class Rows(ABC):
         copy = np.arange(len(key)) - np.repeat(first, np.diff([*first, len(key)]))
         parts = []
         for turn in range(n):
-            start = mix(np.uint64((seed * 1_000_003 + turn * 7919 + 1) % 2**63))
+            start = mix(np.array((seed * 1_000_003 + turn * 7919 + 1) % 2**63, np.uint64))
             grown = np.zeros(self.n_rows, bool)
             grown[ordered] = mix(mix(key + start) + copy.astype(np.uint64)) % np.uint64(3) != 0
             parts.append(bits_of(grown))
