@@ -42,7 +42,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
         }
       });
       share();
-      team.meet();  // bounds compare with the best border of all columns
+      if (n_helpers > 1) team.meet();  // bounds compare with the best border of all columns
       failure.guard([&] {
         mine->merge(best);
         search->refresh();
@@ -51,7 +51,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
           search->open_intervals(f, statistics[f - begin]);
         }
       });
-      team.meet();
+      if (n_helpers > 1) team.meet();
       share();
       w.scratch.release(mark);
     });
