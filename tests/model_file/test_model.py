@@ -39,6 +39,7 @@ def test_scores_that_were_asked_for_are_kept(tmp_path):
     again = load_model(tmp_path / "m")
     assert np.array_equal(model.cv_scores_, again.cv_scores_)
     assert again.cv_score_ < 0  # no accuracy
+    assert again.cv_standard_error_ == model.cv_standard_error_
 
 
 def test_missing_values_are_remembered(tmp_path):

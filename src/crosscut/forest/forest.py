@@ -298,7 +298,7 @@ class Forest:
         """Which nodes the trees have in common, and f(i) of every level."""
         from crosscut.forest.sharing import Sharing
 
-        return Sharing.of(self.trees)
+        return Sharing.of(self.packed)
 
     @property
     def levels(self) -> dict[str, NDArray[np.int64]]:

@@ -317,3 +317,10 @@ def test_recursion_with_one_call_and_with_two():
     both = [sorted(made.relations[name, 2].columns.T.tolist()) for name in "pq"]
     assert both[0] == both[1]
     assert len(both[0]) == 30 * 31 // 2
+
+
+@pytest.mark.parametrize("rules", ["h(M) :- p(M,W){}.", "t(W) :- W > 3. t(W) :- W < 0. h(M) :- p(M,W){}."])
+def test_alternatives_that_multiply_are_refused(rules):
+    goals = (", t(W)" if rules.startswith("t") else ", (W > 3 ; W < 0)") * 14
+    with pytest.raises(PrologError, match="its alternatives combine to more than 1,000 conjunctions"):
+        Database.from_prolog("c(1,a). c(2,b). p(1,1). " + rules.format(goals), predict="c(+k,-c)")

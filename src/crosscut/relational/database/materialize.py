@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from crosscut.relational.database.problems import report, unknown
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.database.strata import check_stratified, closure, components, reached
 from crosscut.relational.language.builtins import is_recursion_on_lists
-from crosscut.relational.language.clauses import Conjunction, Normalizer, Part
+from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, check_alternatives
 from crosscut.relational.language.cuts import without_cuts
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
@@ -159,6 +160,7 @@ class Derivation:
                 options.append([tuple(_negated(parts, part, conjunction) for parts in called)])
             else:
                 options.append(called)
+        check_alternatives(prod(map(len, options)), conjunction.clause)
         return [
             replace(conjunction, parts=tuple(part for parts in chosen for part in parts))
             for chosen in product(*options)

@@ -43,6 +43,8 @@ UNSUPPORTED = frozenset(
 )
 
 
+MOST_ALTERNATIVES = 1000  # that a clause may stand for
+
 _CUT = "the cut (!), except after tests of the head's arguments,"
 
 
@@ -126,7 +128,9 @@ class Normalizer:
             case Compound(",", (_, _)):
                 found: list[list[Part]] = [[]]
                 for goal in conjuncts(term):
-                    found = [a + b for a, b in product(found, self._bodies(goal, clause, seen))]
+                    bodies = self._bodies(goal, clause, seen)
+                    check_alternatives(len(found) * len(bodies), clause)
+                    found = [a + b for a, b in product(found, bodies)]
                     seen = seen | set(variables(goal))
                 return found
             case Compound(";", (Compound("->", (condition, then)), otherwise)):
@@ -191,6 +195,14 @@ class Normalizer:
 def clause_error(clause: Clause, message: str) -> PrologError:
     """Return an error that names a clause."""
     return PrologError(f"background clause '{clause}' ({clause.place}): {message}")
+
+
+def check_alternatives(n: int, clause: Clause) -> None:
+    """Refuse a clause that stands for too many conjunctions."""
+    if n > MOST_ALTERNATIVES:
+        raise clause_error(
+            clause, f"its alternatives combine to more than {MOST_ALTERNATIVES:,} conjunctions; use fewer ';'"
+        )
 
 
 def _flat(args: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Part]]:

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_DEPTH = 200  # of terms within terms
+MOST_PROBLEMS = 100  # after which nothing more is read
 
-_QUOTED = r"'(?:[^'\\\n]|\\.|'')*'"
+_QUOTED = r"'(?:[^'\\\n]++|\\.|'')*+'"  # possessive: a quote that is never closed takes no memory
 _NUMBER = r"0x[0-9a-fA-F]+|\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)?"
 _ARGUMENT = rf"(?:[a-z]\w*|-?(?:{_NUMBER})|'[^'\\\n]*')"
 _FACT = re.compile(
     rf"\s*([a-z]\w*)(?:\(\s*({_ARGUMENT}(?:\s*,\s*{_ARGUMENT})*)\s*\))?\s*\.(?=\s|%|/\*|\Z)", re.ASCII
 )
 _ARGUMENTS = re.compile(_ARGUMENT, re.ASCII)
-_LAYOUT = re.compile(r"(?:\s+|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_LAYOUT = re.compile(r"(?:\s++|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _TOKEN = re.compile(
     rf"""
     (?P<variable>[A-Z_]\w*)
@@ -33,7 +34,7 @@ _TOKEN = re.compile(
   | (?P<code>0'(?:\\.|''|.))
   | (?P<number>{_NUMBER})
   | (?P<quoted>{_QUOTED})
-  | (?P<string>"(?:[^"\\]|\\.|"")*")
+  | (?P<string>"(?:[^"\\]++|\\.|"")*+")
   | (?P<end>\.(?=\s|%|/\*|\Z))
   | (?P<symbol>[+\-*/\\^<>=~:.?@\#&$]+)
   | (?P<solo>[!,;|()\[\]{{}}])
@@ -105,6 +106,9 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
             break
         line += text.count("\n", counted, position)
         counted = position
+        if text.startswith("/*", position):
+            found.append(f"{source}, line {line}: the comment that begins here is not closed")
+            break
         fact = _FACT.match(text, position)
         if fact is not None:
             position = fact.end()
@@ -127,6 +131,8 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
             yield _clause(term, line, source)
         except PrologError as error:
             found.append(str(error))
+            if len(found) == MOST_PROBLEMS:
+                break
             position = _after_full_stop(text, position)
     if found and problems is None:
         raise PrologError.of(found)
