@@ -79,7 +79,8 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all};
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all,
+                      statistics_.n_examples() <= settings_.memory >> 17};
   choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
@@ -219,7 +220,7 @@ bool Growth::stops(std::span<const double> all) const {
   constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
   const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())
-    return moments.n(all.data()) < 2 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
+    return moments.n(all.data()) < 2.0 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
   const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
   return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
 }

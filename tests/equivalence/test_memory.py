@@ -53,11 +53,23 @@ def test_equals_reference(seed, threads, local_rows):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=seeds, local_rows=st.sampled_from([1, 30, 4096]))
+@example(seed=20057, local_rows=4096)  # categories whose means differ, but round to the same number
 def test_ties_of_sums_and_means(seed, local_rows):
     case = tied_regression(seed)
     expected = reference.grow(case.table, case.target, case.tasks, case.growth)
     forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=1, local_rows=local_rows)
     assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=seeds, threads=st.sampled_from([3, 16]), local_rows=st.sampled_from([1, 8, 60]))
+def test_many_threads_equal_one(seed, threads, local_rows):
+    case = random_case(seed, max_rows=400)
+    one, many = (
+        grow(case.table, case.target, case.tasks, case.growth, n_jobs=n, local_rows=local_rows)
+        for n in (1, threads)
+    )
+    assert_same(many.trees, one.trees, case.made_of)
 
 
 @pytest.mark.slow

@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
-from crosscut.cli.source import most_classes
+from crosscut.cli.source import Source, most_classes
 from crosscut.cli.terminal import waiting
 from crosscut.data.databases import is_sqlite
 from crosscut.data.files import DATABASES, reading_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
-    from crosscut.relational.database.table_files import DeclaredKeys
+    from crosscut.relational.database.table_files import StoredTables
     from crosscut.relational.language.bias import Bias
 
-_ALEPH = (".b", ".f", ".n")
+_ALEPH = (".b", ".f", ".n", ".pl")
 _ACE = (".s", ".kb", ".bg")
 LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
 
 
 def read_database(
-    path: Path,
+    path: Path | Server,
     *,
     target: str | None,
     kind: str | None,
     fold_files: Path | None,
     keys: tuple[str, ...] = (),
     links: tuple[str, ...] = (),
+    roles: dict[str, str | None],
     schema: dict[str, Any],
     settings: dict[str, Any],
-) -> tuple[Database, Bias]:
-    """Read what is to be learnt from, with the bias that goes with it.
+) -> tuple[Database, Bias, Source]:
+    """Read what is to be learnt from, its bias, and what weighs and splits the examples.
 
-    ``keys``, ``links`` and ``schema`` (options of `Bias.from_schema`) are for linked tables. What is None in
-    ``schema`` and ``settings`` was not given.
+    ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
+    `Bias.from_schema`) are for linked tables. What is None was not given.
     """
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
@@ -48,29 +52,31 @@ def read_database(
     form = _form(path)
     if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
-    if form != "tables":
-        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **schema}
+    if form != "tables" and isinstance(path, Path):
+        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **roles, **schema}
         for option, given in tables_only.items():
             if given not in (None, ()):
                 name = "--" + option.replace("_", "-")
                 raise Failure(f"{name} is for linked tables; {path} says itself what to learn", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             if form == "ace":
-                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path).with_settings(**chosen)
-            prefix = path.with_suffix("")
-            return Database.from_aleph(prefix), Bias.from_aleph(prefix).with_settings(**chosen)
-    tables, declared = _tables(path)
-    for line in _readings(tables):
+                database, bias = Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
+            else:
+                prefix = path.with_suffix("")
+                database, bias = Database.from_aleph(prefix), Bias.from_aleph(prefix)
+            return database, bias.with_settings(**chosen), _source(database, {})
+    stored = _tables(path)
+    for line in _readings(stored.tables):
         warnings.warn(line, UserWarning, stacklevel=2)
     if target is None:
-        some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in tables.items())
+        some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in stored.tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "):
-        database = Database.from_tables(
-            tables,
-            target=target,
-            keys={**declared.keys, **dict(each.rpartition(".")[::2] for each in keys)},
-            links={**declared.links, **dict(_link(each) for each in links)},
+        columns = _roles(stored, target, roles)
+        database = stored.database(
+            target,
+            keys=dict(each.rpartition(".")[::2] for each in keys),
+            links=dict(_link(each) for each in links),
             regression=None if kind is None else kind == "regression",
         )
         if database.target is None:
@@ -82,7 +88,31 @@ def read_database(
                 "classes; --kind regression predicts numbers"
             )
         chosen |= {name: value for name, value in schema.items() if value is not None}
-        return database, Bias.from_schema(database, **chosen)
+        return database, Bias.from_schema(database, **chosen), _source(database, columns)
+
+
+def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> dict[str, NDArray[Any]]:
+    """Return columns of the target's table by what they are for; folds and weights are not tested."""
+    table = target.rpartition(".")[0]
+    found = {}
+    for role, name in roles.items():
+        if name is None or table not in stored.tables:
+            continue
+        rows, option = stored.tables[table], "--" + role.replace("_", "-")
+        if name not in rows.column_names:
+            raise ValueError(f"{option} is {name!r}; {table} has {', '.join(rows.column_names)}")
+        values = rows[name].to_pylist()
+        if None in values:
+            raise ValueError(f"{option} {name} has missing values")
+        found["folds" if role == "folds_column" else role] = np.array(values)
+        if role in {"folds_column", "weights"}:
+            stored.tables[table] = rows.drop_columns([name])
+    return found
+
+
+def _source(database: Database, columns: dict[str, Any]) -> Source:
+    kind = "classification" if database.classes else "regression"
+    return Source(None, np.asarray(database.target), kind, **columns)
 
 
 def _link(text: str) -> tuple[str, str]:
@@ -92,29 +122,50 @@ def _link(text: str) -> tuple[str, str]:
     return start.strip(), end.strip()
 
 
-def read_examples(path: Path, model: Any) -> Database:
+def read_examples(path: Path | Server, model: Any) -> Database:
     """Read the examples that a model is to predict."""
     from crosscut.relational.database.database import Database
 
     form = _form(path)
-    if form != "tables":
+    if form != "tables" and isinstance(path, Path):
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
-    tables, declared = _tables(path)
-    for line in _readings(tables):
+    stored = _tables(path)
+    for line in _readings(stored.tables):
         click.echo(f"crosscut: note: {line}", err=True)
-    if column is None or name not in tables:
+    if column is None or name not in stored.tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
         raise Failure(f"{path}: {why}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "):
-        tables[name] = _without_values(tables[name], column)
-        return Database.from_tables(
-            tables, target=f"{name}.{column}", keys=declared.keys, links=declared.links
-        )
+        stored.tables[name] = _without_values(stored.tables[name], column)
+        with warnings.catch_warnings(action="ignore"):  # what is left out was said when the model was learnt
+            return stored.database(f"{name}.{column}")
 
 
-def _form(path: Path) -> str:
+def place_of(data: str) -> Path | Server:
+    """Return the file, folder or server that a command reads."""
+    return Server(data) if data.startswith(("postgresql://", "postgres://")) else Path(data)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A database server; its address is not shown, since it may hold a password."""
+
+    uri: str
+
+    @property
+    def name(self) -> str:
+        """What is shown."""
+        return self.uri.partition("?")[0].rpartition("/")[2] or "postgresql"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _form(path: Path | Server) -> str:
+    if isinstance(path, Server):
+        return "tables"
     if path.is_dir() or (path.is_file() and path.suffix.lower() in DATABASES):
         return "tables"
     if path.is_file() and path.suffix in _ALEPH:
@@ -131,13 +182,16 @@ def _form(path: Path) -> str:
     )
 
 
-def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
-    from crosscut.relational.database.table_files import DeclaredKeys, read_duckdb, read_folder, read_sqlite
+def _tables(path: Path | Server) -> StoredTables:
+    from crosscut.relational.database.postgresql import read_postgresql
+    from crosscut.relational.database.table_files import read_duckdb, read_folder, read_sqlite
 
     try:
         with failing_with(UNREADABLE), waiting(f"reading {path.name}"):
+            if isinstance(path, Server):
+                return read_postgresql(path.uri)
             if path.is_dir():
-                return read_folder(path), DeclaredKeys()
+                return read_folder(path)
             return read_sqlite(path) if is_sqlite(path) else read_duckdb(path)
     except Failure:
         raise
