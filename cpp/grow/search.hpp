@@ -212,7 +212,7 @@ struct Search {
   template <class Single, class Worth = Always>
   void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Worth worth = {}) {
     if constexpr (requires { p.worth(k, table); }) {
-      if (!w.run.p.multiway && judge_prefixes(k, f, table, n, static_cast<int>(n_categories), single)) return;
+      if (!w.run.p.multiway && judge_prefixes(k, f, table, n, n_categories, single)) return;
     }
     const NominalChoice choice =
         choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
@@ -222,13 +222,13 @@ struct Search {
   }
   // Regression: the prefixes of the categories by mean. False if it is left to exact sums: the order, or how much the impurity falls.
   template <class Single>
-  bool judge_prefixes(int k, int f, const double* table, const i64* n, int V, Single single) {
+  bool judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single) {
     if (limits_of(w, bundle, k).min_decrease > 0) return false;
     const auto mark = w.scratch.mark();
-    Category* order = w.scratch.take<Category>(static_cast<std::size_t>(V));
+    Category* order = w.scratch.take<Category>(n_categories);
     int m = 0;
-    for (int v = 0; v < V; v++)
-      if (n[v]) order[m++] = {table[2 * v] / table[2 * v + 1], v};
+    for (u32 v = 0; v < n_categories; v++)
+      if (n[v]) order[m++] = {table[2 * v] / table[2 * v + 1], static_cast<int>(v)};
     const bool sorted = sort_by_mean(w.run.p, table, n, order, m, single);
     double sum[2] = {};
     i64 rows = 0;

@@ -48,8 +48,8 @@ def _total(values: NDArray[np.float64]) -> float:
         return total if math.isfinite(total) else math.fsum(values)
     except OverflowError:
         most = float(np.abs(values).max())
-        what = f"{len(values)} targets or weights, the largest of which is {most:.3g}, add up to more than a double"
-        raise ValueError(f"{what} can hold (1.8e308); divide them by a power of ten") from None
+        what = f"{len(values)} targets or weights, the largest of which is {most:.3g}, add up to more than"
+        raise ValueError(f"{what} a double can hold (1.8e308); divide them by a power of ten") from None
 
 
 def exponent_of(total: float, *, whole: bool) -> int:
