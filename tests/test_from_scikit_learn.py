@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 PAGE = Path(__file__).parents[1] / "docs" / "from-scikit-learn.md"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
@@ -31,6 +32,16 @@ def changes():
 
 
 PREPARATION, CHANGES = changes()
+
+
+@pytest.mark.parametrize("tree", [DecisionTreeClassifier(), DecisionTreeRegressor()])
+def test_every_parameter_is_in_the_table(tree):
+    _, _, table = PAGE.read_text().partition("## Every parameter")
+    first_cells = [
+        line.split("|")[1] for line in table.partition("And what else")[0].splitlines() if "|" in line
+    ]
+    for name in tree.get_params():
+        assert any(re.search(rf"`{name}\b", cell) for cell in first_cells), name
 
 
 def run(code):

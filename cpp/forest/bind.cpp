@@ -116,14 +116,14 @@ struct Forest : Held<Trees> {
     return nb::make_tuple(give(std::move(sum), {n}), give(std::move(squares), {n}));
   }
 
-  nb::object stop_nodes(const Reals& node_impurity, std::int32_t max_depth, std::int64_t min_samples_split, double min_decrease,
-                        double min_impurity, double alpha, bool exact_ties) const {
+  nb::object stop_nodes(const Reals& node_impurity, std::int32_t max_depth, std::int64_t max_leaves, std::int64_t min_samples_split,
+                        double min_decrease, double min_impurity, double alpha, bool exact_ties) const {
     need(node_impurity.size() == size, "impurity must have one entry per node");
     std::unique_ptr<std::int32_t[]> stop(new std::int32_t[size]);
     {
       nb::gil_scoped_release release;
       crosscut::stop_nodes(*this, {nodes.depth, nodes.n_rows, nodes.weight, node_impurity.data()},
-                           {max_depth, min_samples_split, min_decrease, min_impurity, alpha, exact_ties}, stop.get());
+                           {max_depth, max_leaves, min_samples_split, min_decrease, min_impurity, alpha, exact_ties}, stop.get());
     }
     return nb::cast(give(std::move(stop), {size}));
   }
@@ -159,6 +159,6 @@ void bind_forest(nb::module_& m) {
       .def("pruning_paths", &Forest::pruning_paths, "risk"_a, "n_threads"_a)
       .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a, "prediction"_a, "y"_a, "weight"_a.none(),
            "cost"_a.none())
-      .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a,
-           "alpha"_a, "exact_ties"_a);
+      .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a, "min_samples_split"_a, "min_decrease"_a,
+           "min_impurity"_a, "alpha"_a, "exact_ties"_a);
 }

@@ -1,7 +1,8 @@
-// Three passes over the nodes of each tree, which are in preorder (children come after their parents).
+// Up to four passes over the nodes of each tree, which are in preorder (children come after their parents).
 //
 // Limits: growth is greedy and top-down, so a tree grown under a limit on depth, node size or decrease of impurity is the
 // full tree, closed at the nodes that fail the limit.
+// Best first: a node's test does not depend on when it is split, so a tree of at most so many leaves is inside the full one, too.
 // Cost complexity, bottom-up: with R(t) the impurity of t times its share of the weight, the smallest subtree that minimises
 // R(T) + alpha |leaves| closes t exactly when R(t) - R(T_t) <= alpha (|leaves of T_t| - 1), T_t being already closed
 // below (Breiman et al. 1984, theorem 3.10). This is the tree at which weakest-link pruning stops; the path of
@@ -10,6 +11,8 @@
 #include "subtree.hpp"
 
 #include <cmath>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "prune.hpp"
@@ -51,6 +54,25 @@ struct View {  // one tree
   }
 };
 
+// Splits the node whose test decreases the impurity most, again and again, and closes what is left when the next would give too many
+// leaves. Of equal decreases the first in preorder is next.
+void close_by_number(const View& tree, std::int64_t max_leaves, std::uint8_t* closed) {
+  std::priority_queue<std::pair<double, std::int64_t>> next;  // decrease, -node
+  const auto reach = [&](std::int64_t i) {
+    if (!closed[i]) next.emplace(tree.decrease(i), -i);
+    closed[i] = 1;
+  };
+  reach(0);
+  std::int64_t leaves = 1;
+  while (!next.empty()) {
+    const std::int64_t i = -next.top().second;
+    leaves += tree.first[i + 1] - tree.first[i] - 1;
+    if (leaves > max_leaves) return;
+    next.pop(), closed[i] = 0;
+    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++) reach(tree.child[j]);
+  }
+}
+
 // Closes the nodes that weakest-link pruning closes, in scikit-learn's arithmetic, on the tree under the limits.
 void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(tree.n), -1), child;
@@ -89,6 +111,7 @@ void close(const View& tree, const Cut& cut, Scratch& scratch) {
   scratch.closed.resize(n);
   std::uint8_t* closed = scratch.closed.data();
   for (std::int64_t i = 0; i < tree.n; i++) closed[i] = tree.fails(i, cut);
+  if (cut.max_leaves >= 0) close_by_number(tree, cut.max_leaves, closed);
   if (cut.alpha <= 0.0) return;
   bool tie = false;
   const std::vector<std::uint8_t> by_limits = scratch.closed;

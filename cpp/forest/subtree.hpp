@@ -15,6 +15,7 @@ struct Nodes {
 
 struct Cut {
   std::int32_t max_depth;          // negative: no limit
+  std::int64_t max_leaves;         // max_leaf_nodes; negative: no limit
   std::int64_t min_samples_split;  // nodes with fewer rows are not split
   double min_decrease;             // min_impurity_decrease
   double min_impurity;             // nodes that are no more impure than this are not split

@@ -48,7 +48,11 @@ struct LoneSearch : Search<P> {
     for (u32 i = 0; i < end; i++) {
       p.add(rows, list[i] & kRowMask);
       if (i < first || list[i] >> 16 == list[i + 1] >> 16 || !p.promising() || (close && !parted(f, list[i], list[i + 1]))) continue;
-      judge(f, numeric_key(phase, list[i] >> 16));
+      const u64 key = numeric_key(phase, list[i] >> 16);
+      if constexpr (requires { p.quality(); }) {  // with many classes most cuts of a small node tie
+        if (!best.beats(0, p.quality(), f, key)) continue;
+      }
+      judge(f, key);
     }
   }
   void scan_together(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {

@@ -15,6 +15,8 @@ using Modes = std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>;
 using Lookaheads = std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>;
 using AutoLookaheads = std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>;
 
+inline void check_type(std::int32_t type) { need(type > first_type_variable - (1 << 16), "a type variable is too large"); }
+
 inline Pattern pattern_of(const FactStore& store, const PatternTuple& given) {
   const auto& [predicate, negated, args] = given;
   store.check_predicate(predicate, args.size());
@@ -22,7 +24,7 @@ inline Pattern pattern_of(const FactStore& store, const PatternTuple& given) {
   for (const auto& [mark, slot, type, value] : args) {
     need(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared), "an argument has an unknown mark");
     need(slot < 1 << 16, "a slot is too large");
-    need(type > first_type_variable - (1 << 16), "a type variable is too large");
+    check_type(type);
     pattern.args.push_back({static_cast<Mark>(mark), slot, type, value});
     if (pattern.args.back().mark == Mark::given) store.check_term(value, 0, true);
   }

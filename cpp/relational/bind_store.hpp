@@ -11,6 +11,7 @@
 #include "bind_facts.hpp"
 #include "bind_forest.hpp"
 #include "bind_language.hpp"
+#include "generator.hpp"
 #include "grow/bind_exact.hpp"
 #include "growth.hpp"
 #include "refine.hpp"
@@ -18,6 +19,8 @@
 #include "truth.hpp"
 
 namespace crosscut::query {
+
+inline constexpr std::int32_t most_lookahead = 1000;
 
 class QueryStore {
  public:
@@ -43,18 +46,22 @@ class QueryStore {
   void set_language(const std::vector<std::int32_t>& fixed_types, const std::vector<std::int32_t>& root_types, const Modes& modes,
                     const Lookaheads& lookaheads, const AutoLookaheads& auto_lookaheads, std::int32_t max_lookahead,
                     std::int32_t exhaustive_lookahead) {
+    CROSSCUT_REQUIRE(refinement_ == nullptr, "the store has its language; another one needs another store");
     CROSSCUT_REQUIRE(fixed_types.size() == facts_.n_fixed(), "fixed_types needs one type per fixed variable");
+    CROSSCUT_REQUIRE(std::max(max_lookahead, exhaustive_lookahead) <= most_lookahead, "a lookahead of more than 1000 is too far");
+    for (const auto* types : {&fixed_types, &root_types})
+      for (std::int32_t type : *types) check_type(type);
     Language language{.fixed_types = fixed_types, .root_types = root_types, .modes = modes_of(store_, modes), .max_lookahead = max_lookahead,
                       .exhaustive_lookahead = exhaustive_lookahead};
     for (const Mode& mode : language.modes) n_sources_ = std::max(n_sources_, static_cast<std::size_t>(mode.source) + 1);
     for (const auto& [first, then] : lookaheads) language.lookaheads.push_back({pattern_of(store_, first), patterns_of(store_, then)});
     for (const auto& [first, slots] : auto_lookaheads) language.auto_lookaheads.push_back({pattern_of(store_, first), slots});
-    statistics_.reset();
     refinement_ = std::make_unique<Refinement>(components_, std::move(language));
   }
 
   // Fixed variables with a number per example; their cuts are tests, too.
   void set_attributes(const std::vector<std::int32_t>& variables) {
+    CROSSCUT_REQUIRE(attributes_.size() == 0, "the store has its attributes; others need another store");
     for (std::int32_t each : variables)
       CROSSCUT_REQUIRE(each >= 0 && static_cast<std::size_t>(each) < facts_.n_fixed(), "variables has to name fixed variables");
     attributes_ = Attributes(facts_, truth_.order(), variables);
@@ -107,6 +114,7 @@ class QueryStore {
     for (std::int32_t component : path) {
       check_query(component);
       CROSSCUT_REQUIRE(components_[component].parts.empty(), "path has to name components, not conjunctions of them");
+      check_types(components_[component].types);
     }
     return interruptibly([&] { return refinement_->candidates(path); });
   }
@@ -131,6 +139,8 @@ class QueryStore {
                    std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
     check_tasks(tasks);
     CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
+    CROSSCUT_REQUIRE(minimal_cases >= 0 && minimal_cases <= 1 << 30, "minimal_cases has to be from 0 to 2**30");
+    check_types(root_types);
     Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory};
     CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
                      "criterion " + criterion + " does not fit the target");
@@ -138,6 +148,8 @@ class QueryStore {
                      "critical_f needs one value per number of examples, from 0");
     Extension start;
     if (!root.empty()) start = components_.extend({}, encode(root, root_types.size()), root_types);
+    CROSSCUT_REQUIRE(std::all_of(start.places.begin(), start.places.end(), [](const Place& place) { return place.part >= 0; }),
+                     "root_types has a variable that root does not use");
     return interruptibly([&] {
       Growth growth(facts_, components_, truth_, *refinement_, *statistics_, attributes_, std::move(settings));
       return QueryForest{growth.grow(tasks, start), *statistics_, this};
@@ -194,17 +206,24 @@ class QueryStore {
   }
 
  private:
-  // Without the interpreter's lock; after Ctrl-C what was being computed is forgotten.
+  // Without the interpreter's lock; after Ctrl-C, and where memory ends, what was being computed is forgotten.
   template <class Act>
   std::invoke_result_t<Act> interruptibly(Act act) {
     try {
       nb::gil_scoped_release release;
       return act();
     } catch (const Stopped&) {
-      truth_.abandon();
-      if (refinement_) refinement_->forget();
+      forget();
       throw nb::python_error();
+    } catch (...) {
+      forget();
+      throw;
     }
+  }
+
+  void forget() {
+    truth_.abandon();
+    if (refinement_) refinement_->forget();
   }
 
   Code encode(const std::vector<Literal>& literals, std::size_t n_variables) const {
@@ -230,6 +249,12 @@ class QueryStore {
 
   void check_query(std::int32_t query) const {
     CROSSCUT_REQUIRE(query >= 0 && static_cast<std::size_t>(query) < components_.size(), "query " + std::to_string(query) + " is unknown");
+  }
+
+  void check_types(std::span<const std::int32_t> types) const {
+    for (std::int32_t type : types)
+      CROSSCUT_REQUIRE(type > first_type_variable || variable_of(type) < refinement_->language().n_type_variables,
+                       "type " + std::to_string(type) + " is no type of the language");
   }
 
   void check_mask(const Array<std::uint64_t>& mask) const {

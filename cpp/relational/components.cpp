@@ -18,11 +18,10 @@ bool contains(const Components& components, std::span<const Term> code, const Te
 std::int32_t Components::add(Record record) {
   table_.reserve(n_hashes_, [&](std::int32_t first) { return all_[static_cast<std::size_t>(first)].hash; });
   std::int32_t& first = first_with(record.hash);
-  n_hashes_ += first < 0;
   record.next = first;
-  first = static_cast<std::int32_t>(all_.size());
-  all_.push_back(record);
-  return first;
+  all_.push_back(record);  // the table names it only once it is there: memory may end here
+  n_hashes_ += first < 0;
+  return first = static_cast<std::int32_t>(all_.size()) - 1;
 }
 
 void Components::extend(std::span<const std::int32_t> bases, std::span<const Term> added,
@@ -220,8 +219,8 @@ std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool jo
     for (std::int32_t other = first; other >= 0; other = all_[static_cast<std::size_t>(other)].next) {
       Record& record = all_[static_cast<std::size_t>(other)];
       if (record.form < 0) {
-        record.form = static_cast<std::int32_t>(forms_.size());
         canonicalize((*this)[other].code, (*this)[other].types, forms_.emplace_back());
+        record.form = static_cast<std::int32_t>(forms_.size()) - 1;
       }
       const Form& known = forms_[static_cast<std::size_t>(record.form)];
       if (known.key != form_.key) continue;

@@ -219,7 +219,7 @@ bool Growth::stops(std::span<const double> all) const {
   constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
   const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())
-    return moments.n(all.data()) < 2 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
+    return moments.n(all.data()) < 2.0 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
   const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
   return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
 }

@@ -19,8 +19,8 @@ class NumberTable {
   template <class HashOf>
   void reserve(std::size_t n, HashOf hash_of) {
     if (2 * n + 2 <= numbers_.size()) return;
-    const std::vector<std::int32_t> known = std::move(numbers_);
-    numbers_.assign(2 * known.size(), -1);
+    std::vector<std::int32_t> known(2 * numbers_.size(), -1);
+    known.swap(numbers_);
     for (std::int32_t number : known)
       if (number >= 0) find(hash_of(number), [](std::int32_t) { return false; }) = number;
   }

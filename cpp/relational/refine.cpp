@@ -24,8 +24,9 @@ Refinement::Refinement(Components& components, Language language) : components_(
   };
   for (const Mode& mode : language_.modes) collect(mode.literals), count_variables(mode.literals);
   for (const Lookahead& rule : language_.lookaheads) collect(rule.then), count_variables(rule.then);
-  for (std::int32_t type : language_.fixed_types)
-    if (type <= first_type_variable) language_.n_type_variables = std::max(language_.n_type_variables, variable_of(type) + 1);
+  for (const auto* types : {&language_.fixed_types, &language_.root_types})
+    for (std::int32_t type : *types)
+      if (type <= first_type_variable) language_.n_type_variables = std::max(language_.n_type_variables, variable_of(type) + 1);
   // Arguments that only a fixed variable can fill are not counted: the bounds are on variables of components.
   const auto inputs = [&](std::vector<Pattern>& literals) {
     std::int32_t n = 0;

@@ -52,6 +52,7 @@ class Forest:
         self,
         impurity: NDArray[np.float64],
         max_depth: int,
+        max_leaves: int,
         min_samples_split: int,
         min_decrease: float,
         min_impurity: float,

@@ -7,6 +7,7 @@ import pytest
 from crosscut import TreeClassifier, datasets, load_model
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, UNWRITABLE
 from crosscut.data.files import split_target
+from crosscut.forest.labels import number
 from crosscut.report import summarize
 
 from .calls import call, refused
@@ -39,7 +40,7 @@ def test_classification_prints_everything():
         "found",
         "Stability",
         "f(i)",
-        "cost model",
+        "trees were grown together",
     ):
         assert part in result.stdout
     assert "\x1b" not in result.stdout  # no colours where no terminal reads them
@@ -53,6 +54,27 @@ def test_json_is_all_there_is_and_agrees_with_the_estimator():
     model = TreeClassifier(cv=5, prune="best", random_state=0).fit(X, y)
     assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
     assert summary["tree"]["leaves"] == model.get_n_leaves()
+
+
+@pytest.mark.parametrize("weights", [[], ["--weights", "monthly_charge"]])
+@pytest.mark.parametrize("repeats", [[], ["--repeats", "3"]])
+def test_headline_table_page_and_json_show_the_same_digits(tmp_path, weights, repeats):
+    given = ["cv", CHURN, "-t", "churned", "--prune", "best", "--folds", "4", *weights, *repeats]
+    told = json.loads(call(*given, "--json").stdout)
+    cv, pruning = told["cv"], told["pruning"]
+    chosen = pruning["chosen"]
+    assert (cv["error"], cv["standard_error"]) == pytest.approx(
+        (pruning["cv_error"][chosen], pruning["standard_error"][chosen]), rel=1e-12
+    )
+    assert cv["error"] == pytest.approx(1 - told["answer"]["score"], rel=1e-12)
+    text = call(*given, "--report", tmp_path / "r.html").stdout
+    error, spread = number(cv["error"]), number(cv["standard_error"], 2)
+    assert f"error rate {error} ± {spread} " in text
+    row = next(line.split() for line in text.splitlines() if line.startswith("►"))
+    assert row[4:6] == [error, number(cv["standard_error"])]
+    page = (tmp_path / "r.html").read_text()
+    assert f": {error} ± {spread} (" in page
+    assert f"<td>{error}</td><td>{number(cv['standard_error'])}</td><td>best" in page
 
 
 def test_a_fit_is_summarized_once(tmp_path, monkeypatch):
@@ -252,7 +274,19 @@ def test_weights_and_scores_that_do_not_exist(options, message, code):
 
 KEYS = {
     *("format", "crosscut", "date", "file", "notes", "kind", "target", "classes", "settings", "code", "data"),
-    *("tree", "answer", "cv", "confusion", "pruning", "stability", "cost", "seconds", "tried", "test"),
+    *(
+        "tree",
+        "answer",
+        "cv",
+        "coverage",
+        "confusion",
+        "pruning",
+        "stability",
+        "cost",
+        "seconds",
+        "tried",
+        "test",
+    ),
 }
 
 

@@ -132,7 +132,7 @@ def test_text_files(tmp_path, ending, separator):
     path = tmp_path / f"rows{ending}"
     write_text(path, separator)
     whole = same_everywhere(path, TABLE.schema.types)
-    assert read_folder(tmp_path)["rows"].equals(whole)
+    assert read_folder(tmp_path).tables["rows"].equals(whole)
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".pq", ".arrow", ".feather", ".ipc"])
@@ -140,7 +140,7 @@ def test_columnar_files(tmp_path, ending):
     path = tmp_path / f"rows{ending}"
     write_table(path)
     whole = same_everywhere(path, TABLE.schema.types)
-    assert read_folder(tmp_path)["rows"].equals(whole)
+    assert read_folder(tmp_path).tables["rows"].equals(whole)
 
 
 @pytest.mark.parametrize("ending", [".duckdb", ".db"])
@@ -151,7 +151,7 @@ def test_duckdb(tmp_path, ending):
         pa.int32() if pa.types.is_null(dtype) else dtype for dtype in TABLE.schema.types
     ]  # it has no null type
     whole = same_everywhere(path, types)
-    assert read_duckdb(path)[0]["rows"].equals(whole)
+    assert read_duckdb(path).tables["rows"].equals(whole)
 
 
 def test_sqlite(tmp_path):
@@ -166,7 +166,7 @@ def test_sqlite(tmp_path):
     whole = read_file(path)
     assert whole.equals(pa.concat_tables([TABLE.select(names)] * REPEATS).combine_chunks())
     assert through_a_stream(path) == through_a_stream(f"{path}::rows") == through_a_table(whole)
-    assert read_sqlite(path)[0]["rows"].equals(whole)
+    assert read_sqlite(path).tables["rows"].equals(whole)
 
 
 @pytest.mark.parametrize("packed", ["", ".gz", ".bz2"])
@@ -185,7 +185,7 @@ def test_arff(tmp_path, packed):
         "plan": ("nominal", ("red", "pink", "blue, dark"), 2 * REPEATS),  # in the order of the file
     }
     assert through_a_stream(path) == expected
-    assert through_a_table(read_folder(tmp_path)["rows"]) == expected
+    assert through_a_table(read_folder(tmp_path).tables["rows"]) == expected
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.pq"])
@@ -223,7 +223,7 @@ def test_a_stream_types_columns_as_the_whole_reader_does(tmp_path_factory, rows,
 
 def test_a_kind_of_file_is_known_by_its_ending_in_any_case(tmp_path):
     write_text(tmp_path / "ROWS.CSV", ",")
-    assert read_folder(tmp_path)["ROWS"].num_rows == 5 * REPEATS
+    assert read_folder(tmp_path).tables["ROWS"].num_rows == 5 * REPEATS
 
 
 @pytest.mark.parametrize("splits", ["binary", "multiway"])

@@ -71,8 +71,9 @@ def test_sqlite(ending, tmp_path):
         read_file(path)
     with pytest.raises(ValueError, match="has no table 'people'"):
         read_file(path, table="people")
-    with pytest.raises(TypeError, match="column 'mixed'"):
-        read_file(path, table="other")
+    mixed = read_file(path, table="other")
+    assert mixed["mixed"].to_pylist() == ["1", "x"]
+    assert reading_of(mixed) == "mixed: numbers among text are text"
 
 
 def test_dates_in_sqlite(tmp_path):

@@ -2,8 +2,6 @@ import errno
 import gc
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -213,24 +211,3 @@ def test_codes_of_a_killed_process_go_after_a_day(tmp_path):
 def test_codes_are_private(tmp_path):
     fit(write_pieces(table_of(0, 100), tmp_path, 1), tmp_path / "cache")
     assert not next((tmp_path / "cache").iterdir()).stat().st_mode & 0o077
-
-
-_PAIR = """
-import sys
-from crosscut import Stream, TreeClassifier
-model = TreeClassifier(max_depth=3, cv=3).fit(Stream(sys.argv[1], cache=sys.argv[2]), "y")
-print(model.forest_.packed.threshold.tobytes().hex())
-"""
-
-
-@pytest.mark.slow
-def test_pairs_of_processes_share_a_cache(tmp_path):
-    (tmp_path / "data").mkdir()
-    write_pieces(table_of(0, 600), tmp_path / "data", 3)
-    results = set()
-    for pair in range(100):
-        command = [sys.executable, "-c", _PAIR, str(tmp_path / "data"), str(tmp_path / f"cache{pair}")]
-        both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-        results |= {process.communicate()[0] for process in both}
-        assert not any(process.returncode for process in both)
-    assert len(results) == 1

@@ -1,8 +1,3 @@
-import subprocess
-import sys
-from contextlib import suppress
-
-import numpy as np
 import pytest
 from stream_tables import assert_same, table_of, write_pieces
 
@@ -87,34 +82,3 @@ def test_a_failed_write_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("*.partial"))
     resumed = TreeClassifier(max_depth=4, cv=3).fit(Stream(paths, memory_limit="50KB", checkpoint=file), "y")
     assert_same(resumed.forest_, expected)
-
-
-_KILLED = """
-import sys
-from crosscut import Stream, TreeClassifier
-stream = Stream(sys.argv[1], memory_limit="50KB", cache=sys.argv[2], checkpoint=sys.argv[3], batch_rows=500)
-print("started", flush=True)
-TreeClassifier(max_depth=6, cv=3).fit(stream, "y")
-"""
-
-
-@pytest.mark.slow
-def test_random_kills(tmp_path):
-    (tmp_path / "data").mkdir()
-    paths = write_pieces(table_of(0, 3000), tmp_path / "data", 2)
-    settings = {"memory_limit": "50KB", "batch_rows": 500}
-    expected = TreeClassifier(max_depth=6, cv=3).fit(Stream(paths, **settings), "y").forest_
-    random, resumed = np.random.default_rng(0), 0
-    for attempt in range(200):
-        cache, file = tmp_path / f"cache{attempt}", tmp_path / f"{attempt}.checkpoint"
-        command = [sys.executable, "-c", _KILLED, str(tmp_path / "data"), str(cache), str(file)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            process.stdout.readline()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(random.uniform(0, 1))
-            process.kill()
-        resumed += file.exists()
-        again = Stream(paths, cache=cache, checkpoint=file, **settings)
-        assert_same(TreeClassifier(max_depth=6, cv=3).fit(again, "y").forest_, expected)
-        assert not list(tmp_path.glob("*.checkpoint"))
-    assert resumed

@@ -158,6 +158,10 @@ def test_out_of_fold_results_are_those_of_the_in_memory_engine(tmp_path, model, 
     for name in ("alpha", "n_leaves", "train_error", "cv_error", "standard_error"):
         mine, theirs = (getattr(t, name) for t in (model.pruning_table_, expected.pruning_table))
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, err_msg=name)
+    tables = model.pruning_table_, expected.pruning_table
+    np.testing.assert_allclose(*(table.paired_error for table in tables), rtol=1e-6, atol=1e-9)
+    if tables[0].by != "impurity":
+        np.testing.assert_allclose(*(table.to_rpart() for table in tables), rtol=1e-9)
     np.testing.assert_array_equal(model.predict(X), type(model).predict(model, X))
     assert model.feature_names_in_.tolist() == list(X.column_names)
 

@@ -1,6 +1,8 @@
+import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -8,6 +10,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
 
 from crosscut import BaggedTrees, TreeClassifier, TreeRegressor
 from crosscut.tasks import Tasks
@@ -49,6 +52,36 @@ def test_out_of_bag_predictions_are_those_of_trees_that_did_not_see_the_row():
         times[rows] += 1
     np.testing.assert_allclose(model.oob_predictions_, total / times, rtol=1e-12)
     assert model.oob_score_ == pytest.approx(r2_score(y, total / times))
+
+
+@pytest.mark.parametrize("tree", [TreeClassifier(max_depth=5), TreeRegressor(ccp_alpha=0.001)])
+def test_scikit_learns_forest_predicts_the_same(tree):
+    X, y = load_breast_cancer(return_X_y=True)
+    frame = pd.DataFrame(X[:, :6], columns=list("abcdef"))
+    frame[frame > 900] = np.nan
+    y = np.array(["no", "maybe", "yes"])[y + (X[:, 1] > 25)] if is_classifier(tree) else X[:, 7]
+    model = BaggedTrees(tree, n_trees=12, random_state=0).fit(frame, y)
+    theirs = pickle.loads(pickle.dumps(model.to_sklearn()))
+    check_is_fitted(theirs)
+    np.testing.assert_array_equal(theirs.predict(frame), model.predict(frame))
+    assert theirs.get_params()["n_estimators"] == 12
+    assert list(theirs.feature_names_in_) == list("abcdef")
+    assert theirs.feature_importances_.sum() == pytest.approx(1)
+    if is_classifier(tree):
+        np.testing.assert_array_equal(theirs.predict_proba(frame), model.predict_proba(frame))
+        np.testing.assert_array_equal(
+            model.predict(frame), model.classes_[model.predict_proba(frame).argmax(axis=1)]
+        )
+
+
+def test_what_scikit_learns_forests_cannot_say():
+    frame = pd.DataFrame({"colour": ["red", "blue"] * 20})
+    with pytest.raises(ValueError, match="nominal column 'colour'"):
+        BaggedTrees(n_trees=2).fit(frame, [0, 1] * 20).to_sklearn()
+    with pytest.raises(ValueError, match="has a loss"):
+        BaggedTrees(TreeClassifier(loss=[1, 2], prune_by="loss"), n_trees=2).fit(
+            np.arange(40).reshape(-1, 1), [0, 1] * 20
+        ).to_sklearn()
 
 
 def test_as_good_as_scikit_learns_bagging():

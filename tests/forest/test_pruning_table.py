@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, RepeatedKFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut import TreeClassifier, TreeRegressor
+from crosscut import TreeClassifier, TreeRegressor, compare
 from crosscut.forest.pruning_table import PruningTable
+from crosscut.report.sizes import sizes_of
 
 LEAF = 8
 
@@ -81,7 +82,10 @@ def test_rules_of_choice():
         train_error=np.array([0.0, 0.1, 0.2, 0.5]),
         cv_error=np.array([0.3, 0.2, 0.2, 0.24]),
         standard_error=np.array([0.05, 0.05, 0.03, 0.05]),
+        paired_error=np.array([0.06, 0.01, 0.0, 0.05]),
     )
+    np.testing.assert_array_equal(table.like_best, [False, True, True, True])  # 0.1 > 1.645 · 0.06
+    assert [line.count("~") for line in str(table).splitlines()] == [0, 0, 1, 1, 1]
     assert table.choose("best") == 2  # the smaller of two equals
     assert table.choose("1se") == 2
     table.standard_error[2] = 0.05
@@ -95,6 +99,7 @@ def test_rules_of_choice():
         "train_error",
         "cv_error",
         "standard_error",
+        "paired_error",
     ]
 
 
@@ -103,3 +108,39 @@ def test_a_tree_that_is_one_leaf():
     table = TreeClassifier(cv=4).fit(X, np.arange(20) % 2).pruning_table_
     assert len(table) == 1
     assert table.train_error[0] == 0.5
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cv", [5, RepeatedKFold(n_splits=4, n_repeats=3, random_state=0)])
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_sizes_are_compared_with_the_best_row_by_row(learner, cv, weighted):
+    X, score, w = data(5)
+    y = score if learner is TreeRegressor else np.digitize(score, [-0.5, 0.6])
+    w = w if weighted else np.ones(len(y))
+    fit = learner(cv=cv, min_samples_leaf=LEAF).fit(X, y, w if weighted else None).fit_
+    table, rows = fit.pruning_table, fit.validation.rows
+    best, seen = table.choose("best"), set()
+    sizes = {size.row: size.predicted for size in sizes_of(fit, None).sizes}
+
+    def loss(k):
+        said = sizes[k]
+        each = (y[rows] - said) ** 2 if learner is TreeRegressor else said != y[rows]
+        return np.bincount(rows, each) / np.bincount(rows)  # mean of the times a row is held out
+
+    for k in sizes:
+        apart = loss(k) - loss(best)
+        mean = np.average(apart, weights=w)
+        spread = np.sqrt(np.average((apart - mean) ** 2, weights=w) / len(y))
+        assert table.paired_error[k] == pytest.approx(spread, rel=1e-6, abs=1e-9)
+        assert table.like_best[k] == (mean <= 1.6448536 * spread)
+        seen.add(bool(table.like_best[k]))
+    assert seen == {False, True}
+
+
+def test_the_mark_says_what_compare_says():
+    X, score, _ = data(7)
+    y = (score > 0).astype(int)
+    whole, best = (TreeClassifier(cv=6, prune=prune).fit(X, y) for prune in (None, "best"))
+    table, found = whole.pruning_table_, compare(whole, best)
+    assert table.paired_error[0] == pytest.approx(found.standard_error)
+    assert table.like_best[0] == (found.better is None)

@@ -1,7 +1,8 @@
 """Attack crosscut with damaged input: `cd tests; python -m fuzz.fuzz models readers bindings --cases 100000`.
 
-Cases run in a process of their own, each with a time limit. One that crashes, hangs or raises an error that
-is not a refusal is reported with its number, which `--first N --cases 1` repeats.
+Cases run in a process of their own. What takes long is interrupted, as by Ctrl-C, and the process is killed
+if that does not help. A case that crashes, hangs or raises an error that is no refusal is reported with its
+number, which `--first N --cases 1` repeats.
 """
 
 import argparse
@@ -11,49 +12,50 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
-LIMIT = 10  # seconds of a case
+LIMIT = 10  # seconds of processor time
 TESTS = Path(__file__).parents[1]
 
 
 def work(name, first, cases, seconds):
-    """Run cases, printing the number of each before it begins."""
+    """Run cases, printing the number and what is attacked before each attack."""
     from .targets import TARGETS
 
     faulthandler.enable()
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
     warnings.simplefilter("ignore")
     target = TARGETS[name]()
     begin = time.monotonic()
     for case in range(first, first + cases):
         if time.monotonic() - begin > seconds:
             break
-        print(case, flush=True)
-        signal.alarm(LIMIT)
-        target.attack(np.random.default_rng(case))
+        for what in target.attack(np.random.default_rng(case)):
+            print(case, what, flush=True)
+            signal.setitimer(signal.ITIMER_PROF, LIMIT)
+            signal.alarm(target.patience)
     print("done", flush=True)
 
 
 def attack(name, first, cases, seconds):
-    """Return the number of cases, and what went wrong in which of them."""
-    faults, begin, end, run = [], time.monotonic(), first + cases, 0
+    """Return how often each thing was attacked, and what went wrong in which cases."""
+    faults, begin, end, tried = [], time.monotonic(), first + cases, Counter()
     while first < end and (left := seconds - (time.monotonic() - begin)) > 0:
         command = [sys.executable, "-m", "fuzz.fuzz", "--work", name, "--first", str(first)]
         command += ["--cases", str(end - first), "--seconds", str(left)]
         result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS)
-        lines = result.stdout.split()
-        if lines and lines[-1] == "done":
-            run += len(lines) - 1
+        lines = result.stdout.splitlines()
+        tried.update(line.split()[1] for line in lines if line != "done")
+        if lines[-1:] == ["done"]:
             break
         if not lines:
             raise RuntimeError(result.stderr)
-        case = int(lines[-1])
-        run += case - first + 1
-        faults.append((case, result.returncode, result.stderr.strip()[-1500:]))
-        first = case + 1
-    return run, faults
+        faults.append((lines[-1], result.returncode, result.stderr.strip()[-1500:]))
+        first = int(lines[-1].split()[0]) + 1
+    return tried, faults
 
 
 def main():
@@ -69,10 +71,13 @@ def main():
         return
     wrong = 0
     for name in given.targets:
-        run, faults = attack(name, given.first, given.cases, given.seconds)
+        tried, faults = attack(name, given.first, given.cases, given.seconds)
         for case, code, said in faults:
             print(f"{name} case {case}: exit code {code}\n{said}\n")
-        print(f"{name}: {run:,} cases, {len(faults)} faults")
+        print(
+            f"{name}: {tried.total():,} attacks, {len(faults)} faults;",
+            *(f"{n:,} {what}" for what, n in tried.most_common()),
+        )
         wrong += len(faults)
     sys.exit(wrong > 0)
 

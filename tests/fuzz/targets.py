@@ -1,17 +1,21 @@
-"""What is attacked: each target does one damaged thing, and says which errors are fine."""
+"""What is attacked. A case says what it does before each damaged thing, and which errors are fine."""
 
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from relational.database import test_ace, test_aleph
 
 from crosscut import (
     BaggedTrees,
+    Bias,
+    RelationalRuleClassifier,
     RelationalTreeClassifier,
+    RelationalTreeRegressor,
     RuleClassifier,
+    Stream,
     TreeClassifier,
     TreeRegressor,
     _core,
@@ -21,11 +25,21 @@ from crosscut import (
 )
 from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model
+from crosscut.model_selection import GridSearchCV
 from crosscut.relational.database.database import Database
 
 from . import mutations
 
-REFUSALS = (ValueError, TypeError, LookupError, OverflowError, MemoryError)  # of bindings
+# of bindings; settings that are endless by themselves have to answer Ctrl-C
+REFUSALS = (ValueError, TypeError, LookupError, OverflowError, MemoryError, KeyboardInterrupt)
+
+
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # files there are quick
+
+
+def _read_program(prefix):
+    text = prefix.with_suffix(".pl").read_text(errors="replace")
+    return Database.from_prolog(text, predict="class(+mol,-class)")
 
 
 def _frame():
@@ -47,8 +61,10 @@ def _models():
 class ModelFiles:
     """Model files with damaged headers or arrays and a fitting checksum: refused when read, or they work."""
 
+    patience = 8  # seconds
+
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
         self.path = Path(self.folder.name, "model")
         self.seeds = []
         for model, data in _models():
@@ -56,6 +72,7 @@ class ModelFiles:
             self.seeds.append((*read_arrays(self.path), self.path.read_bytes(), data))
 
     def attack(self, random):
+        yield "load"
         header, arrays, raw, data = self.seeds[random.integers(0, len(self.seeds))]
         if random.random() < 0.1:
             self.path.write_bytes(mutations.of_bytes(random, raw))
@@ -92,65 +109,112 @@ PROGRAM = """
 % molecules
 class(m1,pos). class(m2,neg). class(m3,pos). class(m4,neg).
 atom(m1,a1,c,1.5). atom(m1,a2,o,-2.0e3). atom(m2,a3,c,0). atom(m3,a4,o,1). atom(m4,a5,'Cl x',2).
-bond(m1,a1,a2). /* a comment */
-near(A,B) :- bond(M,A,B), \\+ A = B, X is 1 + 2, X > 2.
-near(A,B) :- near(B,A).
-list([1,2|T], "text", 0'a).
+bond(m1,a1,a2). bond(m1,a2,a1). /* a comment */
+near(A,B) :- bond(M,A,B), \\+ A = B.
+near(A,C) :- near(A,B), near(B,C).
+heavy(M) :- atom(M,A,c,W), X is W + 2, (X > 3 ; X < 0).
+more(X,Y) :- X > Y.
 """
+TERMS = (
+    """list([1,2|T], "text", 0'a, {x}, - 1, f(_, X, X)) :- !, X = [], Y is -(1) mod 0x1F. :- dynamic a/1."""
+)
+MODES = Bias.of(
+    ["atom(+M,-A,#,-W)", "bond(+M,+A,-B)", "near(+A,+B)", "heavy(+M)", "more(+W,#[0,1])"],
+    auto_lookahead=[("bond(M,A,B)", ["B"])],
+    minimal_cases=1,
+)
+APPLICATIONS = {  # files of one application, and what reads them
+    "prolog": ({"app.pl": PROGRAM}, _read_program),
+    "terms": ({"app.pl": PROGRAM + TERMS}, _read_program),
+    "keys": (test_ace.KEYS, Database.from_ace),
+    "models": (test_ace.MODELS, Database.from_ace),
+    "aleph": (test_aleph.FILES, Database.from_aleph),
+}
 
 
 class Readers:
-    """Text files and Prolog programs: read, or refused by an error that names what is wrong."""
+    """Data files, Prolog programs, ACE and Aleph applications: read, or refused by a clear error."""
+
+    patience = 8  # seconds
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
+        self.kinds = [*TEXTS, *APPLICATIONS]
 
     def attack(self, random):
-        kind = int(random.integers(0, len(TEXTS) + 2))
-        if kind >= len(TEXTS):
-            text = mutations.of_bytes(random, PROGRAM.encode()).decode("utf-8", "replace")
-            with suppress(ValueError):
-                Database.from_prolog(text, predict="class(+mol,-class)")
-            return
-        name = list(TEXTS)[kind]
-        path = Path(self.folder.name, name)
-        path.write_bytes(mutations.of_bytes(random, TEXTS[name]))
+        kind = self.kinds[random.integers(0, len(self.kinds))]
+        folder = Path(self.folder.name)
+        yield kind
         try:
-            table = read_file(path)
+            if kind in TEXTS:
+                (folder / kind).write_bytes(mutations.of_bytes(random, TEXTS[kind]))
+                table = read_file(folder / kind)
+                if table.num_rows > 3 and random.random() < 0.1:
+                    with suppress(TypeError):
+                        TreeClassifier(cv=2).fit(table, np.arange(table.num_rows) % 2)
+            else:
+                files, read = APPLICATIONS[kind]
+                damaged = list(files)[random.integers(0, len(files))]
+                for name, text in files.items():
+                    raw = text.encode()
+                    (folder / name).write_bytes(mutations.of_bytes(random, raw) if name == damaged else raw)
+                database = read(folder / "app")
+                if kind == "prolog" and random.random() < 0.1:
+                    RelationalTreeClassifier(MODES, cv=2).fit(database)
         except (ValueError, MemoryError):
             return
-        if table.num_rows > 3 and random.random() < 0.1:
-            with suppress(ValueError, TypeError):
-                TreeClassifier(cv=2).fit(table, np.arange(table.num_rows) % 2)
+
+
+def _fits():
+    """Between them these call every function of the core."""
+    X, y = _frame()
+    numbers = X["a"].to_numpy()
+    table = np.column_stack([numbers, np.arange(90) % 7])
+    database, bias = datasets.bongard("simple", 20)
+    links = Database.from_prolog(PROGRAM, predict="class(+mol,-class)")
+    weights = "".join(f"y({i},{i % 4 / 2}). has({i},{'ab'[i % 2]},{i % 3}).\n" for i in range(24))
+    numeric = Database.from_prolog(weights, predict="y(+k,-v)", regression=True)
+    numeric_bias = Bias.of(["has(+K,#,-N)", "+N > #[0.5,1.5]"]).with_settings(pruning="m5", ftest=1.0)
+    for model, data in _models():
+        yield lambda model=model, data=data: (
+            model.fit(data)
+            if isinstance(data, Database)
+            else model.fit(data, y if hasattr(model, "classes_") else numbers)
+        ).predict(data)
+    yield lambda: TreeClassifier(cv=3, splits="multiway", criterion="entropy", prune="best").fit(
+        X, y, sample_weight=abs(numbers) + 0.1
+    )
+    yield lambda: TreeClassifier(cv=[(np.arange(30), np.arange(30, 90))], prune="pessimistic").fit(table, y)
+    yield lambda: TreeRegressor(cv=3, max_bins=4).fit(X, numbers)
+    yield lambda: BaggedTrees(n_trees=3).fit(X, y)
+    yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
+    with tempfile.TemporaryDirectory() as folder:
+        X.with_columns(y=pl.Series(y)).write_parquet(f"{folder}/a.parquet")
+        yield lambda: TreeClassifier(cv=3, max_depth=2).fit(
+            Stream(f"{folder}/a.parquet", memory_limit=1), "y"
+        )
+    yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
+    yield lambda: RelationalTreeClassifier(MODES, cv=2).fit(links)
+    shop = Database.from_tables(datasets.shop(40), target="customer.churned")
+    yield lambda: RelationalTreeClassifier(cv=2).fit(shop)
+    yield lambda: RelationalTreeRegressor(numeric_bias, cv=2).fit(numeric)
 
 
 class Bindings:
-    """Calls of the core as crosscut makes them, recorded, with damaged arguments."""
+    """Fits as crosscut makes them, call by call of the core, with damaged calls in between."""
+
+    patience = 2  # seconds
 
     def __init__(self):
-        self.calls = []
-        kinds = [_core.Forest, _core.FactStore, _core.QueryStore, _core.QueryForest, _core.RuleTable]
-        restore = [
-            self._record(owner, name) for owner in (*kinds, _core) for name in dir(owner) if name[0] != "_"
-        ]
-        X, y = _frame()
-        numbers = X["a"].to_numpy()
-        for model, data in _models():
-            model.predict(data)
-        TreeClassifier(cv=3, splits="multiway", criterion="entropy", prune="best").fit(
-            X, y, sample_weight=abs(numbers) + 0.1
-        )
-        TreeRegressor(cv=3, max_bins=4).fit(X, numbers)
-        BaggedTrees(n_trees=3).fit(X, y)
-        with tempfile.TemporaryDirectory() as folder:
-            X.with_columns(y=pl.Series(y)).write_parquet(f"{folder}/a.parquet")
-            TreeClassifier(cv=3, max_depth=2).fit(f"{folder}/a.parquet", "y")
+        self.calls, self.sessions = [], []
+        owners = (_core.Forest, _core.FactStore, _core.QueryStore, _core.QueryForest, _core.RuleTable, _core)
+        restore = [self._record(owner, name) for owner in owners for name in dir(owner) if name[0] != "_"]
+        for fit in _fits():
+            self.calls.clear()
+            fit()
+            self.sessions.append(tuple(self.calls))
         for owner, name, original in filter(None, restore):
             setattr(owner, name, original)
-        by_name = {}
-        for call in self.calls:
-            by_name.setdefault(call[0], []).append(call)
-        self.calls = by_name
 
     def _record(self, owner, name):
         original = getattr(owner, name)
@@ -158,36 +222,47 @@ class Bindings:
             return None
 
         def recorded(*arguments, **named):
-            if len(self.calls) < 20_000:
-                self.calls.append((f"{getattr(owner, '__name__', '')}.{name}", original, arguments, named))
-            return original(*arguments, **named)
+            given = _own((list(arguments), named))  # as it was before the call
+            result = original(*arguments, **named)
+            self.calls.append((name, original, *given, result))
+            return result
 
-        if isinstance(original, type):
-            setattr(owner, name, type(name, (), {"__new__": lambda cls, *a, **k: recorded(*a, **k)}))
-        else:
-            setattr(owner, name, recorded)
+        made = type(name, (), {"__new__": lambda cls, *a, **k: recorded(*a, **k)})
+        setattr(owner, name, made if isinstance(original, type) else recorded)
         return owner, name, original
 
     def attack(self, random):
-        names = list(self.calls)
-        some = self.calls[names[random.integers(0, len(names))]]
-        name, function, arguments, named = some[random.integers(0, len(some))]
-        arguments, named = [_own(a) for a in arguments], {name: _own(value) for name, value in named.items()}
-        sys.stderr.write(f"called {name}\n")  # shown if it does not come back
-        for _ in range(random.integers(1, 4)):
-            places = [*range(len(arguments)), *named]
-            if not places:
-                break
-            at = places[random.integers(0, len(places))]
-            held = arguments if isinstance(at, int) else named
-            held[at] = mutations.of_value(random, held[at])
-        with suppress(*REFUSALS):
-            function(*arguments, **named)
+        session = self.sessions[random.integers(0, len(self.sessions))]
+        now = {}  # the objects of this run, by those of the recorded one
+        for name, function, *given, result in session:
+            arguments, named = _own(given, now)
+            for _ in range(random.integers(0, 4)):
+                damaged = _damaged(random, *_own((arguments, named)))
+                yield name
+                with suppress(*REFUSALS):
+                    function(*damaged[0], **damaged[1])
+            with suppress(*REFUSALS):  # after what was damaged before
+                now[id(result)] = function(*arguments, **named)
 
 
-def _own(value):
-    """Copy arrays, so that what the core writes into them does not change later calls."""
-    return value.copy() if isinstance(value, np.ndarray) else value
+def _damaged(random, arguments, named):
+    places = [*range(len(arguments)), *named]
+    for _ in range(random.integers(1, 4) if places else 0):
+        at = places[random.integers(0, len(places))]
+        held = arguments if isinstance(at, int) else named
+        held[at] = mutations.of_value(random, held[at])
+    return arguments, named
+
+
+def _own(value, now=None):
+    """Copy arrays, so that what the core writes into them stays there; replace what is in `now`."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if type(value) in (list, tuple):
+        return type(value)(_own(each, now) for each in value)
+    if isinstance(value, dict):
+        return {key: _own(each, now) for key, each in value.items()}
+    return now.get(id(value), value) if now else value
 
 
 TARGETS = {"models": ModelFiles, "readers": Readers, "bindings": Bindings}

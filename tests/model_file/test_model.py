@@ -30,6 +30,7 @@ def test_a_loaded_model_is_the_model(tmp_path, make, options):
     if model.cv is not None:
         assert np.array_equal(model.cv_scores_, again.cv_scores_)
         assert np.array_equal(model.pruning_table_.cv_error, again.pruning_table_.cv_error)
+        assert np.array_equal(model.pruning_table_.like_best, again.pruning_table_.like_best)
 
 
 def test_scores_that_were_asked_for_are_kept(tmp_path):
@@ -38,6 +39,7 @@ def test_scores_that_were_asked_for_are_kept(tmp_path):
     again = load_model(tmp_path / "m")
     assert np.array_equal(model.cv_scores_, again.cv_scores_)
     assert again.cv_score_ < 0  # no accuracy
+    assert again.cv_standard_error_ == model.cv_standard_error_
 
 
 def test_missing_values_are_remembered(tmp_path):
@@ -56,6 +58,19 @@ def test_files_of_earlier_versions_know_no_missing_values(tmp_path):
     assert {column["missing"] for column in summarize(again)["data"]["columns"]} == {None}
     again.report(tmp_path / "r.html")
     assert "<th>missing</th>" not in (tmp_path / "r.html").read_text()
+
+
+def test_files_of_earlier_versions_do_not_compare_sizes(tmp_path):
+    model, _ = regressor(prune="best")
+    save_model(model, tmp_path / "m")
+    header, arrays = read_arrays(tmp_path / "m")
+    del arrays["pruning_paired_error"]
+    write_arrays(tmp_path / "m", header, arrays)
+    again = load_model(tmp_path / "m")
+    assert not again.pruning_table_.like_best.any()
+    assert summarize(again)["pruning"]["paired_error"][0] is None
+    with pytest.raises(ValueError, match="which a model file does not hold"):
+        again.pruning_table_.to_rpart()
 
 
 @pytest.mark.parametrize("y", [[0, 1], [-1.0, 2.0], [True, False], ["a", "b"]])

@@ -41,8 +41,7 @@ def delegated(function, *arguments, **options):
         ({"max_features": 1}, "max_features=1"),
         ({"criterion": "absolute_error"}, "criterion='absolute_error'"),
         ({"criterion": "poisson"}, "criterion='poisson'"),
-        ({"max_leaf_nodes": 5}, "max_leaf_nodes=5"),
-        ({"min_weight_fraction_leaf": 0.1}, "min_weight_fraction_leaf=0.1"),
+        ({"min_weight_fraction_leaf": 0.1, "min_samples_leaf": 3}, "limit leaves twice"),
         ({"monotonic_cst": [1, 0]}, "monotonic_cst"),
     ],
 )
@@ -53,13 +52,21 @@ def test_parameters(settings, named):
     result, reason = delegated(crosscut.cross_validate, estimator, X, y)
     assert named in reason
     assert_same_results(result, scikit.cross_validate(estimator, X, y))
-    name, value = next(iter(settings.items()))
-    search, reason = delegated(
-        crosscut.GridSearchCV(DecisionTreeRegressor(random_state=0), {name: [value]}).fit, X, y
-    )
+    grid = {name: [value] for name, value in settings.items()}
+    search, reason = delegated(crosscut.GridSearchCV(DecisionTreeRegressor(random_state=0), grid).fit, X, y)
     assert named in reason
-    expected = scikit.GridSearchCV(DecisionTreeRegressor(random_state=0), {name: [value]}).fit(X, y)
+    expected = scikit.GridSearchCV(DecisionTreeRegressor(random_state=0), grid).fit(X, y)
     assert_same_results(search.cv_results_, expected.cv_results_)
+
+
+@pytest.mark.parametrize("weights", [{"params": {"sample_weight": np.arange(1.0, 61)}}, {}])
+def test_share_of_the_weight_where_rows_have_weights(weights):
+    X, y = make_data(0, 60, 2)
+    balanced = None if weights else "balanced"
+    tree = DecisionTreeClassifier(min_weight_fraction_leaf=0.1, class_weight=balanced, random_state=0)
+    result, reason = delegated(crosscut.cross_validate, tree, X, y, **weights)
+    assert "min_weight_fraction_leaf=0.1 limits the weight" in reason
+    assert_same_results(result, scikit.cross_validate(tree, X, y, **weights))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
+from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.model_selection.grove import Grove
-from crosscut.model_selection.settings import PURE
+from crosscut.model_selection.settings import PURE, Candidate
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 
@@ -34,18 +35,31 @@ LIMITS = st.builds(
     min_impurity_decrease=st.one_of(st.just(0.0), st.floats(0, 0.1)),
 )
 ALPHAS = st.one_of(st.just(0.0), st.floats(0, 0.1), st.sampled_from([0.005, 0.01, 0.02]))
+LEAVES = st.one_of(st.none(), st.integers(2, 40))
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 1000), limits=LIMITS, alpha=ALPHAS)
-def test_smaller_trees_are_grown_trees(seed, limits, alpha):
+@given(seed=st.integers(0, 1000), limits=LIMITS, alpha=ALPHAS, leaves=LEAVES)
+def test_smaller_trees_are_grown_trees(seed, limits, alpha, leaves):
     X, y = make_data(seed, 120, 1, n_classes=0)
-    tree = grove_of(X, y, 0).tree(0, limits, alpha)
-    expected = DecisionTreeRegressor(**asdict(limits), ccp_alpha=alpha).fit(X, y)
-    np.testing.assert_array_equal(np.maximum(expected.tree_.feature, -1), tree.feature)
-    np.testing.assert_array_equal(
-        expected.tree_.threshold[tree.feature >= 0], tree.threshold[tree.feature >= 0]
-    )
+    tree = grove_of(X, y, 0).tree(0, Candidate(None, limits, alpha, leaves))
+    expected = DecisionTreeRegressor(**asdict(limits), ccp_alpha=alpha, max_leaf_nodes=leaves).fit(X, y)
+    # scikit-learn numbers the nodes of a tree with max_leaf_nodes in the order in which it splits them
+    assert nodes(expected.tree_) == nodes(sklearn_tree(tree, 1, 0))
+
+
+def nodes(tree):
+    return sorted(zip(tree.feature, tree.threshold, tree.n_node_samples, strict=True))
+
+
+def test_equal_decreases_are_split_in_preorder():
+    # three splits of the same decrease: that of the root's left child comes before the right one's
+    X = np.arange(16.0).reshape(-1, 1)
+    y = np.array([0.0, 0, 0, 0, 4, 4, 4, 4] * 2) + np.repeat([0, 100], 8)
+    grove = grove_of(X, y, 0)
+    trees = [grove.tree(0, Candidate(None, Limits(), max_leaf_nodes=n)) for n in (1, 2, 3, 4, 5)]
+    assert [tree.n_leaves for tree in trees] == [1, 2, 3, 4, 4]
+    assert trees[2].depth.tolist() == [0, 1, 2, 2, 1]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -62,12 +76,12 @@ def test_ties_of_alpha_follow_scikit_arithmetic(n_classes):
             continue  # tests of equal quality
         for alpha in model.cost_complexity_pruning_path(X, y).ccp_alphas:
             pruned = DecisionTreeClassifier(ccp_alpha=max(alpha, 0)).fit(X, y)
-            assert len(grove.tree(0, Limits(), max(alpha, 0))) == pruned.tree_.node_count
+            assert len(grove.tree(0, Candidate(None, Limits(), max(alpha, 0)))) == pruned.tree_.node_count
 
 
 def test_arguments_are_checked():
     packed = grove_of(*make_data(0, 30, 1), 2).packed
-    limits = [-1, 2, 0.0, 0.0, 0.0, False]
+    limits = [-1, -1, 2, 0.0, 0.0, 0.0, False]
     assert len(packed.core.stop_nodes(packed.impurity, *limits)) == len(packed.feature)
     with pytest.raises(ValueError, match="impurity must"):
         packed.core.stop_nodes(packed.impurity[:-1], *limits)

@@ -391,7 +391,8 @@ def test_random_tables_give_the_scores_of_refits_ties_or_not(seed, steps, data):
         X[rng.random(X.shape) < 0.1] = np.nan
         X[:3] = [[0, 0, 0], [1, 1, 1], [0, 1, 0]]
     classes = data.draw(st.booleans())
-    y = rng.integers(0, 3, n_rows) if classes else rng.normal(size=n_rows)
+    tied = rng.integers(0, 3, n_rows)
+    y = tied if classes else data.draw(st.sampled_from([rng.normal(size=n_rows), tied / 10, tied + 1e9]))
     model = pipeline(*steps, tree=TreeClassifier(cv=None) if classes else TreeRegressor(cv=None))
     grid = {"tree__max_depth": [2, None], "tree__min_samples_leaf": [1, 4]}
     cv = KFold(3, shuffle=True, random_state=seed % 1000)

@@ -128,11 +128,12 @@ def test_our_trees(tree):
 
 @pytest.mark.filterwarnings("default::crosscut.DelegationWarning")
 def test_what_is_delegated():
+    tree = DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=2, min_weight_fraction_leaf=0.01)
     for name, options in (("learning_curve", {}), ("permutation_test_score", {"n_permutations": 3})):
         with pytest.warns(DelegationWarning, match=f"{name} is delegated.*GaussianNB"):
             assert_same(name, GaussianNB(), **options)
-        with pytest.warns(DelegationWarning, match="max_leaf_nodes"):
-            assert_same(name, DecisionTreeClassifier(max_leaf_nodes=4, random_state=0), **options)
+        with pytest.warns(DelegationWarning, match="twice"):
+            assert_same(name, tree, **options)
     X, y = make_data(0, 100)
     with pytest.warns(DelegationWarning, match="partial_fit"), pytest.raises(ValueError, match="partial_fit"):
         crosscut.learning_curve(CLASSES, X, y, exploit_incremental_learning=True)

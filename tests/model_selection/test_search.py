@@ -75,6 +75,26 @@ def test_a_grid_over_every_limit():
     np.testing.assert_array_equal(search.predict(X), search.best_estimator_.predict(X))
 
 
+def test_numbers_of_leaves_and_shares_of_the_weight(monkeypatch):
+    growths = count_growths(monkeypatch)
+    grid = {
+        "max_leaf_nodes": [None, 2, 5, 9],
+        "min_weight_fraction_leaf": [0.05, 0.12],
+        "min_samples_leaf": [1, 0.1],
+        "ccp_alpha": [0.0, 0.01],
+    }
+    X, y = make_data(0, n_classes=0)
+    ours, theirs = (
+        module.GridSearchCV(DecisionTreeRegressor(random_state=0), grid, cv=3, return_train_score=True).fit(
+            X, y
+        )
+        for module in (crosscut, scikit)
+    )
+    assert growths == [3 * (3 + 1)]  # shares of 0.05, 0.1 and 0.12, each for 3 splits and all rows
+    assert_same_results(ours.cv_results_, theirs.cv_results_)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), **TOLERANCE)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_grid_over_criteria_and_class_weights(n_classes):
     grid = [

@@ -22,6 +22,8 @@ def settings(estimator, candidates):
         ("min_samples_split", [2, 10]),
         ("random_state", [0, 1]),
         ("max_features", [None, 1.0, 4]),
+        ("max_leaf_nodes", [None, 2, 9]),
+        ("min_weight_fraction_leaf", [0.0, 0]),
     ],
 )
 def test_one_setting(name, values):
@@ -33,6 +35,7 @@ def test_one_setting(name, values):
     [
         ("min_samples_leaf", [1, 0.1]),
         ("min_samples_split", [2, 0.2]),
+        ("min_weight_fraction_leaf", [0.0, 0.1, 0.2]),
         ("criterion", ["gini", "entropy"]),
         ("class_weight", [None, "balanced", {0: 1}]),
     ],
@@ -55,6 +58,13 @@ def test_limits_are_those_of_the_largest_candidate():
 def test_fractions_are_of_the_training_rows():
     (candidate,) = read_candidates(TreeRegressor(), [{"min_samples_split": 0.25}], 4)
     assert candidate.limits.of_rows(101).min_samples_split == 26
+
+
+def test_a_share_of_the_weight_is_one_of_the_rows():
+    for rows, share in ((1, 0.2), (0.1, 0.2), (0.3, 0.3)):
+        tree = DecisionTreeRegressor(min_samples_leaf=rows, min_weight_fraction_leaf=0.2)
+        (candidate,) = read_candidates(tree, [{}], 4)
+        assert candidate.limits.min_samples_leaf == share
 
 
 def test_unknown_parameters_are_named():

@@ -25,3 +25,11 @@ def test_folds_behave_as_those_of_tables():
     classes = Database.from_prolog(facts, predict="y(+k,-v)")
     with pytest.warns(UserWarning, match="model of fold 1 trains on no row of class 0"):
         RelationalTreeClassifier(Bias.of(["p(+K)"]), cv=np.arange(12) // 4).fit(classes)
+
+
+def test_one_fold_has_a_score_and_a_standard_error():
+    database, bias = datasets.bongard("simple", n=60)
+    folds = np.where(np.arange(60) < 20, 0, -1)
+    model = RelationalTreeClassifier(bias, cv=folds).fit(database)
+    assert len(model.cv_scores_) == 1
+    assert np.isfinite([model.cv_score_, model.cv_standard_error_]).all()

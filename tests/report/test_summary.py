@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import RepeatedKFold
 
 from crosscut import TreeClassifier, TreeRegressor
 from crosscut.report.summary import summarize
@@ -20,6 +21,8 @@ def test_classification():
     chosen = summary["pruning"]["chosen"]
     assert summary["pruning"]["n_leaves"][chosen] == model.get_n_leaves()
     assert summary["cost"]["speedup_in_rows"] >= 1  # of growing, though the trees were pruned afterwards
+    assert "11 trees were grown together" in summary["cost"]["words"]
+    assert "nodes of few rows are searched tree by tree" in summary["cost"]["words"]
 
 
 def test_regression():
@@ -31,6 +34,21 @@ def test_regression():
     assert summary["residuals"]["root_mean_square"] == pytest.approx(np.sqrt(np.mean(residual**2)))
     assert summary["residuals"]["median"] == pytest.approx(np.median(residual))
     assert len(summary["cv"]["error_by_fold"]) == 5
+    assert summary["coverage"] == {"level": 0.9, "share": model.cv_coverage(0.9)}
+    again = TreeRegressor(cv=RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), max_depth=2).fit(X, y)
+    assert summarize(again)["coverage"] is None
+
+
+def test_the_cost_says_what_is_shared():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
+    words = [
+        summarize(TreeClassifier(cv=5, max_depth=2, class_weight=weight).fit(X, y))["cost"]["words"]
+        for weight in (None, "balanced")
+    ]
+    assert "times as many rows to visit" in words[0]
+    assert "6 trees were grown one by one" in words[1]
 
 
 def test_missing_values_and_scores_are_named():

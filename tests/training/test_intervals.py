@@ -113,7 +113,7 @@ def test_other_scores_are_means_of_folds_corrected_for_shared_rows():
     assert model.cv_standard_error_ == pytest.approx(spread * np.sqrt(1 / 5 + 1 / 4))
     low, high = model.cv_interval(0.9)
     assert high - low == pytest.approx(2 * quantile_of(0.9) * model.cv_standard_error_)
-    with pytest.raises(ValueError, match="another scoring"):
+    with pytest.raises(ValueError, match="needs a mean over rows or R²"):
         model.cv_interval(method="bayle")
     assert math.isnan(mean_of_folds(np.array([0.5]), np.array([5]), 10).standard_error)
 

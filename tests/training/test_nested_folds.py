@@ -51,15 +51,18 @@ def test_losses_are_those_of_refits(learner, prune):
         assert found.change[k] == pytest.approx(change, abs=1e-12)
 
 
-def test_the_interval_is_the_formula_of_the_module():
+@pytest.mark.parametrize("prune", [None, "best"])
+def test_the_interval_is_the_formula_of_the_module(prune):
     X, y, _ = table(TreeClassifier)
-    model = TreeClassifier(cv=KFold(5), max_depth=3).fit(X, y)
+    model = TreeClassifier(cv=KFold(5), max_depth=3, prune=prune).fit(X, y)
     fold = np.repeat(np.arange(5), 18)
     loss, change = nested_losses(model, TrainingSet.read(model, X, y), fold)
     u = np.array([loss[fold != k].mean() - loss[fold == k].mean() for k in range(5)])
     further = 0.8 * change * (change + 2 * u)
-    error = np.sqrt(loss.var() / 90 + max(0, further.mean() + further.std(ddof=1) / np.sqrt(5)))
     rate, z = 1 - loss.mean(), 1.6448536269514722
+    apart = rate - model.cv_score_  # own choices of a pruning against that of all rows
+    assert (abs(apart) < 1e-12) == (prune is None)
+    error = np.sqrt(loss.var() / 90 + max(0, further.mean() + further.std(ddof=1) / np.sqrt(5)) + apart**2)
     n = rate * (1 - rate) / error**2
     middle, reach = rate + z**2 / (2 * n), z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     expected = np.array([middle - reach, middle + reach]) / (1 + z**2 / n)
@@ -85,7 +88,7 @@ def test_refusals():
     X, y, _ = table(TreeClassifier)
     with pytest.raises(ValueError, match="give X and y"):
         TreeClassifier(cv=3).fit(X, y).cv_interval(method="nested")
-    with pytest.raises(ValueError, match="another scoring"):
+    with pytest.raises(ValueError, match="needs a mean over rows or R²"):
         TreeClassifier(cv=3, scoring="roc_auc").fit(X, y).cv_interval(method="nested", X=X, y=y)
     with pytest.raises(ValueError, match="needs 4 or more folds"):
         TreeClassifier(cv=3, prune="best").fit(X, y).cv_interval(method="nested", X=X, y=y)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,19 +16,17 @@ from crosscut.data.databases import is_sqlite
 from crosscut.data.files import DATABASES, reading_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from crosscut.relational.database.database import Database
-    from crosscut.relational.database.table_files import DeclaredKeys
+    from crosscut.relational.database.table_files import StoredTables
     from crosscut.relational.language.bias import Bias
 
-_ALEPH = (".b", ".f", ".n")
+_ALEPH = (".b", ".f", ".n", ".pl")
 _ACE = (".s", ".kb", ".bg")
 LINKED = (*_ALEPH, *_ACE)  # files that say how facts are linked
 
 
 def read_database(
-    path: Path,
+    path: Path | Server,
     *,
     target: str | None,
     kind: str | None,
@@ -48,7 +48,7 @@ def read_database(
     form = _form(path)
     if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
-    if form != "tables":
+    if form != "tables" and isinstance(path, Path):
         tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **schema}
         for option, given in tables_only.items():
             if given not in (None, ()):
@@ -59,18 +59,17 @@ def read_database(
                 return Database.from_ace(path, folds=fold_files), Bias.from_ace(path).with_settings(**chosen)
             prefix = path.with_suffix("")
             return Database.from_aleph(prefix), Bias.from_aleph(prefix).with_settings(**chosen)
-    tables, declared = _tables(path)
-    for line in _readings(tables):
+    stored = _tables(path)
+    for line in _readings(stored.tables):
         warnings.warn(line, UserWarning, stacklevel=2)
     if target is None:
-        some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in tables.items())
+        some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in stored.tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "):
-        database = Database.from_tables(
-            tables,
-            target=target,
-            keys={**declared.keys, **dict(each.rpartition(".")[::2] for each in keys)},
-            links={**declared.links, **dict(_link(each) for each in links)},
+        database = stored.database(
+            target,
+            keys=dict(each.rpartition(".")[::2] for each in keys),
+            links=dict(_link(each) for each in links),
             regression=None if kind is None else kind == "regression",
         )
         if database.target is None:
@@ -92,29 +91,50 @@ def _link(text: str) -> tuple[str, str]:
     return start.strip(), end.strip()
 
 
-def read_examples(path: Path, model: Any) -> Database:
+def read_examples(path: Path | Server, model: Any) -> Database:
     """Read the examples that a model is to predict."""
     from crosscut.relational.database.database import Database
 
     form = _form(path)
-    if form != "tables":
+    if form != "tables" and isinstance(path, Path):
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
-    tables, declared = _tables(path)
-    for line in _readings(tables):
+    stored = _tables(path)
+    for line in _readings(stored.tables):
         click.echo(f"crosscut: note: {line}", err=True)
-    if column is None or name not in tables:
+    if column is None or name not in stored.tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
         raise Failure(f"{path}: {why}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "):
-        tables[name] = _without_values(tables[name], column)
-        return Database.from_tables(
-            tables, target=f"{name}.{column}", keys=declared.keys, links=declared.links
-        )
+        stored.tables[name] = _without_values(stored.tables[name], column)
+        with warnings.catch_warnings(action="ignore"):  # what is left out was said when the model was learnt
+            return stored.database(f"{name}.{column}")
 
 
-def _form(path: Path) -> str:
+def place_of(data: str) -> Path | Server:
+    """Return the file, folder or server that a command reads."""
+    return Server(data) if data.startswith(("postgresql://", "postgres://")) else Path(data)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A database server; its address is not shown, since it may hold a password."""
+
+    uri: str
+
+    @property
+    def name(self) -> str:
+        """What is shown."""
+        return self.uri.partition("?")[0].rpartition("/")[2] or "postgresql"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _form(path: Path | Server) -> str:
+    if isinstance(path, Server):
+        return "tables"
     if path.is_dir() or (path.is_file() and path.suffix.lower() in DATABASES):
         return "tables"
     if path.is_file() and path.suffix in _ALEPH:
@@ -131,13 +151,16 @@ def _form(path: Path) -> str:
     )
 
 
-def _tables(path: Path) -> tuple[dict[str, Any], DeclaredKeys]:
-    from crosscut.relational.database.table_files import DeclaredKeys, read_duckdb, read_folder, read_sqlite
+def _tables(path: Path | Server) -> StoredTables:
+    from crosscut.relational.database.postgresql import read_postgresql
+    from crosscut.relational.database.table_files import read_duckdb, read_folder, read_sqlite
 
     try:
         with failing_with(UNREADABLE), waiting(f"reading {path.name}"):
+            if isinstance(path, Server):
+                return read_postgresql(path.uri)
             if path.is_dir():
-                return read_folder(path), DeclaredKeys()
+                return read_folder(path)
             return read_sqlite(path) if is_sqlite(path) else read_duckdb(path)
     except Failure:
         raise

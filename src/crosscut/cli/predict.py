@@ -9,7 +9,7 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.csv_output import write_csv
-from crosscut.cli.database import read_examples
+from crosscut.cli.database import place_of, read_examples
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
 from crosscut.cli.relational import is_relational
 from crosscut.cli.source import read_rows, rows_for
@@ -33,7 +33,7 @@ def predict(
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
     For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables,
-    DuckDB or SQLite file whose --target may be empty or absent, or an ACE settings file such as app.s.
+    database whose --target may be empty or absent, or an ACE settings file such as app.s.
     """
     fitted, target = read_model_file(model)
     if is_relational(fitted):
@@ -66,7 +66,7 @@ def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> d
 
 def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
     """Return the names of a database's examples, the database, and the name of what is predicted."""
-    database = read_examples(Path(file), fitted)
+    database = read_examples(place_of(file), fitted)
     asked = {(goal.name, len(goal.args)) for goal in fitted.goals() if not goal.is_comparison}
     absent = sorted(asked - {*database.relations, *database.rules})
     if absent:

@@ -12,7 +12,7 @@ import numpy as np
 
 from crosscut.cli import options
 from crosscut.cli.browser import page_path, show_page
-from crosscut.cli.database import read_database
+from crosscut.cli.database import place_of, read_database
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.result import print_notes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
-@click.argument("data", type=click.Path(path_type=Path), is_eager=True)
+@click.argument("data", type=click.Path(), is_eager=True)
 @click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
 @options.kind
 @click.option(
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 @options.results
 def relational(
     *,
-    data: Path,
+    data: str,
     target: str | None,
     kind: str | None,
     folds: int | None,
@@ -98,9 +98,10 @@ def relational(
 ) -> None:
     """Learn a relational tree, or rules, from DATA and cross-validate them.
 
-    DATA is a folder of CSV and Parquet files, one per table, or a DuckDB or SQLite file: name what to predict
-    with --target, and tables are linked by the names of their keys. Or it is an ACE settings file such as
-    app.s, beside app.kb and app.bg, or a file of Aleph such as app.b.
+    DATA is a folder of CSV and Parquet files, one per table, a DuckDB or SQLite file, or a PostgreSQL
+    database such as postgresql://host/shop: name what to predict with --target, and tables are linked by
+    their keys. Or it is an ACE settings file such as app.s, beside app.kb and app.bg, or a file of Aleph such
+    as app.b.
     """
     if not rules:
         options.refuse(options.COVERING, "is about rules; use it with --rules")
@@ -109,11 +110,12 @@ def relational(
     from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
     from crosscut.relational.rules.estimator import RelationalRuleClassifier
 
+    place = place_of(data)
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         database, bias = read_database(
-            data,
+            place,
             target=target,
             kind=kind,
             fold_files=fold_files,
@@ -125,10 +127,11 @@ def relational(
         read = time.perf_counter()
         if sql is not None and (rules or not database.columns):
             raise Failure("--sql is for trees about linked tables; --prolog writes the others", UNSUITABLE)
-        _check_folds(folds, database.n_examples, data)
-        cv: Any = folds or ("marks" if database.folds is not None else min(10, database.n_examples))
+        _check_folds(folds, database.n_examples, place.name)
+        asked = bias.settings.n_folds or 10  # execute(nfold(tilde,5))
+        cv: Any = folds or ("marks" if database.folds is not None else min(asked, database.n_examples))
         limit = {} if step_limit is None else {"step_limit": step_limit}
-        with failing_with(UNSUITABLE, f"{data}: "), waiting("learning"):
+        with failing_with(UNSUITABLE, f"{place}: "), waiting("learning"):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
             if rules and not database.classes:
                 raise ValueError("--rules is for classes, but the target is a number")
@@ -138,7 +141,7 @@ def relational(
             model.set_params(cv=cv, **limit).fit(database)
     grown = time.perf_counter()
     summary = {
-        "file": data.name,
+        "file": place.name,
         "kind": "classification" if database.classes else "regression",
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
@@ -147,7 +150,7 @@ def relational(
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
-    report = page_path(report, opened, data.name)
+    report = page_path(report, opened, place.name)
     with failing_with(UNWRITABLE):
         if prolog is not None:
             prolog.write_text(model.to_prolog(), encoding="utf-8")
@@ -180,7 +183,7 @@ def _validation_data(fit: Fit) -> dict[str, Any]:
     return {"folds": len(scores), "scores": scores, "score": cv.score, "standard_error": cv.standard_error}
 
 
-def _check_folds(folds: int | None, n_examples: int, data: Path) -> None:
+def _check_folds(folds: int | None, n_examples: int, data: str) -> None:
     needed = folds or 2
     if n_examples < needed:
         what = f"--folds {folds}" if folds else "a cross-validation"

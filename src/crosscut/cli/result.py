@@ -10,7 +10,7 @@ from rich.tree import Tree as Branches
 
 from crosscut.cli.terminal import plain
 from crosscut.data.visible import short
-from crosscut.forest.labels import branch_label, counted, number, outcome_label
+from crosscut.forest.labels import branch_label, counted, duration, number, outcome_label
 from crosscut.forest.tree import shares
 from crosscut.training.fit import fit_of
 
@@ -150,6 +150,7 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
             table.add_row("", "…", style="dim")
         last = k
         marks = [name for name in ("best", "1se") if pruning[name] == k]
+        likeness = "≈ " if pruning["like_best"][k] else ""
         chosen = pruning["rule"] is not None and k == pruning["chosen"]
         table.add_row(
             "►" if chosen else "",
@@ -158,11 +159,13 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
             number(pruning["train_error"][k]),
             number(pruning["cv_error"][k]),
             number(pruning["standard_error"][k]),
-            "chosen: " * chosen + ", ".join(marks),
+            likeness + "chosen: " * chosen + ", ".join(marks),
             style="bold" if chosen else None,
         )
     console.print()
     console.print(table)
+    if sum(pruning["like_best"]) > 1:
+        console.print("[dim]≈ held-out rows do not tell it from the best[/]")
 
 
 def _rows_to_show(pruning: dict[str, Any]) -> list[int]:
@@ -233,15 +236,5 @@ def _print_stability(console: Console, stability: dict[str, Any], n_trees: int) 
 
 def _print_cost(console: Console, summary: dict[str, Any]) -> None:
     cost, seconds = summary["cost"], summary["seconds"]
-    line = f"\nread in {_time(seconds['read'])}, fitted in {_time(seconds['fit'])}"
-    if cost["grow_seconds"] is not None and cost["serial_seconds"] is not None:
-        line += (
-            f": {cost['trees']} trees grown together in {_time(cost['grow_seconds'])} of processor time; "
-            f"one by one about {_time(cost['serial_seconds'])} by the cost model "
-            f"({cost['speedup_in_rows']:.1f} times as many rows to visit)"
-        )
-    console.print(line, soft_wrap=True)
-
-
-def _time(seconds: float) -> str:
-    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+    line = f"\nRead in {duration(seconds['read'])}, fitted in {duration(seconds['fit'])}."
+    console.print(f"{line} {cost['words'] or ''}".rstrip(), soft_wrap=True)

@@ -174,7 +174,7 @@ def _column_of_series(name: str, series: Any) -> Column:
         return _date_column(name, np.asarray(series.to_numpy()))
     objects = str(getattr(series.to_native(), "dtype", "")) == "object"
     if dtype == nw.String and not objects and "pyarrow" in sys.modules:
-        return _text_column(name, series.to_arrow())
+        return _text_column(name, series.alias("").to_arrow())  # polars fails on some names
     if dtype in {nw.String, nw.Object, nw.Unknown}:
         return column_of(name, series.to_numpy(), nominal=dtype == nw.String)
     raise TypeError(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from crosscut.data.dialect import TextOptions
 
+MIXED = "numbers among text are text"
+
 
 class DatabaseFile(FileKind):
     """A table of a database; it has one part."""
@@ -55,6 +57,11 @@ def read_tables(path: Path) -> dict[str, pa.Table]:
 def quoted(name: str) -> str:
     """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _text(name: str) -> str:
+    """Return a column of SQLite as text: its columns may mix types."""
+    return f"CAST({quoted(name)} AS TEXT)"
 
 
 class DuckdbDatabase:
@@ -109,7 +116,9 @@ class SqliteDatabase:
         texts = [field.name for field in stored if field.type == pa.string()]
         dialect = self._dates(table, texts, options)
         schema = dialect.formed(stored.empty_table()).schema
-        told = dialect.told(",")
+        mixed = [name for name, own in zip(names, types, strict=True) if name in texts and "," in own]
+        mixed = [name for name in mixed if {"integer", "real"} & set(types[names.index(name)].split(","))]
+        told = ", ".join(filter(None, [dialect.told(","), *(f"{name}: {MIXED}" for name in mixed)]))
         return Contents(schema.with_metadata({READ_AS: told}) if told else schema, (rows,), dialect)
 
     def _dates(self, table: str, texts: list[str], options: TextOptions) -> Dialect:
@@ -117,7 +126,7 @@ class SqliteDatabase:
         dialect = Dialect(missing=("",))
         guesses = {name: ColumnGuess(dialect.missing, options) for name in texts}
         for name, guess in guesses.items():
-            found = self.connection.execute(f"SELECT DISTINCT {quoted(name)} FROM {quoted(table)}")  # noqa: S608, quoted
+            found = self.connection.execute(f"SELECT DISTINCT {_text(name)} FROM {quoted(table)}")  # noqa: S608, quoted
             for (text,) in found:
                 guess.add([text])
                 if guess.forms == []:
@@ -132,6 +141,8 @@ class SqliteDatabase:
 
         found = set(types.split(",")) - {"null"}
         known = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
+        if "text" in found and "blob" not in found:
+            return pa.string()
         if len(found) > 1 and found != {"integer", "real"}:
             raise TypeError(f"column {name!r} of {str(self.path)!r} mixes types: {', '.join(sorted(found))}")
         return known[max(found)] if found else pa.null()  # "real" comes after "integer"
@@ -145,7 +156,11 @@ class SqliteDatabase:
             [(field.name, pa.string() if field.name in dates else field.type) for field in contents.schema],
             metadata=contents.schema.metadata,
         )
-        cursor = self.connection.execute(f"SELECT * FROM {quoted(table)}")  # noqa: S608, quoted
+        chosen = [
+            _text(name) if kind == pa.string() else quoted(name)
+            for name, kind in zip(stored.names, stored.types, strict=True)
+        ]
+        cursor = self.connection.execute(f"SELECT {', '.join(chosen)} FROM {quoted(table)}")  # noqa: S608, quoted
         while cells := cursor.fetchmany(rows):
             columns = zip(zip(*cells, strict=True), stored.types, strict=True)
             arrays = [pa.array(column, dtype) for column, dtype in columns]

@@ -11,12 +11,13 @@ from sklearn.utils.metaestimators import available_if
 
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.predict import apply
-from crosscut.forest.tree import decisions, probabilities
+from crosscut.forest.sklearn_tree import fit_sklearn
+from crosscut.forest.tree import expected, probabilities
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table
 from crosscut.training.conformal import bagged_intervals, bagged_sets
 from crosscut.training.fit import Fit, fit_of
-from crosscut.training.parameters import limits_of
+from crosscut.training.parameters import limits_of, sklearn_parameters
 from crosscut.training.scores import accuracy, r_squared
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
 from crosscut.training.training_set import TrainingSet
@@ -136,7 +137,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             return out_of_bag.values[:, 0]
         seen = out_of_bag.times_held_out > 0
         predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
-        predictions[seen] = self.classes_[decisions(out_of_bag.values[seen], self.forest_.packed.loss)]
+        predictions[seen] = self.classes_[self._decided(out_of_bag.values[seen])]
         return predictions
 
     @property
@@ -147,7 +148,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         y, said = out_of_bag.y[seen], out_of_bag.values[seen]
         if out_of_bag.classes is None:
             return r_squared(y, said[:, 0])
-        return accuracy(y, decisions(said, self.forest_.packed.loss))
+        return accuracy(y, self._decided(said))
 
     @property
     def oob_probabilities_(self) -> NDArray[np.float64]:
@@ -168,6 +169,13 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             total += value[of_tree]
         return total / len(nodes)
 
+    def _decided(self, probability: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the code of the most probable class of each row, or with ``loss`` of the cheapest."""
+        loss = self.forest_.packed.loss
+        return np.asarray(
+            probability.argmax(axis=1) if loss is None else expected(probability, loss).argmin(axis=1)
+        )
+
     def _reached(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the values of all nodes, and the leaf of every row in each tree: (trees, rows)."""
         fit = fit_of(self)
@@ -187,7 +195,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         values = self._values(X)
         if not is_classifier(self):
             return values[:, 0]
-        return np.asarray(self.classes_[decisions(values, self.forest_.packed.loss)])
+        return np.asarray(self.classes_[self._decided(values)])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -269,6 +277,38 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted ``RandomForestClassifier`` or ``RandomForestRegressor`` of the same trees.
+
+        It makes the same predictions, for SHAP, ONNX converters and other tools that read scikit-learn's
+        forests. It does not know which rows its trees have drawn.
+
+        Raises
+        ------
+        ValueError
+            If a tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
+        """
+        from sklearn import ensemble, tree
+
+        fit, classes = fit_of(self), None
+        name = "Regressor" if fit.classes is None else "Classifier"
+        one, all_trees = getattr(tree, f"DecisionTree{name}"), getattr(ensemble, f"RandomForest{name}")
+        shared = sklearn_parameters(self._template())
+        own = {"max_features": None, "max_samples": self.max_samples, "random_state": self.random_state}
+        model = all_trees(self.n_trees, **shared | own)
+        model.n_features_in_, model.n_outputs_ = self.n_features_in_, 1
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        if fit.classes is not None:
+            model.classes_, model.n_classes_ = fit.classes, len(fit.classes)
+            classes = np.arange(float(model.n_classes_))  # its trees are fitted to the codes of classes
+        model.estimator_ = one()
+        model.estimators_ = [
+            fit_sklearn(one(**shared), grown, self.n_features_in_, classes, fit.schema.names)
+            for grown in fit.forest
+        ]
+        return model
 
     def _template(self) -> Any:
         return TreeClassifier() if self.tree is None else self.tree

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +15,7 @@ from crosscut.forest.onnx_model import onnx_model
 from crosscut.forest.predict import apply
 from crosscut.forest.pruning import importances
 from crosscut.forest.python_code import tree_python
-from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.forest.sql import SqlDialect, tree_sql
 from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree import probabilities
@@ -24,8 +23,9 @@ from crosscut.forest.tree_json import tree_data
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
+from crosscut.training.measures import is_name
 from crosscut.training.nested_folds import nested_interval
-from crosscut.training.parameters import criterion_of, limits_of
+from crosscut.training.parameters import criterion_of, limits_of, sklearn_parameters
 from crosscut.training.scoring import Leaves
 from crosscut.training.train import grow_trees, train
 from crosscut.training.training_set import TrainingSet
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
-class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
     criterion: str = "squared_error"
@@ -167,12 +167,15 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
             rows, node = rows[node >= 0], node[node >= 0]
         return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
 
-    def _nested_interval(self, level: float, *data: Any) -> tuple[float, float]:
-        if self.scoring is not None:
-            raise ValueError("method='nested' needs accuracy or R², but the model has another scoring")
+    def _nested_interval(self, level: float, measure: Any, *data: Any) -> tuple[float, float]:
+        if is_name(measure, "auc") or (measure is None and self.scoring is not None):
+            raise ValueError(
+                "method='nested' needs a mean over rows or R², but the score is a mean over folds; give a "
+                "measure, for example 'accuracy' or 'r2'"
+            )
         if data[0] is None:
             raise ValueError("method='nested' grows trees that leave out two folds: give X and y of the fit")
-        return nested_interval(self, TrainingSet.read(self, *data), level)
+        return nested_interval(self, TrainingSet.read(self, *data), level, measure)
 
     # the tree in other forms
 
@@ -242,31 +245,14 @@ class CrossValidatedTree(CrossValidated, BaseEstimator, ABC):  # type: ignore[mi
         ValueError
             If the tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
         """
+        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
         fit = fit_of(self)
-        if fit.final.loss is not None:
-            raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
-        limits = (
-            "max_depth",
-            "min_samples_split",
-            "min_samples_leaf",
-            "min_impurity_decrease",
-            "random_state",
-        )
-        model = self._sklearn_model(**{name: getattr(self, name) for name in limits}, ccp_alpha=fit.alpha)
-        model.n_features_in_ = self.n_features_in_
+        kind = DecisionTreeRegressor if fit.classes is None else DecisionTreeClassifier
+        model = kind(**sklearn_parameters(self) | {"ccp_alpha": fit.alpha})
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
-        model.n_outputs_ = 1
-        model.max_features_ = self.n_features_in_
-        if fit.classes is not None:
-            model.classes_ = fit.classes
-            model.n_classes_ = len(fit.classes)
-        model.tree_ = sklearn_tree(fit.final, self.n_features_in_, fit.n_classes, fit.schema.names)
-        return model
-
-    @abstractmethod
-    def _sklearn_model(self, **limits: Any) -> Any:
-        """Return scikit-learn's estimator with the same settings."""
+        return fit_sklearn(model, fit.final, self.n_features_in_, fit.classes, fit.schema.names)
 
     # pictures and pages; imports are inside, so that they are optional
 

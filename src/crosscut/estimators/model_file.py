@@ -119,8 +119,11 @@ def _validation(
 def _pruning_table(arrays: dict[str, NDArray[Any]], by: Measure) -> PruningTable | None:
     if "pruning_alpha" not in arrays:
         return None
-    columns = {name: arrays[f"pruning_{name}"] for name in COLUMNS}
-    length = len(columns["alpha"])
+    length = len(arrays["pruning_alpha"])
+    unknown = np.full(length, np.nan)  # in files of earlier versions
+    columns: dict[str, Any] = {name: arrays[f"pruning_{name}"] for name in COLUMNS if name != "paired_error"}
     sound = all(column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values())
+    columns["paired_error"] = paired = arrays.get("pruning_paired_error", unknown)
+    sound = sound and paired.shape == (length,) and not np.any(np.isinf(paired))
     need(length and sound, "the pruning table is wrong")
     return PruningTable(**columns, by=by)

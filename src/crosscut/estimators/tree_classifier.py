@@ -148,9 +148,3 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def _sklearn_model(self, **limits: Any) -> Any:
-        from sklearn.tree import DecisionTreeClassifier
-
-        criterion = "gini" if self.criterion == "gini" else "entropy"
-        return DecisionTreeClassifier(criterion=criterion, class_weight=self.class_weight, **limits)

@@ -90,8 +90,3 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
         """
         leaf = self._leaves(X)
         return np.asarray(self.tree_.value[leaf, 0])
-
-    def _sklearn_model(self, **limits: Any) -> Any:
-        from sklearn.tree import DecisionTreeRegressor
-
-        return DecisionTreeRegressor(**limits)

@@ -74,6 +74,8 @@ class CostReport:
             f"speed-up by the paper's model: {self.predicted_speedup:.2f} (a node's worst case: {bound:.2f})",
             f"speed-up in rows visited:      {self.actual_speedup:.2f}",
         ]
+        if self.actual_speedup < 1.1:
+            lines.append("(nodes of few rows are searched tree by tree, which is faster than sharing rows)")
         if self.measured_speedup is not None:
             lines.append(f"speed-up in processor time:    {self.measured_speedup:.2f}")
         return "\n".join(lines)

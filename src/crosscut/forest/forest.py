@@ -98,6 +98,14 @@ class Packed:
             nodes = order[begin:end]
             yield nodes, self.node_start[self.tree_of[nodes]] + self.parent[nodes]
 
+    def ends(self, inner: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return where a row ends that reaches each node, if only the ``inner`` nodes have tests."""
+        at = np.arange(len(self.feature))
+        for nodes, parents in self.by_depth():
+            ended = (at[parents] != parents) | ~inner[parents]
+            at[nodes] = np.where(ended, at[parents], nodes)
+        return at
+
     def tree(self, t: int) -> Tree:
         """Return tree ``t``; its arrays are views."""
         begin, end = int(self.node_start[t]), int(self.node_start[t + 1])
@@ -290,7 +298,7 @@ class Forest:
         """Which nodes the trees have in common, and f(i) of every level."""
         from crosscut.forest.sharing import Sharing
 
-        return Sharing.of(self.trees)
+        return Sharing.of(self.packed)
 
     @property
     def levels(self) -> dict[str, NDArray[np.int64]]:

@@ -97,3 +97,8 @@ def fold_label(tasks: Sequence[int]) -> str:
             )
             begin = k + 1
     return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words."""
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -19,14 +19,15 @@ STYLE = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;margin
 
 def pruning_table_html(table: PruningTable) -> str:
     """Return the pruning table as HTML, with the rows that the rules choose in bold."""
-    best, smallest = table.choose("best"), table.choose("1se")
+    best, smallest, like_best = table.choose("best"), table.choose("1se"), table.like_best
     rows = []
     for k in range(len(table)):
         if 3 <= k < len(table) - 20 and k not in {best, smallest}:
             continue
         marks = ["best"] * (k == best) + ["1se"] * (k == smallest)
-        cells = [number(float(getattr(table, name)[k])) for name in COLUMNS]
-        rows.append(([*cells, ", ".join(marks)], bool(marks)))
+        likeness = ["≈ best"] * bool(like_best[k] and k != best)
+        cells = [number(float(getattr(table, name)[k])) for name in COLUMNS[:5]]
+        rows.append(([*cells, ", ".join(marks + likeness)], bool(marks)))
     error = "cost" if table.by == "loss" else "error"
     headings = ["alpha", "leaves", f"training {error}", f"CV {error}", "standard error", ""]
     return _table(headings, rows)

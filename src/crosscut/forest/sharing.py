@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from crosscut.forest.tree import Tree
+    from crosscut.forest.forest import Packed
 
 
 @dataclass(eq=False)
@@ -44,7 +45,7 @@ class SharedNode:
             todo.extend(child for below in reversed(node.children) for child in reversed(below))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sharing:
     """How much the trees of a forest have in common; level 0 is the root.
 
@@ -52,7 +53,9 @@ class Sharing:
     trees once each goes its own way (section 3.2.1 of the paper).
     """
 
-    root: SharedNode
+    packed: Packed = field(repr=False)
+    place: NDArray[np.int64] = field(repr=False)  # of each tree's nodes: the node of the forest
+    test: NDArray[np.int64] = field(repr=False)  # and the test of the forest, -1 at leaves
     n_trees: int
     f: NDArray[np.float64]  # the paper's f(i): how often the work of a level is done, 1 to n_trees
     n_tests: NDArray[np.int64]  # different tests on each level
@@ -61,31 +64,50 @@ class Sharing:
     n_tree_nodes: NDArray[np.int64]  # nodes with a test, summed over the trees, on each level
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> Sharing:
+    def of(cls, packed: Packed) -> Sharing:
         """Compare the trees of a forest.
 
         Two tasks chose the same test if one threshold (or one grouping of categories) would do for both:
         their cuts lie between overlapping pairs of training values, so no training row of either tells them
         apart.
         """
-        root = _share(trees)
-        depth = max(tree.max_depth for tree in trees)
-        n_tests, n_nodes, n_forks, n_tree_nodes = np.zeros((4, depth), dtype=np.int64)
-        for node in root:
-            if node.groups:
-                n_nodes[node.depth] += 1
-                n_tests[node.depth] += len(node.groups)
-                n_forks[node.depth] += node.is_fork
-                n_tree_nodes[node.depth] += sum(len(group) for group in node.groups)
-        return cls(
-            root,
-            len(trees),
-            n_tests * len(trees) / np.maximum(n_tree_nodes, 1),
-            n_tests,
-            n_forks,
-            n_nodes,
-            n_tree_nodes,
+        place, test = _places(packed)
+        inner = np.flatnonzero(test >= 0)
+        tests, nodes = (inner[np.unique(of[inner], return_index=True)[1]] for of in (test, place))
+        forks = nodes[np.bincount(place[tests])[place[nodes]] > 1]
+        n_tests, n_forks, n_nodes, n_tree_nodes = (
+            np.bincount(packed.depth[some], minlength=int(packed.depth.max()))
+            for some in (tests, forks, nodes, inner)
         )
+        f = n_tests * packed.n_trees / np.maximum(n_tree_nodes, 1)
+        return cls(packed, place, test, packed.n_trees, f, n_tests, n_forks, n_nodes, n_tree_nodes)
+
+    @cached_property
+    def root(self) -> SharedNode:
+        """The forest as nodes with children."""
+        packed, place, test = self.packed, self.place.tolist(), self.test.tolist()
+        tasks = packed.tree_of.tolist()
+        numbers = (np.arange(len(place)) - packed.node_start[packed.tree_of]).tolist()
+        members: list[list[int]] = [[] for _ in range(max(place) + 1)]
+        for node, at in enumerate(place):  # tree by tree, so tasks ascend
+            members[at].append(node)
+        made = [
+            SharedNode(int(packed.depth[own[0]]), *zip(*((tasks[i], numbers[i]) for i in own), strict=True))
+            for own in members
+        ]
+        below: dict[int, list[SharedNode]] = {}
+        for at, own in enumerate(members[1:], 1):  # the places below a test follow each other, by branch
+            above = int(packed.node_start[tasks[own[0]]]) + int(packed.parent[own[0]])
+            below.setdefault(test[above], []).append(made[at])
+        for shared, own in zip(made, members, strict=True):
+            groups: dict[int, list[int]] = {}
+            for node in own:
+                if test[node] >= 0:
+                    groups.setdefault(test[node], []).append(tasks[node])
+            order = sorted(groups, key=lambda t: (-len(groups[t]), groups[t]))
+            shared.groups = tuple(tuple(groups[t]) for t in order)
+            shared.children = tuple(tuple(below[t]) for t in order)
+        return made[0]
 
     def __str__(self) -> str:
         lines = [f"{self.n_trees} trees; level: tests of the trees, nodes of the forest, forks, f(i)"]
@@ -98,98 +120,105 @@ class Sharing:
         return "\n".join(lines)
 
 
-def _share(trees: Sequence[Tree]) -> SharedNode:
-    # one branch per category, or two sets of categories: all nominal tests of a forest are of one kind
-    multiway = any(
-        np.any((np.diff(tree.first_child) > 2) & np.isnan(tree.threshold) & (tree.feature >= 0))
-        for tree in trees
-    )
-    tasks = tuple(range(len(trees)))
-    root = SharedNode(0, tasks, (0,) * len(trees))
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        at = dict(zip(node.tasks, node.nodes, strict=True))
-        node.groups = _same_tests(trees, at, multiway)
-        node.children = tuple(
-            tuple(
-                SharedNode(node.depth + 1, tuple(branch), tuple(branch.values()))
-                for branch in _branches(trees, {task: at[task] for task in group}, multiway)
-            )
-            for group in node.groups
-        )
-        todo.extend(child for below in node.children for child in below)
-    return root
+def _places(packed: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the forest's node that each tree's node is, and the test that it has there, level by level."""
+    place, test = np.zeros(len(packed.feature), np.int64), np.full(len(packed.feature), -1)
+    branch, multiway = _branches(packed)
+    n_tests = n_places = 1
+    levels = [(np.flatnonzero(packed.depth == 0), None), *packed.by_depth()]
+    for nodes, parents in levels:
+        if parents is not None:
+            key = test[parents] * (int(branch.max()) + 1) + branch[nodes]
+            place[nodes] = n_places + np.unique(key, return_inverse=True)[1]
+            n_places = int(place[nodes].max()) + 1
+        inner = nodes[packed.feature[nodes] >= 0]
+        nominal = np.isnan(packed.threshold[inner])
+        for some, number in ((inner[~nominal], _same_cuts), (inner[nominal], _same_categories)):
+            if len(some):
+                test[some] = n_tests + number(packed, some, place, multiway)
+                n_tests = int(test[some].max()) + 1
+    return place, test
 
 
-def _same_tests(trees: Sequence[Tree], at: dict[int, int], multiway: bool) -> tuple[tuple[int, ...], ...]:
-    """Return the tasks grouped by the test they chose, largest group first, without tasks that stop here."""
-    by_feature: dict[tuple[int, bool], list[tuple[int, int]]] = {}
-    for task, node in at.items():
-        tree = trees[task]
-        feature = int(tree.feature[node])
-        if feature >= 0:
-            nominal = bool(np.isnan(tree.threshold[node]))
-            by_feature.setdefault((feature, nominal), []).append((task, node))
-    groups: list[tuple[int, ...]] = []
-    for (_, nominal), members in sorted(by_feature.items()):
-        groups += _same_categories(trees, members, multiway) if nominal else _same_cuts(trees, members)
-    return tuple(sorted(groups, key=lambda group: (-len(group), group)))
+def _runs(*keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where a run of equal keys begins."""
+    changes = [np.append(True, key[1:] != key[:-1]) for key in keys]
+    return np.asarray(np.logical_or.reduce(changes))
 
 
-def _same_cuts(trees: Sequence[Tree], members: list[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Group cuts by overlapping neighbours: all members of a group overlap."""
-    cuts = []
-    for task, node in members:
-        tree = trees[task]
-        low, high = float(tree.low[node]), float(tree.high[node])
-        if np.isnan(low) or np.isnan(high):  # bins and "present | missing": the threshold itself is the test
-            low = high = float(tree.threshold[node])
-        cuts.append((low, high, task))
-    groups: list[list[int]] = []
-    least_high = -np.inf
-    for low, high, task in sorted(cuts):
-        if groups and (low < least_high or low == high == least_high):
-            groups[-1].append(task)
-            least_high = min(least_high, high)
-        else:
-            groups.append([task])
-            least_high = high
-    return [tuple(sorted(group)) for group in groups]
+def _same_cuts(
+    packed: Packed, nodes: NDArray[np.int64], place: NDArray[np.int64], _multiway: bool
+) -> NDArray[np.int64]:
+    """Return a number of each node's test: in one place, on one column, cuts that overlap are one."""
+    low, high = packed.low[nodes].astype(np.float64), packed.high[nodes].astype(np.float64)
+    unknown = np.isnan(low) | np.isnan(high)  # bins and "present | missing": the threshold itself is the test
+    low, high = (np.where(unknown, packed.threshold[nodes], end) for end in (low, high))
+    order = np.lexsort((nodes, high, low, packed.feature[nodes], place[nodes]))
+    low, high = low[order], high[order]
+    begins = _runs(place[nodes][order], packed.feature[nodes][order])
+    first = np.flatnonzero(begins)
+    size, least = np.diff(first, append=len(order)), high[first]
+    for k in range(1, int(size.max())):  # the k-th cut of every run: all cuts of a test overlap
+        runs = np.flatnonzero(size > k)
+        at = first[runs] + k
+        begins[at] = (low[at] >= least[runs]) & ~((low[at] == high[at]) & (high[at] == least[runs]))
+        least[runs] = np.where(begins[at], high[at], np.minimum(least[runs], high[at]))
+    number = np.empty(len(nodes), np.int64)
+    number[order] = np.cumsum(begins) - 1
+    return number
 
 
 def _same_categories(
-    trees: Sequence[Tree], members: list[tuple[int, int]], multiway: bool
-) -> list[tuple[int, ...]]:
-    """Group by sets of categories that agree on every category both tasks have seen."""
-    groups: list[tuple[NDArray[Any], list[int]]] = []
-    for task, node in members:
-        tree = trees[task]
-        taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]].copy()
-        if multiway:  # every category has its own branch, whatever its number among the categories seen
-            taken = np.where(taken >= 0, np.arange(len(taken)), -1)
-        for agreed, group in groups:
-            both = (taken >= 0) & (agreed >= 0)
-            if np.array_equal(taken[both], agreed[both]):
-                agreed[agreed < 0] = taken[agreed < 0]
-                group.append(task)
-                break
-        else:
-            groups.append((taken, [task]))
-    return [tuple(sorted(group)) for _, group in groups]
+    packed: Packed, nodes: NDArray[np.int64], place: NDArray[np.int64], multiway: bool
+) -> NDArray[np.int64]:
+    """Return a number of each node's test: those that agree on every category both have seen are one."""
+    order = np.lexsort((nodes, packed.feature[nodes], place[nodes]))
+    begins = _runs(place[nodes][order], packed.feature[nodes][order])
+    number, n_tests = np.empty(len(nodes), np.int64), 0
+    for members in np.split(order, np.flatnonzero(begins)[1:]):
+        groups: list[NDArray[Any]] = []
+        for i in members:
+            taken = _branches_of(packed, int(nodes[i]))
+            if multiway:  # every category has its own branch, whatever its number among the categories seen
+                taken = np.where(taken >= 0, np.arange(len(taken)), -1)
+            same = (g for g, agreed in enumerate(groups) if _agree(taken, agreed))
+            if (g := next(same, len(groups))) == len(groups):
+                groups.append(taken)
+            groups[g] = np.where(groups[g] < 0, taken, groups[g])
+            number[i] = n_tests + g
+        n_tests += len(groups)
+    return number
 
 
-def _branches(trees: Sequence[Tree], at: dict[int, int], multiway: bool) -> list[dict[int, int]]:
-    """Return, for each branch of a shared test, the tasks that have it and the node it leads to."""
-    below: dict[int, dict[int, int]] = {}
-    for task, node in at.items():
-        tree = trees[task]
-        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
-        if multiway and np.isnan(tree.threshold[node]):
-            own = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
-            keys = [int(np.flatnonzero(own == j)[0]) for j in range(len(children))]
-        else:
-            keys = list(range(len(children)))
-        for key, child in zip(keys, children, strict=True):
-            below.setdefault(key, {})[task] = int(child)
-    return [below[key] for key in sorted(below)]
+def _agree(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    both = (a >= 0) & (b >= 0)
+    return np.array_equal(a[both], b[both])
+
+
+def _branches_of(packed: Packed, node: int) -> NDArray[np.int32]:
+    """Return the branch of each category at a node with a nominal test."""
+    tree = int(packed.tree_of[node])
+    begin, end = packed.branch_start[tree] + packed.first_branch[node + tree : node + tree + 2]
+    return packed.branches[begin:end]
+
+
+def _branches(packed: Packed) -> tuple[NDArray[np.int64], bool]:
+    """Return by which branch each node is reached, and whether nominal tests have one branch per category.
+
+    Then the branch is the category; otherwise it is counted from 0. All nominal tests of a forest are of one
+    kind.
+    """
+    owner = packed.child_owner
+    children = packed.node_start[packed.tree_of[owner]] + packed.children
+    n_branches = np.bincount(owner, minlength=len(packed.feature))
+    first = np.cumsum(n_branches) - n_branches
+    branch = np.zeros(len(packed.feature), np.int64)
+    branch[children] = np.arange(len(owner)) - first[owner]
+    nominal = np.isnan(packed.threshold) & (packed.feature >= 0)
+    multiway = bool(np.any(nominal & (n_branches > 2)))
+    if multiway:
+        for node in np.flatnonzero(nominal):
+            own = _branches_of(packed, int(node))
+            below = children[first[node] : first[node] + n_branches[node]]
+            branch[below] = [int(np.flatnonzero(own == j)[0]) for j in range(len(below))]
+    return branch, multiway

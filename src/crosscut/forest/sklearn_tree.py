@@ -29,6 +29,8 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
     from sklearn.tree._tree import NODE_DTYPE
     from sklearn.tree._tree import Tree as SklearnTree
 
+    if tree.loss is not None:
+        raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
     inner = tree.feature >= 0
     nominal = np.flatnonzero(inner & np.isnan(tree.threshold))
     if len(nominal):
@@ -62,6 +64,20 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
         }
     )
     return made
+
+
+def fit_sklearn(
+    model: Any, tree: Tree, n_features: int, classes: Any, names: Sequence[str] | None = None
+) -> Any:
+    """Return scikit-learn's ``model``, a tree, with what fitting it would give; see :func:`sklearn_tree`."""
+    model.n_features_in_ = model.max_features_ = n_features
+    model.n_outputs_ = 1
+    n_classes = 0
+    if classes is not None:
+        model.classes_, n_classes = classes, len(classes)
+        model.n_classes_ = np.int64(n_classes)
+    model.tree_ = sklearn_tree(tree, n_features, n_classes, names)
+    return model
 
 
 def tree_from_sklearn(model: Any) -> Tree:

@@ -92,6 +92,8 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
     try:
         header, arrays = read_arrays(path)
         model = _kind(header.get("model")).read(header, arrays)
+        if "scores" in arrays and model.fit_.validation is not None:
+            model.fit_.validation.scoring = model.scoring
     except ArrayFileError as error:
         raise ModelFileError(str(error)) from error
     except ModelFileError as error:

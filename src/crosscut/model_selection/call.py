@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import validate_params
 
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
-from crosscut.model_selection.evaluation import Grown
+from crosscut.model_selection.evaluation import Grown, evaluate
 from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.routing import route
@@ -120,7 +120,7 @@ class Call:
         """Grow the trees of all candidates on what ``read_splits`` makes of the splitter's pairs."""
         # before the splitter is asked: what forbids sharing is then known without having used its random
         # numbers
-        read = read_estimator(self.estimator, candidates, self.examples.n_features)
+        read = read_estimator(self.estimator, candidates, self.examples)
         given = list(self._pairs())
         try:
             return self._grow(candidates, read, read_splits(given))
@@ -130,7 +130,7 @@ class Call:
 
     def grow_parts(self) -> Iterator[Grown]:
         """Grow the estimator's trees on all splits, so many splits at a time as fit in memory."""
-        read = read_estimator(self.estimator, [{}], self.examples.n_features)
+        read = read_estimator(self.estimator, [{}], self.examples)
         pairs = self._pairs()
         size = max(BLOCK, ROWS_AT_ONCE // self.examples.n_rows)
         first = True
@@ -142,6 +142,10 @@ class Call:
                 raise
             first = False
             yield grown
+
+    def evaluate(self, grown: Grown, **options: Any) -> list[dict[str, Any]]:
+        """Score all splits of all candidates; the options are those of :func:`evaluate`."""
+        return evaluate(grown, self.scorer, self.routed.scorer.score, **options)
 
     def with_rows_of_y(self, order: NDArray[np.int64]) -> Call:
         """Return the same call with the target in another order."""

@@ -15,7 +15,6 @@ from sklearn.utils.validation import validate_data
 
 from crosscut.model_selection.call import Call
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.search import SharedSearch
 from crosscut.model_selection.settings import check_estimator, is_scikit, tree_of
 from crosscut.model_selection.splits import Splits
@@ -172,14 +171,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
             n_left = int(support[0].sum())
             if self.verbose > 0:
                 print(f"Fitting estimator with {n_left} features.")  # noqa: T201 - what verbose asks for
-            results = evaluate(
-                grown,
-                call.scorer,
-                score_params=call.routed.scorer.score,
-                error_score="raise",
-                return_train_score=False,
-            )
-            scores = [result["test_scores"] for result in results]
+            scores = [result["test_scores"] for result in call.evaluate(grown)]
             yield Step(n_left, scores, support.copy(), ranking.copy(), grown)
             if n_left <= least:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -93,26 +94,30 @@ class Grown:
     def importances(self) -> list[NDArray[np.float64]]:
         """Return the importances of the columns in each tree of the first candidate."""
         candidate = self.candidates[0]
-        trees = [
-            self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha) for t in self.splits.trees
-        ]
+        trees = [self.grove(candidate).tree(t, candidate) for t in self.splits.trees]
         criterion, n_columns = candidate.setting.growth.criterion, self.examples.n_features
         return [importances(Packed.of([tree]), criterion, n_columns) for tree in trees]
 
-    def fitted(self, c: int, s: int, *, folds: bool = True, columns: NDArray[np.int64] | None = None) -> Any:
+    def unfitted(self, c: int) -> Any:
+        """Return candidate ``c`` as an estimator."""
+        return clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
+
+    def fitted(self, c: int, s: int, *, like: Any = None, columns: NDArray[np.int64] | None = None) -> Any:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
 
-        Without ``folds`` crosscut's own trees come without the cross-validation of their own, which would
-        have to be grown. A tree that uses only some ``columns`` may be fitted to a table of these.
+        It is a copy of ``like`` if given. Crosscut's own trees then come without the cross-validation of
+        their own, which would have to be grown. A tree that uses only some ``columns`` may be fitted to a
+        table of these.
         """
-        estimator = clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
+        simple = like is not None and tree_of(like) is like
+        estimator = copy(like) if simple else self.unfitted(c)
         examples, tree = self.examples, tree_of(estimator)
         rows = np.arange(examples.n_rows) if s < 0 else self.splits.train[s]
-        if folds and not is_scikit(tree):
+        if like is None and not is_scikit(tree):
             params = _check_method_params(examples.X, params=self.fit_params, indices=rows)
             return estimator.fit(*_safe_split(estimator, examples.X, examples.given_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
-        grown = self.grove(candidate).tree(t, candidate.limits, candidate.ccp_alpha)
+        grown = self.grove(candidate).tree(t, candidate)
         names, n_features = _get_feature_names(examples.X), examples.n_features
         if columns is not None:
             place = np.full(n_features + 1, -1, np.int32)  # leaves have column -1
@@ -133,10 +138,10 @@ class Grown:
 def evaluate(
     grown: Grown,
     scorer: Any,
-    *,
     score_params: Mapping[str, Any],
-    error_score: Any,
-    return_train_score: bool,
+    *,
+    error_score: Any = "raise",
+    return_train_score: bool = False,
     return_estimator: bool = False,
 ) -> list[dict[str, Any]]:
     """Return what scikit-learn's ``_fit_and_score`` would, for every split of every candidate.

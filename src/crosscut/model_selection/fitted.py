@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.data.schema import Schema
 from crosscut.forest.forest import Forest
-from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
 
 def fit_scikit(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> None:
     """Give scikit-learn's ``estimator``, which knows its columns, what fitting the rows ``train`` would."""
-    n_features = estimator.max_features_ = estimator.n_features_in_
-    estimator.n_outputs_ = 1
-    n_classes = 0
-    if examples.classes is not None:
-        tree, estimator.classes_ = _present(tree, examples.classes, examples.codes[train])
-        n_classes = len(estimator.classes_)
-        estimator.n_classes_ = np.int64(n_classes)
-    estimator.tree_ = sklearn_tree(tree, n_features, n_classes)
+    classes = examples.classes
+    if classes is not None:
+        tree, classes = _present(tree, classes, examples.codes[train])
+    fit_sklearn(estimator, tree, estimator.n_features_in_, classes)
 
 
 def fit_own(estimator: Any, tree: Tree, examples: Examples, train: NDArray[np.int64]) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Packed
     from crosscut.forest.tree import Tree
     from crosscut.model_selection.settings import Candidate
-    from crosscut.tasks.growth import Limits
 
 
 class Grove:
@@ -84,22 +83,24 @@ class Grove:
 
     def stopped(self, places: NDArray[np.int64], candidate: Candidate) -> NDArray[np.integer[Any]]:
         """Return where rows that ended at ``places`` stop in a candidate's trees."""
-        stops = self.stops(candidate.limits, candidate.ccp_alpha)
+        stops = self.stops(candidate)
         return places if stops is None else stops[places]
 
-    def stops(self, limits: Limits, ccp_alpha: float) -> NDArray[np.int32] | None:
-        """Return where rows that reach each place stop in the smaller trees; None: at the leaves."""
-        packed = self.packed
+    def stops(self, candidate: Candidate) -> NDArray[np.int32] | None:
+        """Return where rows that reach each place stop in a candidate's trees; None: at the leaves."""
+        packed, limits = self.packed, candidate.limits
         depth, split = limits.max_depth, limits.min_samples_split
+        leaves, ccp_alpha = candidate.max_leaf_nodes, candidate.ccp_alpha
         if isinstance(split, float):  # the trees were grown under a share
             split = 2
         deep = depth is None or depth >= packed.depth.max()
         small = split <= 2 and not self._has_pure
-        if deep and small and limits.min_impurity_decrease <= 0 and ccp_alpha <= 0:
+        if deep and small and leaves is None and limits.min_impurity_decrease <= 0 and ccp_alpha <= 0:
             return None
         return packed.core.stop_nodes(
             self._impurity,
             -1 if depth is None else depth,
+            -1 if leaves is None else leaves,
             split,
             limits.min_impurity_decrease,
             self.min_impurity,
@@ -107,11 +108,11 @@ class Grove:
             self.exact_ties,
         )
 
-    def tree(self, t: int, limits: Limits, ccp_alpha: float) -> Tree:
-        """Return tree ``t``, made as small as the limits ask for."""
+    def tree(self, t: int, candidate: Candidate) -> Tree:
+        """Return tree ``t``, made as small as a candidate asks for."""
         packed = self.packed.only(t)
         one = Grove(packed, exact_ties=self.exact_ties, min_impurity=self.min_impurity)
-        stops = one.stops(limits, ccp_alpha)
+        stops = one.stops(candidate)
         if stops is None:
             return packed.tree(0)
         # a node keeps its children if rows go through it to them

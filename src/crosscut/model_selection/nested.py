@@ -240,10 +240,7 @@ def _search_params(estimator: Any, grid: Any, scoring: Any, params: dict[str, An
 
 def _scores(grown: Grown, scorer: Any, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     """Return the scores of each metric, an array of candidates and splits."""
-    results = evaluate(
-        grown, scorer, score_params=score_params, error_score="raise", return_train_score=False
-    )
-    scores = [result["test_scores"] for result in results]
+    scores = [result["test_scores"] for result in evaluate(grown, scorer, score_params)]
     if not isinstance(scores[0], dict):
         scores = [{"score": score} for score in scores]
     shape = len(grown.candidates), -1

@@ -34,12 +34,12 @@ GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further 
 
 
 def read_estimator(
-    estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int
+    estimator: Any, candidates: Sequence[Mapping[str, Any]], examples: Examples
 ) -> tuple[list[Candidate], list[Any]]:
     """Read each candidate, and the different choices of a pipeline's steps; none of a tree by itself."""
-    tree = tree_of(estimator)
+    tree, weighted = tree_of(estimator), examples.weights is not None
     if tree is estimator:
-        return read_candidates(tree, candidates, n_features), []
+        return read_candidates(tree, candidates, examples.n_features, weighted=weighted), []
     name = estimator.steps[-1][0]
     steps: list[Any] = []
     of_tree, number = [], []
@@ -59,7 +59,7 @@ def read_estimator(
             except ValueError as error:
                 raise NotShared(str(error)) from None
         number.append(known[key])
-    read = read_candidates(tree, of_tree, 0)
+    read = read_candidates(tree, of_tree, 0, weighted=weighted)
     return [one._replace(steps=k) for one, k in zip(read, number, strict=True)], steps
 
 

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state, indexable
 
 from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.progress import print_fits
 from crosscut.model_selection.splits import Splits
 
@@ -73,13 +72,7 @@ def learning_curve(
         return Splits.of([(train[:n], test) for train, test in drawn for n in sizes], call.examples.n_rows)
 
     grown = call.grow([{}], read_splits)
-    results = evaluate(
-        grown,
-        call.scorer,
-        score_params=call.routed.scorer.score,
-        error_score=error_score,
-        return_train_score=True,
-    )
+    results = call.evaluate(grown, error_score=error_score, return_train_score=True)
     print_fits(verbose, results, [None], len(results))
     columns = _aggregate_score_dicts(results)
     names = ["train_scores", "test_scores", *["fit_time", "score_time"] * return_times]
@@ -133,14 +126,5 @@ def permutation_test_score(
 
 def _mean_score(call: Call) -> Any:
     """Return the mean of the scores of all splits."""
-    found: list[Any] = []
-    for grown in call.grow_parts():
-        results = evaluate(
-            grown,
-            call.scorer,
-            score_params=call.routed.scorer.score,
-            error_score="raise",
-            return_train_score=False,
-        )
-        found += [result["test_scores"] for result in results]
-    return np.mean(found)
+    results = [result for grown in call.grow_parts() for result in call.evaluate(grown)]
+    return np.mean([result["test_scores"] for result in results])

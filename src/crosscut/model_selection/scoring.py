@@ -34,9 +34,8 @@ class Scoring:
         self.score_params = dict(score_params)
         self.multi = isinstance(scorer, _MultimetricScorer)
         self.scorers = scorer._scorers if self.multi else {"score": scorer}
-        examples = grown.examples
+        examples, self.part = grown.examples, part
         self.rows: list[NDArray[np.int64]] = getattr(grown.splits, part)
-        self.leaves = grown.leaves(part)
         # without routing all scorers get the weights, which are those of the trees
         weighted = list(score_params) == ["sample_weight"] and not get_config()["enable_metadata_routing"]
         weights = examples.weights if weighted else None
@@ -49,6 +48,11 @@ class Scoring:
             self.quick = {
                 name: one for name, one in self.quick.items() if one[1] not in OF_PROBABILITIES.values()
             }
+
+    @cached_property
+    def leaves(self) -> dict[Any, NDArray[np.int64]]:
+        """The places where the rows end in each grove."""
+        return self.grown.leaves(self.part)
 
     @cached_property
     def present(self) -> list[NDArray[np.int64]]:
@@ -114,17 +118,18 @@ class Scoring:
         if self.multi:
             some = {name: self.scorers[name] for name in names}
             scorer = _MultimetricScorer(scorers=some, raise_exc=scorer._raise_exc)
-        real = needs_estimator(scorer)
-        stopped = np.split(grove.stopped(self.leaves[key], candidate), self.segments.first[1:-1])
+        real = self.grown.unfitted(c) if needs_estimator(scorer) else None
+        places = grove.stopped(self.leaves[key], candidate) if real is None else None
+        ends = None if places is None else np.split(places, self.segments.first[1:-1])
         examples, splits = self.grown.examples, self.grown.splits
         scores = []
         for s, rows in enumerate(self.rows):
             params = _check_method_params(examples.X, params=self.score_params, indices=rows)
-            if real:
-                estimator = self.grown.fitted(c, s, folds=False)
+            if ends is None:
+                estimator = self.grown.fitted(c, s, like=real)
                 X, y = _safe_split(estimator, examples.X, examples.given_y, rows, splits.train[s])
             else:
-                estimator, X, y = self._stand_in(grove, stopped[s], s), np.arange(len(rows)), examples.y[rows]
+                estimator, X, y = self._stand_in(grove, ends[s], s), np.arange(len(rows)), examples.y[rows]
             scores.append(_score(estimator, X, y, scorer, params, self.error_score))
         return scores
 

@@ -16,7 +16,6 @@ from sklearn.utils.validation import _check_method_params
 
 from crosscut.model_selection.call import Call, as_list
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
-from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.progress import print_fits
@@ -73,7 +72,7 @@ class SharedSearch:
         params = _check_method_params(X, params=params)
         routed = self._get_routed_params_for_fit(params)
         examples = Examples.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
-        read_estimator(self.estimator, self._peek(), examples.n_features)
+        read_estimator(self.estimator, self._peek(), examples)
 
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
@@ -92,13 +91,7 @@ class SharedSearch:
                 "cv.split and cv.get_n_splits return inconsistent results. "
                 f"Expected {self.n_splits_} splits, got {len(grown.splits)}"
             )
-        out = evaluate(
-            grown,
-            scorers,
-            score_params=routed.scorer.score,
-            error_score=self.error_score,
-            return_train_score=self.return_train_score,
-        )
+        out = call.evaluate(grown, error_score=self.error_score, return_train_score=self.return_train_score)
         print_fits(self.verbose, out, candidates, self.n_splits_, numbered=True)
         results = self._format_results(candidates, self.n_splits_, out)
 

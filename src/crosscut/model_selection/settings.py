@@ -34,8 +34,6 @@ CRITERIA: dict[str, Criterion] = {
 # parameters that must keep this value, and what another value would ask for
 FIXED = {
     "splitter": ("best", "draws thresholds at random"),
-    "max_leaf_nodes": (None, "grows best-first, so that smaller trees are not inside larger ones"),
-    "min_weight_fraction_leaf": (0.0, "limits the weight of leaves"),
     "monotonic_cst": (None, "constrains the leaf values"),
     "prune": (None, "chooses the pruning by a cross-validation inside each training set"),
     "loss": (None, "predicts the class of least cost"),
@@ -59,7 +57,8 @@ class Candidate(NamedTuple):
 
     setting: Setting
     limits: Limits
-    ccp_alpha: float
+    ccp_alpha: float = 0.0
+    max_leaf_nodes: int | None = None
     steps: int = 0  # of a pipeline: which choice of the steps before the tree
 
 
@@ -85,9 +84,11 @@ def check_estimator(estimator: Any) -> None:
 
 
 def read_candidates(
-    estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int
+    estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int, *, weighted: bool = False
 ) -> list[Candidate]:
     """Read each candidate, or raise :class:`NotShared` naming the parameter that forbids sharing.
+
+    ``weighted`` says whether rows have weights of their own.
 
     Values that the estimator itself refuses are left to scikit-learn, which knows how a failing fit is
     reported.
@@ -105,11 +106,11 @@ def read_candidates(
             check()
         except ValueError as error:
             raise NotShared(str(error)) from None
-        read.append(_read(default | candidate, n_features, scikit=is_scikit(estimator)))
+        read.append(_read(default | candidate, n_features, scikit=is_scikit(estimator), weighted=weighted))
     return read
 
 
-def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> Candidate:
+def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool, weighted: bool) -> Candidate:
     for name, (value, consequence) in FIXED.items():
         given = params.get(name, value)
         if given is not value and (value is None or given != value):
@@ -127,11 +128,11 @@ def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> Candid
         weight = tuple(sorted(weight.items(), key=repr))
     elif not (weight is None or weight == "balanced"):
         raise NotShared(f"class_weight={weight!r} is for several outputs")
-    depth = params["max_depth"]
+    depth, leaves = params["max_depth"], params.get("max_leaf_nodes")
     limits = Limits(
         None if depth is None else int(depth),
         _rows_or_share(params["min_samples_split"]),
-        _rows_or_share(params["min_samples_leaf"]),
+        _leaf(params, weighted=weighted or weight is not None),
         float(params["min_impurity_decrease"]),
     )
     setting = Setting(
@@ -142,7 +143,19 @@ def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool) -> Candid
         limits.min_samples_split if isinstance(limits.min_samples_split, float) else None,
         PURE if scikit else -1.0,
     )
-    return Candidate(setting, limits, float(params["ccp_alpha"]))
+    return Candidate(setting, limits, float(params["ccp_alpha"]), None if leaves is None else int(leaves))
+
+
+def _leaf(params: Mapping[str, Any], *, weighted: bool) -> int | float:
+    """Return the least number or share of rows in a leaf; without weights, a share of the weight is one."""
+    rows, weight = _rows_or_share(params["min_samples_leaf"]), params.get("min_weight_fraction_leaf", 0.0)
+    if not weight:
+        return rows
+    if weighted:
+        raise NotShared(f"min_weight_fraction_leaf={weight!r} limits the weight of leaves")
+    if isinstance(rows, int) and rows > 1:
+        raise NotShared(f"min_weight_fraction_leaf={weight!r} and min_samples_leaf={rows} limit leaves twice")
+    return max(rows, float(weight)) if isinstance(rows, float) else float(weight)
 
 
 def _rows_or_share(limit: Any) -> int | float:

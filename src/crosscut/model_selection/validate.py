@@ -12,7 +12,6 @@ from sklearn.model_selection._validation import _aggregate_score_dicts, _normali
 from sklearn.utils import indexable
 
 from crosscut.model_selection.call import Call, drop_in
-from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.progress import print_fits
 from crosscut.model_selection.splits import Splits
 
@@ -83,10 +82,8 @@ def cross_validate(
     results: list[Any] = []
     given: list[Any] = []
     for grown in call.grow_parts():
-        results += evaluate(
+        results += call.evaluate(
             grown,
-            call.scorer,
-            score_params=call.routed.scorer.score,
             error_score=error_score,
             return_train_score=return_train_score,
             return_estimator=return_estimator,
@@ -194,13 +191,7 @@ def validation_curve(
     indexable(X, groups)
     candidates = [{param_name: value} for value in param_range]
     grown = call.grow(candidates, partial(Splits.of, n_rows=call.examples.n_rows))
-    results = evaluate(
-        grown,
-        call.scorer,
-        score_params=call.routed.scorer.score,
-        error_score=error_score,
-        return_train_score=True,
-    )
+    results = call.evaluate(grown, error_score=error_score, return_train_score=True)
     print_fits(verbose, results, candidates, len(grown.splits))
     columns = _aggregate_score_dicts(results)
     shape = len(candidates), len(grown.splits)

@@ -36,7 +36,10 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     ax = axes(ax, 6.4, 4.0)
     leaves, error, spread = table.n_leaves, table.cv_error, table.standard_error
     ax.fill_between(leaves, error - spread, error + spread, color=BLUE, alpha=0.15, linewidth=0)
-    ax.plot(leaves, error, color=BLUE, marker="o", markersize=3, label="held-out rows, ±1 standard error")
+    ax.plot(leaves, error, color=BLUE, label="held-out rows, ±1 standard error")
+    ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
+    like = table.like_best
+    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label="not told from the lowest")
     ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
     best = table.choose("best")
     limit = float(error[best] + spread[best])

@@ -124,7 +124,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
 
         Parameters
         ----------
-        dialect : "duckdb" or "sqlite"
+        dialect : "duckdb", "sqlite" or "postgresql"
             For which database.
 
         Examples

@@ -13,7 +13,7 @@ from crosscut.training.intervals import interval_of, score_of
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit
 
-LEVEL = 0.9  # of the interval
+LEVEL = 0.9  # of the interval, and of prediction sets and intervals
 RARE = 0.02  # a class with a smaller share is not worth a warning
 WIDE = 0.1  # an interval of this width says little
 WEAK = 0.3  # R² below which much is left unexplained

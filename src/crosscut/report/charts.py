@@ -152,8 +152,9 @@ def size_chart(pruning: dict[str, Any]) -> str:
     chart.across(cv[best] + spread[best])
     chart.line(zip(leaves, train, strict=True), "train")
     chart.line(zip(leaves, cv, strict=True))
-    for n, c, s in rows:
-        chart.dot(n, c, f"{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}", 2.5)
+    for (n, c, s), like_best in zip(rows, pruning["like_best"], strict=True):
+        said = f"{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}"
+        chart.dot(n, c, said, 2.5, "dot" if like_best else "dot worse")
     chosen = pruning["chosen"]
     chart.dot(leaves[chosen], cv[chosen], "the chosen size", 7, "chosen")
     return chart.svg()

@@ -60,7 +60,7 @@ def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
     found = []
     for row in rows:
         inner = table.tests_kept(packed, row, paths=paths)
-        found.append(Size(row, inner, says[_leaf_of(packed, inner)[node]]))
+        found.append(Size(row, inner, says[packed.ends(inner)[node]]))
     return Sizes(forest, found, rows.index(own))
 
 
@@ -70,12 +70,3 @@ def _rows_offered(n_leaves: NDArray[np.int64], own: int, wanted: set[int]) -> li
     must = {own, len(n_leaves) - 1, *(row for row in wanted if n_leaves[row] <= MAX_LEAVES)}
     near = sorted(small.tolist(), key=lambda row: (abs(row - own), row))
     return sorted({*must, *near[: max(MAX_SIZES - len(must), 0)]})
-
-
-def _leaf_of(packed: Any, inner: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the node in which a row ends that reaches each node, if only some nodes have tests."""
-    at = np.arange(len(packed.feature))
-    for nodes, parents in packed.by_depth():
-        ended = (at[parents] != parents) | ~inner[parents]
-        at[nodes] = np.where(ended, at[parents], nodes)
-    return at

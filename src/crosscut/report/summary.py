@@ -11,19 +11,23 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
+from crosscut.forest.labels import duration
 from crosscut.forest.pruning_table import COLUMNS
-from crosscut.report.answer import answer
+from crosscut.report.answer import LEVEL, answer
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
+from crosscut.training.conformal import coverage
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.forest.cost import CostReport
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit
 
 FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
+SHARED = 1.1  # rows visited one by one, as a multiple, from which it is worth saying how many are shared
 MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
@@ -60,6 +64,7 @@ def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
         return summary
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
+    summary["coverage"] = _coverage(fit)
     summary["pruning"] = _pruning(fit, fit.pruning_table)
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
@@ -149,6 +154,13 @@ def errors(fit: Fit) -> dict[str, Any]:
     }
 
 
+def _coverage(fit: Fit) -> dict[str, float] | None:
+    """Return how many held-out rows intervals or sets of classes cover; None if folds hold rows out again."""
+    cv = fit.validated("summarize()")
+    once = cv.times_held_out.max(initial=0) <= 1
+    return {"level": LEVEL, "share": coverage(cv, LEVEL)} if once else None
+
+
 def _measure(fit: Fit) -> str:
     """Name what ``cv_scores_`` measure."""
     scoring = fit.settings.get("scoring")
@@ -168,7 +180,8 @@ def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
         "chosen": chosen,
         "best": table.choose("best"),
         "1se": table.choose("1se"),
-        **{name: [plain(v) for v in getattr(table, name)] for name in COLUMNS},
+        **{name: [plain(v) if math.isfinite(v) else None for v in getattr(table, name)] for name in COLUMNS},
+        "like_best": table.like_best.tolist(),
     }
 
 
@@ -212,6 +225,7 @@ def _cost(fit: Fit) -> dict[str, Any]:
     seconds = cost.seconds if math.isfinite(cost.seconds) else None
     work = fit.forest.work or {}
     return {
+        "words": _cost_words(fit, cost),
         "trees": cost.n + 1,
         "grow_seconds": seconds,
         "serial_seconds": seconds * speedup if seconds is not None and speedup is not None else None,
@@ -220,3 +234,22 @@ def _cost(fit: Fit) -> dict[str, Any]:
         "seconds_by_level": [float(s) for s in work.get("seconds", ())],
         "rows_by_level": [int(n) for n in work.get("rows", ())],
     }
+
+
+def _cost_words(fit: Fit, cost: CostReport) -> str | None:
+    """Say what growing the trees took, and what of it they shared; None if that was not measured."""
+    seconds, ratio = cost.seconds, cost.actual_speedup
+    if not math.isfinite(seconds) or not math.isfinite(ratio):
+        return None
+    trees, took = f"{cost.n + 1} trees were grown", f"{duration(seconds)} of processor time"
+    if ratio >= SHARED:
+        return (
+            f"{trees} together in {took}; one by one it would be about {duration(seconds * ratio)} by the "
+            f"cost model: {ratio:.1f} times as many rows to visit."
+        )
+    if fit.settings.get("class_weight") == "balanced":
+        return f"{trees} one by one, each with class weights of its own rows, in {took}."
+    return (
+        f"{trees} together in {took}. They share reading and sorting; nodes of few rows are searched tree by "
+        "tree, which is faster."
+    )

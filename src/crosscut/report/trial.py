@@ -10,6 +10,7 @@ import numpy as np
 from crosscut.data.days import cut_text
 from crosscut.forest.labels import branch_label
 from crosscut.forest.tree import decisions, probabilities
+from crosscut.report.answer import LEVEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 MAX_NUMBERS = 150_000  # in the page
 MAX_COLUMNS = 60  # to fill in
-LEVEL = 0.9  # of prediction sets and intervals
 
 
 def trial(fit: Fit, x: NDArray[np.float32] | None) -> dict[str, Any] | None:

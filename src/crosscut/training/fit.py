@@ -205,6 +205,8 @@ class CrossValidated:
         X: Any = None,
         y: Any = None,
         sample_weight: Any = None,
+        *,
+        measure: Any = None,
     ) -> tuple[float, float]:
         """Return an interval for the score of models that are trained like this one.
 
@@ -215,15 +217,19 @@ class CrossValidated:
         method : {"rows", "bayle", "nested"}
             Where the standard error comes from: the losses of all rows, their spread within the folds (Bayle
             et al. 2020), or, for trees, a nested cross-validation (Bates, Hastie and Tibshirani 2021), which
-            also counts that a pruning was chosen. A model with a ``scoring`` has "rows" only: the spread of
-            the folds' scores, corrected for training rows that they share (Nadeau and Bengio 2003).
+            also counts that a pruning was chosen.
         X, y, sample_weight : optional
             The training data, for "nested", which grows the trees that leave out two folds, all at once.
+        measure : str, matrix or callable, optional
+            What the interval is of, by default the score: "accuracy" or "r2"; "zero_one", "log" or "brier" of
+            classes, "squared" or "absolute" of numbers; a matrix of costs by class and predicted class; a
+            function ``loss(y_true, y_pred)`` that returns one number per row; or "auc", the mean of the
+            folds' areas under the ROC curve, which has "rows" only.
 
         Returns
         -------
         low, high : float
-            Wilson's interval of accuracy; of other scores, as many standard errors to both sides.
+            Wilson's interval of accuracy and of "zero_one"; else as many standard errors to both sides.
 
         Examples
         --------
@@ -233,11 +239,13 @@ class CrossValidated:
         >>> low, high = model.cv_interval()
         >>> print(f"{low:.3f} <= {model.cv_score_:.3f} <= {high:.3f}")
         0.933 <= 0.967 <= 0.984
+        >>> print("{:.3f} to {:.3f}".format(*model.cv_interval(measure="brier")))
+        0.018 to 0.115
         """
         validation = fit_of(self).validated("cv_interval()")
         if method == "nested":
-            return self._nested_interval(level, X, y, sample_weight)
-        return validation.interval(level, method)
+            return self._nested_interval(level, measure, X, y, sample_weight)
+        return validation.interval(level, method, measure)
 
-    def _nested_interval(self, _level: float, *_data: Any) -> tuple[float, float]:
+    def _nested_interval(self, _level: float, _measure: Any, *_data: Any) -> tuple[float, float]:
         raise ValueError("method='nested' is for trees of tables; use 'rows' or 'bayle'")

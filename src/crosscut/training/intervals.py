@@ -20,7 +20,7 @@ from crosscut.training.scores import explained
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Method = Literal["rows", "bayle"]
+Kind = Literal["score", "rate", "loss"]
 DIGITS = 78  # bits of exact sums
 
 
@@ -146,8 +146,10 @@ def estimate_of(rows: LossSums) -> Estimate:
     return Estimate(score, _standard_error(rows.variance(direction), rows))
 
 
-def interval_of(rows: LossSums, folds: LossSums, level: float, method: str) -> tuple[float, float]:
-    """Return the interval of accuracy or R².
+def interval_of(
+    rows: LossSums, folds: LossSums, level: float, method: str, of: Kind = "score"
+) -> tuple[float, float]:
+    """Return the interval of accuracy or R², or of the mean loss.
 
     Parameters
     ----------
@@ -159,20 +161,29 @@ def interval_of(rows: LossSums, folds: LossSums, level: float, method: str) -> t
         Coverage, between 0 and 1.
     method : {"rows", "bayle"}
         Whether the variance is that over all rows, or that within the folds (Bayle et al. 2020).
+    of : {"score", "rate", "loss"}
+        Accuracy or R²; or the mean of losses that are 0 or 1; or that of any losses.
     """
     if method not in {"rows", "bayle"}:
         raise ValueError(f"method must be 'rows', 'bayle' or 'nested', but {method!r} was given")
-    score, direction = score_of(rows)
+    value, direction = value_of(rows, of)
     variance = rows.variance(direction) if method == "rows" else folds.variance(direction, within=True)
-    return interval_about(score, _standard_error(variance, rows), rows, level)
+    return interval_about(value, _standard_error(variance, rows), rows, level, of)
 
 
-def interval_about(score: float, error: float, rows: LossSums, level: float) -> tuple[float, float]:
-    """Return the interval of accuracy, which is Wilson's, or of R², with the variance of n - 1 rows."""
+def value_of(rows: LossSums, of: Kind = "score") -> tuple[float, NDArray[np.float64]]:
+    """Return accuracy, R² or the mean loss of all rows together, and the direction of its linearization."""
+    return score_of(rows) if of == "score" else (float(rows.mean[1]), np.array([0.0, 1.0]))
+
+
+def interval_about(
+    value: float, error: float, rows: LossSums, level: float, of: Kind = "score"
+) -> tuple[float, float]:
+    """Return Wilson's interval of a rate, that of R² with the variance of n - 1 rows, or that of a mean."""
     z, n = quantile_of(level), int(rows.n_rows.sum())
-    if rows.products.shape[1] == 2:
-        return _wilson(score, error, n, z)
-    middle = score + (1 - score) / n
+    if of == "rate" or (of == "score" and rows.products.shape[1] == 2):
+        return _wilson(value, error, n, z)
+    middle = value + (1 - value) / n if of == "score" else value
     return middle - z * error, middle + z * error
 
 

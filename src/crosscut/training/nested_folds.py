@@ -10,6 +10,10 @@ s² being the variance of the rows' losses. This is Bates, Hastie and Tibshirani
 u² less the variance of fold k's mean loss. Where rows fall into folds at random, it is s² / n on average, up
 to their factor. It carries most of the noise of their estimate, which takes hundreds of repetitions to go.
 The mean over few folds is still noisy, so its own standard error is added, and the result is at least s² / n.
+
+Where the folds choose a pruning, the losses are those of trees that chose their own. The final tree's choice,
+from all rows, may be another one. So the squared difference between the two cross-validated scores is added:
+that of trees pruned by their own choice, and that of trees pruned by the final choice.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ import numpy as np
 
 from crosscut.forest.forest import Forest
 from crosscut.tasks import Tasks
-from crosscut.training.intervals import LossSums, interval_about, score_of
+from crosscut.training.intervals import LossSums, interval_about, value_of
+from crosscut.training.measures import kind_of, row_losses
 from crosscut.training.parameters import measure_of
 from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
 
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
     from crosscut.training.training_set import TrainingSet
+    from crosscut.training.validation import Validation
 
 
 class NestedLosses(NamedTuple):
@@ -39,15 +45,17 @@ class NestedLosses(NamedTuple):
     change: NDArray[np.float64]  # (folds,)
 
 
-def nested_interval(model: Any, data: TrainingSet, level: float) -> tuple[float, float]:
-    """Return the interval of accuracy or R² of the estimator's procedure, choice of a pruning included."""
-    partitions = _partitions(model.fit_)
-    found = [nested_losses(model, data, fold) for fold in partitions]
+def nested_interval(model: Any, data: TrainingSet, level: float, measure: Any = None) -> tuple[float, float]:
+    """Return the interval of a measure of the estimator's procedure, choice of a pruning included."""
+    chosen: Validation = model.fit_.validation
+    chosen.interval(level, "rows", measure)  # refuses what is no measure of these rows
+    partitions, of = _partitions(model.fit_), kind_of(measure)
+    found = [nested_losses(model, data, fold, measure) for fold in partitions]
     y, weight = data.target.values, data.target.weights
-    target = None if data.classes is not None else y - y.mean()
+    target = y - y.mean() if of == "score" and data.classes is None else None
     loss = np.mean([one.loss for one in found], axis=0)
     rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1)
-    score, direction = score_of(rows)
+    value, direction = value_of(rows, of)
     added: list[float] = []
     for fold, (own, change) in zip(partitions, found, strict=True):
         products = LossSums.of(own, target, weight, fold, len(change)).products[:, 0]
@@ -57,10 +65,18 @@ def nested_interval(model: Any, data: TrainingSet, level: float) -> tuple[float,
         added.extend((1 - 1 / len(change)) * d * (d + 2 * (others - sums / total)))
     plain, further = rows.variance(direction) / len(loss), np.array(added)
     further = further.mean() + further.std(ddof=1) / len(further) ** 0.5
-    return interval_about(score, float(plain + max(further, 0.0)) ** 0.5, rows, level)
+    apart = value - value_of(chosen.sums_by_row(_losses(chosen, measure), target), of)[0]
+    error = float(plain + max(further, 0.0) + apart**2) ** 0.5
+    return interval_about(value, error, rows, level, of)
 
 
-def nested_losses(model: Any, data: TrainingSet, fold: NDArray[np.int64]) -> NestedLosses:
+def _losses(cv: Validation, measure: Any) -> NDArray[np.float64]:
+    return cv.losses if kind_of(measure) == "score" else row_losses(cv, measure)
+
+
+def nested_losses(
+    model: Any, data: TrainingSet, fold: NDArray[np.int64], measure: Any = None
+) -> NestedLosses:
     """Grow the trees that leave out one or two folds in one pass, and judge the rows they hold out.
 
     Where the pruning is chosen by cross-validation, that is done for each of these trees by the folds that
@@ -74,15 +90,15 @@ def nested_losses(model: Any, data: TrainingSet, fold: NDArray[np.int64]) -> Nes
     if chosen:
         forest = _each_chosen(model, data, fold, sets, forest)
     cv = validate(data, tasks.take(range(len(judged))), forest, n_jobs=model.n_jobs)
-    loss = np.empty(data.n_rows)
+    losses, loss = _losses(cv, measure), np.empty(data.n_rows)
     single = slice(0, int(cv.row_start[n_folds]))
-    loss[cv.rows[single]] = cv.losses[single]
+    loss[cv.rows[single]] = losses[single]
     weight = np.ones(data.n_rows) if data.target.weights is None else data.target.weights
     # a tree that leaves out folds i and j tells of the rows of i without j, and of the rows of j without i
     task = np.repeat(np.arange(len(judged)), np.diff(cv.row_start))
     pairs = np.array([out if len(out) == 2 else (-1, -1) for out in judged])[task]
     without = np.where(fold[cv.rows] == pairs[:, 0], pairs[:, 1], pairs[:, 0])
-    change = weight[cv.rows] * (cv.losses - loss[cv.rows])  # 0 where one fold is left out
+    change = weight[cv.rows] * (losses - loss[cv.rows])  # 0 where one fold is left out
     total = np.bincount(np.maximum(without, 0), change, minlength=n_folds)
     return NestedLosses(loss, total / (weight.sum() - np.bincount(fold, weight)))
 

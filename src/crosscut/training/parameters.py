@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning import Measure
 
 CRITERIA = ("gini", "entropy", "gain_ratio")
+IN_SKLEARN = (
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "class_weight",
+    "random_state",
+)
 
 
 def is_integer(value: Any, at_least: int) -> bool:
@@ -30,6 +39,12 @@ def criterion_of(criterion: str) -> Criterion:
 def growth_of(model: Any) -> Growth:
     """Return how tests are made and judged."""
     return Growth(criterion_of(model.criterion), model.splits)
+
+
+def sklearn_parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters that scikit-learn's trees and forests have, too."""
+    named = {name: getattr(model, name) for name in IN_SKLEARN if hasattr(model, name)}
+    return named | {"criterion": "entropy" if model.criterion == "gain_ratio" else model.criterion}
 
 
 def limits_of(model: Any, n_rows: int) -> Limits:

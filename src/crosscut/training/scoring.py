@@ -59,7 +59,7 @@ def with_scores(model: Any, fit: Fit, rows_of: Callable[[int], tuple[Any, NDArra
         fitted = copy(model)
         fitted.fit_ = replace(fit, forest=_only(fit.forest, task), validation=None, chosen_by=None)
         scores.append(scorer(fitted, *rows_of(task)))
-    return replace(fit, validation=fit.validation.scored(np.array(scores, dtype=np.float64)))
+    return replace(fit, validation=fit.validation.scored(np.array(scores, dtype=np.float64), model.scoring))
 
 
 def _only(forest: Any, task: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from crosscut.engines.passes import held_out_nodes
 from crosscut.forest.predict import HeldOut
-from crosscut.forest.pruning_table import Prunings
+from crosscut.forest.prunings import Prunings, table_from
 from crosscut.training.intervals import LossSums
 from crosscut.training.validation import TreeValidation
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from crosscut.engines.level_wise import Rows
     from crosscut.forest.forest import Forest, Packed
     from crosscut.forest.pruning import Measure
-    from crosscut.forest.pruning_table import Losses, PruningTable
+    from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.prunings import Losses
 
 
 @dataclass
@@ -74,6 +75,7 @@ class PruningPass:
     coding: Coding
     n_folds: int
     n_jobs: int | None = None
+    against: int | None = None
 
     def start(self) -> PruningSums:
         """Start with sums of zero."""
@@ -82,7 +84,7 @@ class PruningPass:
     def add(self, sums: PruningSums, batch: Batch) -> None:
         """Add the losses of a batch."""
         held_out = by_fold(_leaves(self, batch), batch.fold, self.n_folds)
-        found = self.prunings.losses(held_out, batch.target, batch.weight)
+        found = self.prunings.losses(held_out, batch.target, batch.weight, against=self.against)
         sums.losses = found if sums.losses is None else sums.losses + found
 
     def merge(self, sums: PruningSums, others: PruningSums) -> PruningSums:
@@ -200,14 +202,16 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def pruning_table(self) -> PruningTable:
-        """The cross-validated pruning table, from one more pass."""
-        prunings = Prunings(self.forest.packed, self._coding.n_classes, self.prune_by)
+        """The cross-validated pruning table, from two more passes: losses, and products with the lowest."""
+        return table_from(self._losses, self.forest.packed, self._coding.n_classes, self.prune_by)
+
+    def _losses(self, prunings: Prunings, against: int | None = None) -> Losses:
         one_pass = PruningPass(
-            "pruning table", prunings, self._coded, self._coding, self._n_folds, self._n_jobs
+            "pruning table", prunings, self._coded, self._coding, self._n_folds, self._n_jobs, against
         )
         sums: PruningSums = self._run(one_pass)
         assert sums.losses is not None
-        return prunings.table(sums.losses)
+        return sums.losses
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}

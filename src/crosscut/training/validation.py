@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.forest.pruning_table import PruningTable, pruning_table
+from crosscut.forest.prunings import pruning_table
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.training.intervals import (
     Estimate,
@@ -18,6 +18,7 @@ from crosscut.training.intervals import (
     mean_of_folds,
     quantile_of,
 )
+from crosscut.training.measures import SCORINGS, fold_influence, is_name, kind_of, row_losses
 from crosscut.training.scores import scores_by_part
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Forest
     from crosscut.forest.predict import HeldOut
     from crosscut.forest.pruning import Measure
+    from crosscut.forest.pruning_table import PruningTable
 
 
 class Validation:
@@ -50,9 +52,12 @@ class Validation:
     ----------
     weights : float64 array (rows,) or None
         Row weights; they count in ``score``, ``error`` and the pruning table.
+    scoring : str or callable, optional
+        What gave the ``chosen_scores``.
     """
 
     weights: NDArray[np.float64] | None = None
+    scoring: Any = None
 
     def __init__(
         self,
@@ -68,11 +73,11 @@ class Validation:
         self.rows, self.row_start, self.said = rows, row_start, said
         self.chosen_scores = chosen_scores
 
-    def scored(self, scores: NDArray[np.float64]) -> Self:
-        """Return the same results with other scores of the folds."""
+    def scored(self, scores: NDArray[np.float64], scoring: Any) -> Self:
+        """Return the same results with other scores of the folds, and what scored them."""
         made = object.__new__(type(self))
         known = {name: value for name, value in self.__dict__.items() if name != "_estimate"}
-        made.__dict__.update(known, chosen_scores=scores)
+        made.__dict__.update(known, chosen_scores=scores, scoring=scoring)
         return made
 
     @cached_property
@@ -106,20 +111,36 @@ class Validation:
         """Rate of errors, or mean squared error, of all held-out rows together, and its standard error."""
         return error_of(self.row_sums)
 
-    def interval(self, level: float = 0.9, method: str = "rows") -> tuple[float, float]:
-        """Return an interval of the score."""
-        if self.chosen_scores is None:
+    def interval(self, level: float = 0.9, method: str = "rows", measure: Any = None) -> tuple[float, float]:
+        """Return an interval of the score, or of another measure."""
+        own = "r2" if self.classes is None else "accuracy"
+        if is_name(measure, own) or (measure is None and self.chosen_scores is None):
             return interval_of(self.row_sums, self.fold_sums, level, method)
+        if measure is not None and not is_name(measure, "auc"):
+            losses = row_losses(self, measure)
+            rows, folds = self.sums_by_row(losses), self.sums_by_fold(losses)
+            return interval_of(rows, folds, level, method, kind_of(measure))
         if method != "rows":
-            raise ValueError(f"method={method!r} needs accuracy or R², but the model has another scoring")
-        reach = quantile_of(level) * self.standard_error
-        return self.score - reach, self.score + reach
+            raise ValueError(f"method={method!r} needs a mean over rows or R², not a mean over folds")
+        value, error = self._estimate if measure is None else self._by_folds("auc")
+        reach = quantile_of(level) * error
+        most = np.inf if measure is None else 1.0
+        return value - reach, min(value + reach, most)
 
     @cached_property
     def _estimate(self) -> Estimate:
         if self.chosen_scores is None:
             return estimate_of(self.row_sums)
+        known = SCORINGS.get(self.scoring) if isinstance(self.scoring, str) else None
+        if known is not None:
+            return Estimate(float(np.mean(self.scores)), self._by_folds(known).standard_error)
         return mean_of_folds(self.scores, self.rows_by_fold, int(self.row_sums.n_rows.sum()))
+
+    def _by_folds(self, measure: str) -> Estimate:
+        """Return the mean of the folds' measures, and its standard error from the rows; all count alike."""
+        value, influence = fold_influence(self, measure)
+        of_rows = np.bincount(self.rows, influence)
+        return Estimate(value, float(np.sqrt(of_rows @ of_rows)) / len(influence))
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:

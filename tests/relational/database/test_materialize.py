@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.program import Program
 from crosscut.relational.language.prolog import PrologError
+from crosscut.relational.language.terms import Compound
 
 MOLECULES = """
     mol(1,pos). mol(2,neg). mol(3,pos).
@@ -51,6 +52,14 @@ def derived(text, name, arity):
         ("lteq(X,Y) :- X =< Y. p(M) :- atom(M,_,V), lteq(V,5).", "p/1", {(1,), (2,)}),
         ("lteq(X,Y) :- X =< Y. p(M) :- atom(M,_,V), \\+ lteq(V,5).", "p/1", {(1,), (3,)}),
         ("p(X) :- fail, edge(X,_).", "p/1", None),
+        ("p(f(X)) :- edge(X,4).", "p/1", {(Compound("f", (3,)),)}),
+        ("q(f(g(1),2)). q(f(3,4)). p(X,Y) :- q(f(g(X),Y)).", "p/2", {(1, 2)}),
+        ("q([1,2]). q([3]). q([]). p(X,T) :- q([X|T]).", "p/2", {(1, (2,)), (3, ())}),
+        ("q([1,2]). p(L) :- q([X,Y]), L = [Y,X|[]].", "p/1", {((2, 1),)}),
+        ("s(V,M) :- V > 5, !, M = big. s(_,small). p(X,M) :- atom(X,_,V), s(V,M).", "p/2",
+         {(1, "small"), (1, "big"), (2, "small"), (3, "big")}),
+        ("s(V) :- var(V), !. s(V) :- \\+ var(V), number(V), !, V > 5. s(_). p(X) :- atom(X,_,V), s(V).",
+         "p/1", {(1,), (3,)}),
         ("path(X,Y) :- edge(X,Y). path(X,Y) :- edge(X,Z), path(Z,Y).", "path/2",
          {(1, 2), (2, 3), (3, 4), (1, 3), (2, 4), (1, 4)}),
         ("even(X) :- edge(X,Y), odd(Y). odd(X) :- edge(X,Y), even(Y). even(4).", "even/1", {(4,), (2,)}),
@@ -67,8 +76,8 @@ def test_what_clauses_derive(clauses, name, expected):
     [
         ("p(X) :- mol(X,_), !.", "the cut"),
         ("p(N) :- findall(X, mol(X,_), L), length(L,N).", "findall/3"),
-        ("p(f(X)) :- mol(X,_).", "function symbol f/1 in 'p(f(X))'"),
-        ("p(X) :- q([X|_]).", "is not supported; arguments are constants or variables"),
+        ("p(X,Y) :- mol(X,_), atom(X,Y,_), !, edge(X,_).", "the cut"),
+        ("p(s(X)) :- p(X). p(0).", "a term with variables in a recursive predicate might make new constants"),
         ("p(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
         ("p(X) :- mol(X,_), \\+ q(X). q(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
         ("p(X) :- mol(X,_), \\+ (q(X), mol(X,pos)). q(X) :- p(X).", "cannot be stratified"),
@@ -225,7 +234,7 @@ def test_a_predicate_that_may_be_empty_is_declared():
 
 FAULTS = """a(X) :- mol(X,_), !.
 b(X) :- mol(X,_), findall(Y, mol(Y,_), X).
-c(f(X)) :- mol(X,_).
+c(X) :- setof(Y, edge(X,Y), _).
 d(X) :- mol(X,_), \\+ d(X).
 e(X,X). e(X,Y) :- edge(X,Z), e(Z,Y).
 f(X) :- Y > 3, mol(X,_).
@@ -248,6 +257,23 @@ def test_all_faults_of_a_program_are_named(tmp_path):
     assert first == "the background has 10 problems:"
     places = sorted(int(re.search(r"\(app.bg, line (\d+)\)", line).group(1)) for line in lines)
     assert places == list(range(1, 11))
+
+
+def test_faults_of_all_files_are_named_together(tmp_path):
+    (tmp_path / "app.kb").write_text(MOLECULES + "mol(4,pos)) .\nmol(5,.\nok(1).\n")
+    (tmp_path / "app.bg").write_text(
+        "a(X) :- mol(X,_) mol(X).\nb(X) :- moll(X,_).\nc(" + "s(" * 900 + "0).\n"
+    )
+    settings = "predict(mol(+k,-c)).\nrmode(b(+X)).\nheuristic(magic).\nload(tables).\nrmode(p(#x)).\n"
+    (tmp_path / "app.s").write_text(settings + "confidence_level(7).\nexecute(bagging(10)).\nleave_out(3).\n")
+    with pytest.raises(PrologError) as caught:
+        Database.from_ace(tmp_path / "app")
+    places = re.findall(r"app\.(?:kb|bg|s), line \d+", str(caught.value))
+    assert places == [
+        *("app.kb, line 5", "app.kb, line 6", "app.bg, line 1", "app.bg, line 3"),
+        *(f"app.s, line {line}" for line in range(3, 9)),
+        "app.bg, line 2",
+    ]
 
 
 def test_clauses_that_no_mode_reaches_need_not_work(tmp_path):
@@ -291,3 +317,10 @@ def test_recursion_with_one_call_and_with_two():
     both = [sorted(made.relations[name, 2].columns.T.tolist()) for name in "pq"]
     assert both[0] == both[1]
     assert len(both[0]) == 30 * 31 // 2
+
+
+@pytest.mark.parametrize("rules", ["h(M) :- p(M,W){}.", "t(W) :- W > 3. t(W) :- W < 0. h(M) :- p(M,W){}."])
+def test_alternatives_that_multiply_are_refused(rules):
+    goals = (", t(W)" if rules.startswith("t") else ", (W > 3 ; W < 0)") * 14
+    with pytest.raises(PrologError, match="its alternatives combine to more than 1,000 conjunctions"):
+        Database.from_prolog("c(1,a). c(2,b). p(1,1). " + rules.format(goals), predict="c(+k,-c)")

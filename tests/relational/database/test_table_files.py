@@ -117,3 +117,43 @@ def test_keys_of_several_columns_unique_columns_and_dates(tmp_path, kind):
     assert {column.name: column.kind for column in database.columns["machine", machine.arity]}[
         "built"
     ] == "date"
+
+
+def test_a_column_of_sqlite_with_numbers_and_text_is_text(tmp_path):
+    connection = sqlite3.connect(tmp_path / "app.sqlite")
+    connection.executescript(
+        "CREATE TABLE a(id INTEGER PRIMARY KEY, v, y TEXT);"
+        "INSERT INTO a VALUES (1,'x','p'), (2,3,'q'), (3,4.5,'p'), (4,NULL,'q'), (5,3,'q');"
+    )
+    connection.close()
+    with pytest.warns(UserWarning, match="a is read as: v: numbers among text are text"):
+        database = Database.from_sqlite(tmp_path / "app.sqlite", target="a.y")
+    values = [database.constants.terms[each] for each in database.relations["a", 2].columns[1]]
+    assert values == ["x", "3", "4.5", "missing", "3"]
+
+
+def test_columns_whose_values_have_parts_are_left_out_with_a_warning(tmp_path):
+    with duckdb.connect(str(tmp_path / "app.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE a(id INTEGER PRIMARY KEY, l INTEGER[], b BLOB, s STRUCT(x INTEGER), y TEXT);"
+            "INSERT INTO a VALUES (1, [1], 'x'::BLOB, {'x': 1}, 'p'), (2, NULL, NULL, NULL, 'q')"
+        )
+    with pytest.warns(UserWarning, match="a: l, b, s left out"):
+        database = Database.from_duckdb(tmp_path / "app.duckdb", target="a.y")
+    assert database.relations["a", 1].n_facts == 2
+
+
+VIEWS = """
+    CREATE VIEW counted AS SELECT place AS code, count(*) AS n FROM machine GROUP BY place;
+    CREATE VIEW everything AS SELECT * FROM machine;
+    CREATE VIEW again AS SELECT nr FROM everything;
+    CREATE VIEW named AS SELECT nr, STATE AS s FROM machine;
+"""
+
+
+def test_views_that_may_show_the_target_are_left_out(duckdb_file):
+    with duckdb.connect(str(duckdb_file)) as connection:
+        connection.execute(VIEWS)
+    with pytest.warns(UserWarning, match=r"the target machine.state: everything, named, again \(views\)"):
+        database = Database.from_duckdb(duckdb_file, target="machine.state")
+    assert {name for name, _ in database.relations} == {"machine", "plant", "counted"}

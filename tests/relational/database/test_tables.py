@@ -11,6 +11,8 @@ import pytest
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.tables import SchemaError
 from crosscut.relational.database.target import TargetError
+from crosscut.relational.estimators import RelationalTreeClassifier
+from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.terms import Compound
 
 MACHINES = {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"], "site": ["a", None, "b"]}
@@ -191,3 +193,33 @@ def test_numbers_of_a_categorical_column_are_names():
     database = Database.from_tables({"t": frame}, target="t.y")
     assert database.columns["t", 2][1].kind == "nominal"
     assert rows(database, "t", 2) == [(1, 7), (2, 8)]
+
+
+def test_keys_that_a_frame_holds_as_floats_are_whole_numbers():
+    tables = {
+        "shop": {"id": [1.0, 2.0], "big": ["yes", "no"]},
+        "sale": {"shop_id": [2.0, None], "kind": [1.5, 2.0]},
+    }
+    database = Database.from_tables(tables, target="shop.big")
+    assert [repr(key) for key in database.examples] == ["1", "2"]
+    assert database.constants.text(database.relations["sale", 3].columns[0, 0]) == "2"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["x", 3, 4.5], "t.v has numbers and other values; they are compared as names"),
+        ([3, dt.date(2024, 1, 1), None], "t.v has numbers and dates"),
+        ([[1], None, [2]], "t: v left out, whose values are binary or have parts"),
+    ],
+)
+def test_columns_that_mix_kinds_are_named(values, message):
+    with pytest.warns(UserWarning, match=message):
+        Database.from_tables({"t": {"id": [1, 2, 3], "v": values, "y": ["a", "b", "a"]}}, target="t.y")
+
+
+def test_a_table_without_key_has_no_query():
+    database = Database.from_tables({"t": {"v": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}}, target="t.y")
+    model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
+    with pytest.raises(ValueError, match="the table t has no key, so a query could not name its rows"):
+        model.to_sql()

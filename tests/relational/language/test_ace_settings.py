@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from crosscut.relational.language.ace_settings import settings_from_text
@@ -101,10 +103,35 @@ def test_a_share_is_between_0_and_1(setting):
         settings_from_text(f"{setting}.")
 
 
-@pytest.mark.parametrize("setting", ["leave_out(1)", "random_test_set(0.3)", "random_validation_set(0.1)"])
-def test_settings_that_hold_examples_out_are_named(setting):
-    with pytest.warns(UserWarning, match="is ignored: all examples are learnt from"):
+@pytest.mark.parametrize(
+    "setting",
+    ["leave_out(1)", "random_test_set(0.3)", "random_validation_set(0.1)", "sampling_strategy(random)"],
+)
+def test_settings_that_hold_examples_out_are_refused_by_name(setting):
+    with pytest.raises(PrologError, match=rf"line 1: {re.escape(setting)} is not supported: all examples"):
         settings_from_text(f"{setting}.")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("execute(bagging(tilde,10))", "known are t, tilde, nfold"),
+        ("execute(nfold(warmr,10))", "known are t, tilde, nfold"),
+        ("load(tables)", "known are examples, key, keys, model, models"),
+        ("typed_language(maybe)", "known are no, yes"),
+        ("max_lookahead(-1)", "it must be at least 0"),
+        ("m_estimate(-2)", "it must be at least 0"),
+    ],
+)
+def test_settings_that_would_change_the_tree_are_refused_by_name(setting, message):
+    with pytest.raises(PrologError, match=rf"line 1: {setting.split('(')[0]}.*{message}"):
+        settings_from_text(f"{setting}.")
+
+
+def test_a_name_after_a_hash_is_not_taken_for_every_constant():
+    with pytest.raises(PrologError, match=r"#x in p\(\+X,#x\): write # for every constant"):
+        settings_from_text("rmode(p(+X,#x)).")
+    assert settings_from_text("warmode(p(+m,#x)).").types["p", 2] == ("m", "x")
 
 
 def test_holding_nothing_out_needs_no_warning(recwarn):

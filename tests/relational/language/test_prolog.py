@@ -131,3 +131,16 @@ def test_fast_reading_of_facts_equals_the_parser(facts):
 def test_line_numbers_count_from_the_start_of_the_file():
     found = list(read_program("a.\n\nb(1).\n/* x\n y */ c :- d.\n"))
     assert [clause.line for clause in found] == [1, 3, 5]
+
+
+@pytest.mark.parametrize("begin", ["/* ", "p('", 'p("', "p(", "p :- - "])
+def test_megabytes_that_are_never_closed_are_refused_soon(begin):
+    text = "q(1). " + begin + ("x y . " if begin != "p(" else begin) * 500_000
+    problems = []
+    assert len(list(read_program(text, problems=problems))) == 1
+    assert 1 <= len(problems) <= 100
+
+
+def test_an_open_comment_is_named():
+    with pytest.raises(PrologError, match="line 2: the comment that begins here is not closed"):
+        list(read_program("q(1).\n/* x. y."))

@@ -66,3 +66,8 @@ def test_indicator(text, expected):
 
 def test_variables_are_equal_only_to_themselves():
     assert Variable("X") != Variable("X")
+
+
+@pytest.mark.parametrize("text", ["[a,b|T]", "f([[a|X],b|T])", "[X|Y]", "[1,2|a+b]", "[[a]+b|T]"])
+def test_lists_with_an_open_end_are_written_as_lists(text):
+    assert term_text(read_term(text)) == text

@@ -78,10 +78,13 @@ def test_prolog_predicts_what_the_model_does(seed, tmp_path):
     asked = [f"example({term_text(key)})." for key in database.examples]
     goal = ":- forall(example(K), (customer_leaves(K, [C]) -> print(C), nl))."
     program = tmp_path / "model.pl"
-    program.write_text("\n".join([*facts, *asked, model.to_prolog(), goal]) + "\n", encoding="utf-8")
+    program.write_text(
+        "\n".join([":- style_check(-singleton).", *facts, *asked, model.to_prolog(), goal]) + "\n",
+        encoding="utf-8",
+    )
     command = ["swipl", "-q", "-g", "halt", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == model.predict(database).tolist()
+    assert (done.stderr, done.stdout.split()) == ("", model.predict(database).tolist())
 
 
 def test_negated_and_joined_literals_in_sql():

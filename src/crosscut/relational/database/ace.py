@@ -48,7 +48,7 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
     program.read_file(facts)
     if background.is_file():
         program.read_file(background)
-    database = build(program, read_settings(settings), as_seen=True)
+    database = build(program, read_settings(settings, program.problems), as_seen=True)
     return database if folds is None else database.with_folds(read_folds(folds, database))
 
 
@@ -73,15 +73,21 @@ def read_facts(
 
 
 def build(
-    program: Program, bias: Bias, examples: Sequence[Any] | None = None, *, as_seen: bool = False
+    program: Program,
+    bias: Bias,
+    examples: Sequence[Any] | None = None,
+    *,
+    as_seen: bool = False,
+    only_reached: bool = False,
 ) -> Database:
     """Return a program's database; the bias names target and types, `examples` are to be predicted.
 
-    Classes that nothing lists are in the order in which they were first seen, or else sorted.
+    Classes that nothing lists are in the order in which they were first seen, or else sorted. Clauses that
+    neither modes nor target reach are left out if there are modes, or if `only_reached` says so.
     """
     models = bool(program.models)
     named = _named(bias)
-    derivation = program.derive(named, named if bias.modes else None)
+    derivation = program.derive(named, named if bias.modes or only_reached else None)
     facts = derivation.facts
     database = Database(constants=program.constants, rules=derivation.rules, implicit_key=models)
     if models and bias.predict is None:
@@ -157,9 +163,8 @@ def _take_target(
         listed = [each if isinstance(each, tuple) else (each,) for each in examples]
         if any(len(each) != len(key_columns) for each in listed):
             raise TargetError(f"each example must have {len(key_columns)} keys, as {predict} says")
-        database.keys = np.stack(
-            [database.constants.intern_all(column) for column in zip(*listed, strict=True)]
-        )
+        columns = zip(*listed, strict=True) if listed else ((),) * len(key_columns)
+        database.keys = np.stack([database.constants.intern_all(column) for column in columns])
         return
     if rows is None or rows.shape[1] == 0:
         raise TargetError(

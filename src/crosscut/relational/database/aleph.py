@@ -1,42 +1,42 @@
-"""Reading Aleph applications: background (``app.b``), positive and negative examples."""
+"""Reading Aleph applications: background, positive and negative examples."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crosscut.relational.database.ace import build
 from crosscut.relational.database.program import Program
-from crosscut.relational.language.aleph_modes import BACKGROUND, find_file, read_modes, with_target
-from crosscut.relational.language.prolog import PrologError, read_program
-from crosscut.relational.language.terms import Compound
+from crosscut.relational.language.aleph_modes import AlephProgram
+from crosscut.relational.language.modes import Literal, Var
+from crosscut.relational.language.terms import is_ground, name_and_args, term_text
 
 if TYPE_CHECKING:
     import os
 
     from crosscut.relational.database.database import Database
 
+_NOTHING = Literal("class", (Var("+", "K"), Var("-", "Class")))
+
 
 def read_aleph(prefix: str | os.PathLike[str]) -> Database:
     """Read facts and examples of an application; see `Database.from_aleph`."""
+    files = AlephProgram.read(prefix)
+    bias = files.bias()
     program = Program()
-    program.read_file(find_file(prefix, BACKGROUND))
-    bias = read_modes(prefix)
-    for ending, label in ((".f", "pos"), (".n", "neg")):
-        file = find_file(prefix, (ending,))
-        for clause in read_program(file.read_text(encoding="utf-8", errors="replace"), file.name):
-            example = clause.head
-            if clause.body is not None or not isinstance(example, Compound):
-                raise PrologError(f"{file.name}, line {clause.line}: '{clause}' is not an example")
-            if bias.predict is None:
-                bias = with_target(bias, example)
-            assert bias.predict is not None
-            name, arity = bias.predict.predicate
-            if (example.name, len(example.args)) != (name, arity - 1):
-                raise PrologError(
-                    f"{file.name}, line {clause.line}: '{clause}' is not an example of {name}/{arity - 1}"
-                )
-            program.add(name, [(*example.args, label)])  # type: ignore[arg-type]  # examples are ground
-    if bias.predict is None:
-        raise PrologError(f"{Path(prefix).name}.f and {Path(prefix).name}.n hold no examples")
-    return build(program, bias)
+    program.problems = files.problems
+    for clause in files.background:
+        program.take(clause, clause.source)
+    if bias.predict is None or not (files.pos or files.neg):  # background alone, to look at
+        return build(program, replace(bias, predict=_NOTHING), [], only_reached=True)
+    name, arity = bias.predict.predicate
+    for label, clauses in (("pos", files.pos), ("neg", files.neg)):
+        labelled = () if files.dependent is not None else (label,)
+        for clause in clauses:
+            own, args = name_and_args(clause.head or "")
+            if (own, len(args) + len(labelled)) != (name, arity) or not is_ground(args):
+                what = f"{term_text(name)}/{arity - len(labelled)}"
+                program.problems.append(f"{clause.place}: '{clause}' is not an example of {what}")
+                continue
+            program.add(name, [(*args, *labelled)])  # type: ignore[arg-type]  # examples are ground
+    return build(program, bias, only_reached=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 KEY_OF_SEVERAL = "+"  # between the names, and the values, of columns that are one key together
+ROW_NUMBER = "row number"  # the key of a table that has none
 ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
 
 
@@ -188,9 +189,10 @@ class Database:
 
     @classmethod
     def from_aleph(cls, prefix: str | os.PathLike[str]) -> Database:
-        """Read an Aleph application: ``prefix.b``, ``prefix.f`` and ``prefix.n``.
+        """Read an Aleph application: ``prefix.b``, ``.f`` and ``.n``, or ``prefix.pl`` with sections.
 
-        Every argument of an example is a key; the classes are ``pos`` and ``neg``.
+        Every argument of an example is a key, and the classes are ``pos`` and ``neg``. Without negative
+        examples the argument that ``modeh`` marks with ``#`` or ``-`` is what is predicted.
         """
         from crosscut.relational.database.aleph import read_aleph
 
@@ -341,20 +343,41 @@ class Database:
         """
         from crosscut.relational.database.table_files import read_folder
 
-        return cls.from_tables(read_folder(path), target=target, **options)
+        return read_folder(path).database(target, **options)
 
     @classmethod
     def from_duckdb(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Tables of a DuckDB file, linked by the keys it declares; see `from_tables` for the options."""
+        """Tables and views of a DuckDB file, linked by the keys it declares.
+
+        A view that may show the target is left out with a warning. For the options see `from_tables`.
+        """
         from crosscut.relational.database.table_files import read_duckdb
 
-        tables, found = read_duckdb(path)
-        return cls.from_tables(tables, target=target, **found.updated(options))
+        return read_duckdb(path).database(target, **options)
 
     @classmethod
     def from_sqlite(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Tables of an SQLite file, linked by the keys it declares; see `from_tables` for the options."""
+        """Tables and views of an SQLite file, as `from_duckdb` reads them."""
         from crosscut.relational.database.table_files import read_sqlite
 
-        tables, found = read_sqlite(path)
-        return cls.from_tables(tables, target=target, **found.updated(options))
+        return read_sqlite(path).database(target, **options)
+
+    @classmethod
+    def from_postgresql(cls, uri: str, *, target: str, schema: str = "public", **options: Any) -> Database:
+        """Tables and views of a schema in a PostgreSQL server, as `from_duckdb` reads them.
+
+        Parameters
+        ----------
+        uri : str
+            The address, such as ``"postgresql://user@host/database"``. It is read with the package
+            ``adbc-driver-postgresql`` (``pip install crosscut[postgresql]``).
+        target : str
+            ``"table.column"``.
+        schema : str
+            Whose tables are read.
+        **options
+            As in `from_tables`.
+        """
+        from crosscut.relational.database.postgresql import read_postgresql
+
+        return read_postgresql(uri, schema).database(target, **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,8 @@ from crosscut.relational.database.problems import report, unknown
 from crosscut.relational.database.relation import distinct_facts, fact_numbers
 from crosscut.relational.database.strata import check_stratified, closure, components, reached
 from crosscut.relational.language.builtins import is_recursion_on_lists
-from crosscut.relational.language.clauses import Conjunction, Normalizer, Part
+from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, check_alternatives
+from crosscut.relational.language.cuts import without_cuts
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
 from crosscut.relational.language.schedule import makes_constants, schedule
@@ -52,21 +54,23 @@ class Derivation:
         clauses: Sequence[Clause],
         declared: Container[Predicate] | None = None,
         wanted: Collection[Predicate] | None = None,
+        unread: Sequence[str] = (),
     ) -> None:
         """Add what the clauses derive.
 
-        All problems are reported at once. Predicates that are neither defined nor `declared` are one; without
-        `declared` they are false. What those `wanted` do not reach is not evaluated; its problems are warned
-        about as far as they show.
+        All problems are reported at once, with those of what could not be read (`unread`). Predicates that
+        are neither defined nor `declared` are one; without `declared` they are false. What those `wanted` do
+        not reach is not evaluated; its problems are warned about as far as they show.
         """
         # lists are constants here, so a program's own member/2, and the like, is replaced by the built-in one
-        heads = [(predicate_of(clause.head), clause) for clause in clauses if clause.head is not None]
+        stated = [(predicate_of(clause.head), clause) for clause in clauses if clause.head is not None]
+        heads = [(predicate_of(clause.head), clause) for clause in without_cuts(clauses) if clause.head]
         replaced = {predicate for predicate, clause in heads if is_recursion_on_lists(clause.head)}
         self.facts = {predicate: rows for predicate, rows in self.facts.items() if predicate not in replaced}
         replaced.add(("member", 2))
-        own = {*self.facts, *self.rules, *(predicate for predicate, _ in heads)} - replaced
+        own = {*self.facts, *self.rules, *(predicate for predicate, _ in stated)} - replaced
         normalizer = Normalizer(own)
-        problems: list[tuple[Predicate, str]] = []
+        problems: list[tuple[Predicate | None, str]] = [(None, problem) for problem in unread]
         failed: set[Predicate] = set()
         for predicate, clause in heads:
             try:
@@ -156,6 +160,7 @@ class Derivation:
                 options.append([tuple(_negated(parts, part, conjunction) for parts in called)])
             else:
                 options.append(called)
+        check_alternatives(prod(map(len, options)), conjunction.clause)
         return [
             replace(conjunction, parts=tuple(part for parts in chosen for part in parts))
             for chosen in product(*options)
@@ -314,7 +319,8 @@ class Derivation:
             for part in each.parts:
                 if part.kind == "is" or (part.kind == "built-in" and makes_constants(part)):
                     what = "numbers" if part.kind == "is" else "constants"
-                    raise each.error(f"'{part.name}' in a recursive predicate might make new {what} for ever")
+                    name = "a term with variables" if part.name[0] == "$" else f"'{part.name}'"
+                    raise each.error(f"{name} in a recursive predicate might make new {what} for ever")
         empty = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
         calls = [[p for p in each.parts if p.predicate in recursive] for each in conjunctions]
         # only a body with two recursive calls looks at facts of earlier rounds

@@ -39,13 +39,14 @@ def unknown(
                 yield each.predicate, str(each.error(f"{message}':- dynamic {what}.'"))
 
 
-def report(problems: Sequence[tuple[Predicate, str]], needed: Container[Predicate] | None) -> None:
+def report(problems: Sequence[tuple[Predicate | None, str]], needed: Container[Predicate] | None) -> None:
     """Raise an error with all problems; warn about those of predicates that are not needed."""
     serious: list[str] = []
     others: list[str] = []
     for predicate, message in dict.fromkeys(problems):
-        hidden = predicate[0].startswith("$")  # part of a clause
-        (serious if needed is None or hidden or predicate in needed else others).append(message)
+        is_needed = needed is None or predicate is None or predicate in needed
+        is_part = predicate is not None and predicate[0].startswith("$")  # of a clause
+        (serious if is_needed or is_part else others).append(message)
     if others:
         warnings.warn(
             "no mode and no target needs what these clauses define, and it is left out:\n  "
@@ -54,5 +55,4 @@ def report(problems: Sequence[tuple[Predicate, str]], needed: Container[Predicat
             stacklevel=2,
         )
     if serious:
-        head = f"the background has {len(serious)} problems:\n  " if len(serious) > 1 else ""
-        raise PrologError(head + "\n  ".join(serious))
+        raise PrologError.of(serious, "the background")

@@ -48,8 +48,9 @@ class Program:
         self.clauses: list[Clause] = []
         self.models: dict[int, None] = {}
         self.in_models: set[Predicate] = set()
-        self.source = ""
+        self.model: int | None = None  # the one that is being read
         self.declared: set[Predicate] = set()  # may be without facts
+        self.problems: list[str] = []  # what could not be read
 
     def read_file(self, file: Path) -> None:
         """Take in the clauses of a file."""
@@ -57,41 +58,41 @@ class Program:
 
     def read(self, text: str, source: str = TEXT) -> None:
         """Take in the clauses of a text."""
-        self.source = source
-        model: int | None = None
-        intern = self.constants.intern
-        for clause in read_program(text, source):
-            head = clause.head
-            if clause.body is not None or head is None:
-                if model is not None:
-                    raise self._error(clause, "a clause inside a model; models hold facts only")
-                if head is not None:
-                    self.clauses.append(self._placed(clause))
-                elif clause.body is not None:
-                    self.declared |= _dynamic(clause.body)
-                continue
-            name, args = name_and_args(head)
-            if (
-                len(args) == 1
-                and name in {"begin", "end"}
-                and isinstance(args[0], Compound)
-                and args[0].name == "model"
-            ):
-                model = self._switch(clause, name, args[0].args[0], model)
-                continue
-            if any(type(argument) in _MAY_HOLD_VARIABLES and not is_ground(argument) for argument in args):
-                self.clauses.append(self._placed(clause))
-                continue
-            ids = [intern(argument) for argument in args]  # type: ignore[arg-type]  # ground, so no variables
+        for clause in read_program(text, source, self.problems):
+            try:
+                self.take(clause, source)
+            except PrologError as error:
+                self.problems.append(f"{source}, line {clause.line}: {error}: '{clause}'")
+        if self.model is not None:
+            self.problems.append(f"{source}: model {self.constants.text(self.model)} is not ended")
+
+    def take(self, clause: Clause, source: str = TEXT) -> None:
+        """Take in one clause."""
+        head, model = clause.head, self.model
+        if clause.body is not None or head is None:
             if model is not None:
-                self.in_models.add((name, len(ids)))
-                self.facts.setdefault((name, len(ids) + 1), []).extend([model, *ids])
-            elif ids:
-                self.facts.setdefault((name, len(ids)), []).extend(ids)
-            else:
-                self.facts[name, 0] = []
+                raise PrologError("a clause inside a model; models hold facts only")
+            if head is not None:
+                self.clauses.append(_placed(clause, source))
+            elif clause.body is not None:
+                self.declared |= _dynamic(clause.body)
+            return
+        name, args = name_and_args(head)
+        if name in {"begin", "end"} and len(args) == 1 and predicate_of(args[0]) == ("model", 1):
+            assert isinstance(args[0], Compound)
+            self._switch(name, args[0].args[0])
+            return
+        if any(type(argument) in _MAY_HOLD_VARIABLES and not is_ground(argument) for argument in args):
+            self.clauses.append(_placed(clause, source))
+            return
+        ids = [self.constants.intern(argument) for argument in args]  # type: ignore[arg-type]  # ground
         if model is not None:
-            raise PrologError(f"{source}: model {self.constants.text(model)} is not ended")
+            self.in_models.add((name, len(ids)))
+            self.facts.setdefault((name, len(ids) + 1), []).extend([model, *ids])
+        elif ids:
+            self.facts.setdefault((name, len(ids)), []).extend(ids)
+        else:
+            self.facts[name, 0] = []
 
     def add(self, name: str, rows: Iterable[tuple[Constant, ...]]) -> None:
         """Take in facts of one predicate."""
@@ -99,22 +100,14 @@ class Program:
         for row in rows:
             self.facts.setdefault((name, len(row)), []).extend(map(intern, row))
 
-    def _switch(self, clause: Clause, name: str, key: Term, model: int | None) -> int | None:
-        if (model is None) != (name == "begin"):
-            raise self._error(clause, "begin and end of models do not match")
-        if name == "end":
-            return None
-        known = self.constants.intern(key)  # type: ignore[arg-type]
-        if known in self.models:
-            raise self._error(clause, f"model {term_text(key)} occurs twice")
-        self.models[known] = None
-        return known
-
-    def _error(self, clause: Clause, message: str) -> PrologError:
-        return PrologError(f"{self.source}, line {clause.line}: {message}: '{clause}'")
-
-    def _placed(self, clause: Clause) -> Clause:
-        return clause if self.source == TEXT else replace(clause, source=self.source)
+    def _switch(self, name: str, key: Term) -> None:
+        if (self.model is None) != (name == "begin"):
+            raise PrologError("begin and end of models do not match")
+        self.model = None if name == "end" else self.constants.intern(key)  # type: ignore[arg-type]
+        if self.model in self.models:
+            raise PrologError(f"model {term_text(key)} occurs twice")
+        if self.model is not None:
+            self.models[self.model] = None
 
     def derive(
         self, declared: Collection[Predicate] | None = None, wanted: Collection[Predicate] | None = None
@@ -142,7 +135,7 @@ class Program:
         if self.models:
             facts[EXAMPLE, 1] = np.array([list(self.models)], np.int32)
         derivation = Derivation(self.constants, facts)
-        derivation.derive(self.clauses, declared, wanted)
+        derivation.derive(self.clauses, declared, wanted, self.problems)
         derivation.facts.pop((EXAMPLE, 1), None)
         return derivation
 
@@ -165,6 +158,10 @@ class Program:
                 rows = np.column_stack([np.full(max(len(shared), int(arity == 0)), key, np.int32), shared])
                 self.facts.setdefault((name, arity + 1), []).extend(rows.ravel().tolist())
         self.clauses = [with_key(clause, keyed) for clause in self.clauses]
+
+
+def _placed(clause: Clause, source: str) -> Clause:
+    return clause if source == TEXT else replace(clause, source=source)
 
 
 def _dynamic(directive: Term) -> set[Predicate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import warnings
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crosscut.data.days import moment_of
-from crosscut.relational.database.database import Column, Database
+from crosscut.relational.database.database import ROW_NUMBER, Column, Database
 from crosscut.relational.database.relation import Relation, distinct_facts
 from crosscut.relational.database.target import class_codes
 from crosscut.relational.language.terms import Compound
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MISSING = "missing"
 UNKNOWN = "unknown"  # a link that names no row
+_PARTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # values that no question could be about
 
 
 class SchemaError(ValueError):
@@ -57,7 +59,7 @@ def build(
     regression: bool | None,
 ) -> Database:
     """Build the database of linked tables; see `Database.from_tables`."""
-    columns: _Tables = {name: _columns(frame) for name, frame in tables.items()}
+    columns: _Tables = {name: _columns(name, frame) for name, frame in tables.items()}
     target_table, target_column = _split(target, "target", columns)
     primary = _primary_keys(columns, dict(keys))
     linked = _links(columns, primary, dict(links))
@@ -83,27 +85,44 @@ def _split(text: str, argument: str, tables: _Tables) -> tuple[str, str]:
     return table, column
 
 
-def _columns(frame: Any) -> dict[str, _Values]:
+def _columns(table: str, frame: Any) -> dict[str, _Values]:
     if isinstance(frame, dict):
         listed = {str(name): list(values) for name, values in frame.items()}
         if len({len(values) for values in listed.values()}) > 1:
             raise SchemaError(f"columns {', '.join(listed)} of a table have different lengths")
-        return {name: _values(values, categorical=False) for name, values in listed.items()}
-    import narwhals as nw
+        categorical: set[str] = set()
+    else:
+        import narwhals as nw
 
-    native = nw.from_native(frame, eager_only=True)
-    categorical = {name for name, kind in native.schema.items() if kind in {nw.Categorical, nw.Enum}}
-    return {name: _values(native[name].to_list(), categorical=name in categorical) for name in native.columns}
+        native = nw.from_native(frame, eager_only=True)
+        categorical = {name for name, kind in native.schema.items() if kind in {nw.Categorical, nw.Enum}}
+        listed = {name: native[name].to_list() for name in native.columns}
+    odd = [name for name, values in listed.items() if any(isinstance(each, _PARTED) for each in values)]
+    if odd:
+        _warn(f"{table}: {', '.join(odd)} left out, whose values are binary or have parts")
+    return {
+        name: _values(f"{table}.{name}", values, categorical=name in categorical)
+        for name, values in listed.items()
+        if name not in odd
+    }
 
 
-def _values(values: list[Any], *, categorical: bool) -> _Values:
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=6)
+
+
+def _values(name: str, values: list[Any], *, categorical: bool) -> _Values:
     plain = [_plain(value) for value in values]
-    numeric = not categorical and all(value is None or isinstance(value, (int, float)) for value in plain)
-    known = [given for given, value in zip(values, plain, strict=True) if value is not None]
-    if not numeric or not known:
+    numbers = [isinstance(value, (int, float)) for value in plain if value is not None]
+    if categorical or not numbers or not all(numbers):
+        if any(numbers) and not categorical:
+            _warn(f"{name} has numbers and other values; they are compared as names, not by size")
         return _Values(plain, "nominal")
-    dated = all(isinstance(value, (dt.date, np.datetime64)) for value in known)
-    return _Values(plain, "date" if dated else "numeric")
+    known = [given for given, value in zip(values, plain, strict=True) if value is not None]
+    dates = [isinstance(value, (dt.date, np.datetime64)) for value in known]
+    if any(dates) and not all(dates):
+        _warn(f"{name} has numbers and dates; dates count as days since 1970-01-01")
+    return _Values(plain, "date" if all(dates) else "numeric")
 
 
 def _plain(value: Any) -> Any:
@@ -182,7 +201,7 @@ def _add_relation(
     target = database.target_name
     n_rows = max((len(each.values) for each in content.values()), default=0)
     if key is None:
-        key = "row"
+        key = ROW_NUMBER
         content = {
             key: _Values([Compound("row", (table, number)) for number in range(n_rows)], "nominal"),
             **content,
@@ -208,10 +227,17 @@ def _add_relation(
 
 
 def _ids(values: list[Any], constants: Constants, *, linked: bool) -> Any:
-    # a missing link must not join with another missing link, so each is a constant of its own
+    if not linked:
+        return constants.intern_all(MISSING if value is None else value for value in values)
+    # a missing link must not join with another missing link, so each is a constant of its own; frames turn
+    # whole numbers with gaps into floats
     fresh = len(constants)
     return constants.intern_all(
-        (Compound(MISSING, (fresh + number,)) if linked else MISSING) if value is None else value
+        Compound(MISSING, (fresh + number,))
+        if value is None
+        else int(value)
+        if isinstance(value, float) and value.is_integer()
+        else value
         for number, value in enumerate(values)
     )
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from crosscut.relational.language.modes import TypeNames
 
-# Settings that steer ACE's own machinery (packs, memory, logging, sampling) and change no tree that is grown
+# Settings that steer ACE's own machinery (packs, memory, logging) and change no tree that is grown
 # here.
 WITHOUT_EFFECT = frozenset(
     """
-    talking use_packs resume sampling_strategy report_timings write_predictions tilde_rst_optimization
-    query_batch_size output_options output_dir granularity outerloop huge odbc randomise
+    talking use_packs resume report_timings write_predictions tilde_rst_optimization
+    query_batch_size output_options output_dir granularity outerloop huge odbc
     language_warnings example_cache log_pid compatibility transform_queries default_prefix default_min
     default_preprocessing expert_implicit_language generation_order old_expand mi_distance_maxsample
     multiscore multiscore_2 precompute complexity_penalty prune_rules
@@ -33,10 +33,14 @@ WITHOUT_EFFECT = frozenset(
     rmode_key discretization tilde_test_eval_model write_ensemble_models
     """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
-# Settings that hold examples out, which changes ACE's result and is left to `cv` here.
-HOLDING_OUT = frozenset({"leave_out", "random_validation_set", "random_test_set"})
+# Settings that make ACE leave examples out, or choose at random: they would change the tree.
+RANDOM = frozenset(
+    {"leave_out", "random_validation_set", "random_test_set", "sampling_strategy", "randomise"}
+)
+_FORMS = {"key": False, "keys": False, "models": True, "model": True, "examples": True}
 _NUMBERS = ("minimal_cases", "accuracy", "ftest", "confidence_level", "max_lookahead", "exhaustive_lookahead")
 _ALIASES = {"eucl": "variance", "euclid": "variance", "gain_ratio": "gainratio", "off": "none"}
+_YES_OR_NO = {"on": "yes", "true": "yes", "off": "no", "false": "no"}
 
 
 @dataclass
@@ -48,6 +52,7 @@ class _Draft:
     types: dict[tuple[str, int], TypeNames] = field(default_factory=dict)
     parts: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
     root: Term | None = None
     says_typed: bool = False  # whether `typed_language` is set
 
@@ -70,18 +75,20 @@ class _Draft:
         self.parts[name] = (*self.parts.get(name, ()), item)
 
 
-def read_settings(path: str | os.PathLike[str]) -> Bias:
-    """Return the bias in an ACE settings file; see `Bias.from_ace`."""
+def read_settings(path: str | os.PathLike[str], problems: list[str] | None = None) -> Bias:
+    """Return the bias in an ACE settings file; see `Bias.from_ace` and `settings_from_text`."""
     place = Path(path)
     if place.suffix in {".kb", ".bg"}:
         place = place.with_suffix("")
     if place.suffix != ".s":
         place = place.with_name(place.name + ".s")
-    return settings_from_text(place.read_text(encoding="utf-8", errors="replace"), str(place.name))
+    return settings_from_text(place.read_text(encoding="utf-8", errors="replace"), place.name, problems)
 
 
-def settings_from_text(text: str, source: str = "<text>") -> Bias:
+def settings_from_text(text: str, source: str = "<text>", problems: list[str] | None = None) -> Bias:
     """Return the bias that the text of a settings file describes.
+
+    What cannot be followed is added to ``problems``; without it, an error names all of it.
 
     Examples
     --------
@@ -92,8 +99,12 @@ def settings_from_text(text: str, source: str = "<text>") -> Bias:
     'gain'
     """
     draft = _Draft(source)
-    for clause in read_program(text, source):
+    for clause in read_program(text, source, draft.problems):
         _read(clause, draft)
+    if problems is not None:
+        problems += draft.problems
+    elif draft.problems:
+        raise PrologError.of(draft.problems, source)
     if draft.parts.get("typed") and not draft.says_typed:
         draft.declare_the_rest()
     bias = Bias(
@@ -118,13 +129,20 @@ def _read(clause: Clause, draft: _Draft) -> None:
         _warn(draft, clause, "is a clause, not a setting, and is ignored")
         return
     name, args = name_and_args(head)
+    before = dict(draft.settings)
     try:
         known = _read_setting(name, args, draft)
-    except PrologError as error:
-        raise PrologError(f"{draft.source}, line {clause.line}: {error}") from None
-    if name in HOLDING_OUT and args not in {(0,), ("none",)}:
-        _warn(draft, clause, "is ignored: all examples are learnt from, and cv says which are held out")
-    elif not known and name not in WITHOUT_EFFECT | HOLDING_OUT:
+        Settings(**draft.settings)
+        if name in RANDOM and args not in {(0,), ("none",), ("no",), ("off",)}:
+            raise PrologError(
+                f"{term_text(head)} is not supported: all examples are learnt from, and cv says which are "
+                "held out; take the line out"
+            )
+    except ValueError as error:
+        draft.problems.append(f"{draft.source}, line {clause.line}: {error}")
+        draft.settings = before
+        return
+    if not known and name not in WITHOUT_EFFECT | RANDOM:
         _warn(draft, clause, "is not a known setting and is ignored")
 
 
@@ -146,7 +164,7 @@ def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
             draft.types[predicate] = types
         case "typed_language", (choice,):
             draft.says_typed = True
-            draft.parts["typed"] = choice in {"yes", "on", "true"}
+            draft.parts["typed"] = _one_of(name, choice, ("yes", "no")) == "yes"
         case "predict", (target,):
             draft.parts["predict"], types = notation.predict_from_term(target)
             assert isinstance(target, Compound)
@@ -177,7 +195,7 @@ def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
         case "classes", (tuple() as classes,):
             draft.settings["classes"] = classes
         case "load", (form,):
-            draft.parts["implicit_key"] = form in {"models", "examples", "model"}
+            draft.parts["implicit_key"] = _FORMS[_one_of(name, form, tuple(_FORMS))]
         case "execute", (command,):
             _read_command(command, draft)
         case _:
@@ -215,7 +233,8 @@ def _read_growth(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
 
 
 def _one_of(name: str, choice: Term, known: tuple[str, ...]) -> str:
-    meant = _ALIASES.get(choice, choice) if isinstance(choice, str) else choice
+    aliases = _YES_OR_NO if "yes" in known else _ALIASES
+    meant = aliases.get(choice, choice) if isinstance(choice, str) else choice
     if not isinstance(meant, str) or meant not in known:
         raise PrologError(
             f"{name}({term_text(choice)}) is not supported; known are {', '.join(sorted(known))}"
@@ -226,7 +245,14 @@ def _one_of(name: str, choice: Term, known: tuple[str, ...]) -> str:
 def _read_command(command: Term, draft: _Draft) -> None:
     draft.settings["commands"] = (*draft.settings.get("commands", ()), command)
     match command:
-        case Compound("loofl", (_, tuple() as marks)):
+        case Compound("loofl", ("tilde" | "t", tuple() as marks)):
             draft.settings["folds"] = marks
-        case Compound("nfold", (_, int() as number, *_)):
+        case Compound("nfold", ("tilde" | "t", int() as number, *_)):
             draft.settings["n_folds"] = number
+        case "t" | "tilde" | "q" | "quit":
+            pass
+        case _:
+            raise PrologError(
+                f"execute({term_text(command)}) is not supported; known are t, tilde, nfold(tilde,10), "
+                "loofl(tilde,[1]) and q"
+            )

@@ -14,9 +14,29 @@ if TYPE_CHECKING:
 ORDERINGS: dict[str, Operation] = {"<": np.less, "=<": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 ORDERINGS |= {"=:=": np.equal, "=\\=": np.not_equal}
 
-_UNARY = {"+": np.positive, "-": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log}
+
+def _rounded(value: Any) -> Any:
+    """Round halves away from zero, as Prolog does."""
+    return np.copysign(np.floor(np.abs(value) + 0.5), value)
+
+
+_UNARY: dict[str, Operation] = {
+    **{
+        name: getattr(np, name)
+        for name in ("abs", "sqrt", "exp", "log", "log2", "sin", "cos", "tan", "floor")
+    },
+}
+_UNARY |= {"+": np.positive, "-": np.negative, "float": np.positive, "sign": np.sign, "atan": np.arctan}
+_UNARY |= {"ceiling": np.ceil, "truncate": np.trunc, "integer": _rounded, "round": _rounded}
 _BINARY: dict[str, Operation] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
-_BINARY |= {"**": np.power, "^": np.power, "mod": np.mod, "min": np.minimum, "max": np.maximum}
+_BINARY |= {
+    "**": np.power,
+    "^": np.power,
+    "mod": np.mod,
+    "rem": np.fmod,
+    "min": np.minimum,
+    "max": np.maximum,
+}
 _BINARY["//"] = lambda a, b: np.trunc(np.divide(a, b))
 
 # by name and number of arguments

@@ -180,14 +180,14 @@ class Bias:
 
     @classmethod
     def from_aleph(cls, prefix: str | os.PathLike[str]) -> Bias:
-        """Read the modes of an Aleph application (``prefix.b``).
+        """Read the modes of an Aleph application (``prefix.b`` or ``prefix.pl``).
 
         A ``modeb`` becomes a mode with the same types. Its recall number limits solutions, not uses, and is
         passed over.
         """
-        from crosscut.relational.language.aleph_modes import read_modes
+        from crosscut.relational.language.aleph_modes import AlephProgram
 
-        return read_modes(prefix)
+        return AlephProgram.read(prefix).bias()
 
     @classmethod
     def from_schema(

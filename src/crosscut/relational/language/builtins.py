@@ -99,6 +99,16 @@ def _splits(items: Any) -> Iterator[Solution]:
             yield items[:cut], items[cut:], items
 
 
+def _selected(items: Any) -> Iterator[Solution]:
+    if isinstance(items, tuple):
+        for place, item in enumerate(items):
+            yield item, items, items[:place] + items[place + 1 :]
+
+
+def _first_is_list(first: Any, _: Any) -> bool:
+    return isinstance(first, tuple)
+
+
 def _lists(*terms: Any) -> bool:
     return all(isinstance(term, tuple) for term in terms)
 
@@ -142,7 +152,15 @@ _OF_A_LIST: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
     "msort": (lambda items: tuple(sorted(items, key=_order)), _lists),
     "sort": (lambda items: _without_repetitions(sorted(items, key=_order)), _lists),
     "list_to_set": (_without_repetitions, _lists),
+    "max_member": (lambda items: max(items, key=_order), _full),
+    "min_member": (lambda items: min(items, key=_order), _full),
     "atom_length": (lambda term: len(_text(term)), _atoms),
+    "atom_chars": (lambda term: tuple(_text(term)), _atoms),
+}
+_OF_TWO_LISTS: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
+    "subtract": lambda a, b: tuple(item for item in a if item not in b),
+    "intersection": lambda a, b: tuple(item for item in a if item in b),
+    "union": lambda a, b: (*(item for item in a if item not in b), *b),
 }
 
 # By name and number of arguments: which arguments must be bound, and the solutions for them. The first case
@@ -172,7 +190,28 @@ BUILTINS: dict[tuple[str, int], tuple[tuple[tuple[int, ...], Solve], ...]] = {
         ((2,), _splits),
     ),
     ("atom_concat", 3): (((0, 1), _function(lambda a, b: _text(a) + _text(b), _atoms)),),
+    **{(name, 3): (((0, 1), _function(kept, _lists)),) for name, kept in _OF_TWO_LISTS.items()},
+    ("delete", 3): (((0, 1), _function(lambda a, x: tuple(i for i in a if i != x), _first_is_list)),),
+    ("select", 3): (((1,), _selected),),
+    ("numlist", 3): (
+        ((0, 1), _function(lambda a, b: tuple(range(int(a), int(b) + 1)), lambda *n: all(map(_is_whole, n)))),
+    ),
 }
+
+
+# Terms with variables: what they are made of. A list is its first item and the rest.
+BUILTINS["$list", 3] = (
+    ((0,), lambda items: iter([(items, items[0], items[1:])] if _full(items) else [])),
+    ((1, 2), lambda first, rest: iter([((first, *rest), first, rest)] if _lists(rest) else [])),
+)
+for _arity in range(3, 12):
+    BUILTINS["$term", _arity] = (
+        (
+            (0,),
+            lambda term: iter([(term, term.name, *term.args)] if isinstance(term, Compound) else []),
+        ),
+        (tuple(range(1, _arity)), lambda name, *args: iter([(Compound(name, args), name, *args)])),
+    )
 
 
 def is_recursion_on_lists(head: Term | None) -> bool:

@@ -18,6 +18,7 @@ from crosscut.relational.language.terms import (
     Compound,
     Term,
     Variable,
+    conjuncts,
     indicator,
     is_ground,
     name_and_args,
@@ -33,13 +34,18 @@ if TYPE_CHECKING:
 # Built-in predicates of Prolog that are no Datalog; a program's own predicates of other arity are not meant.
 UNSUPPORTED = frozenset(
     """
-    !/0 =../2 aggregate_all/3 arg/3 assert/1 asserta/1 assertz/1 atom_chars/2 atom_codes/2 atom_number/2
-    bagof/3 call/1 call/2 call/3 catch/3 concat_atom/2 copy_term/2 delete/3 exclude/3 findall/3 foldl/4
+    !/0 =../2 aggregate_all/3 arg/3 assert/1 asserta/1 assertz/1 atom_codes/2 atom_number/2
+    bagof/3 call/1 call/2 call/3 catch/3 concat_atom/2 copy_term/2 exclude/3 findall/3 foldl/4
     format/1 format/2 functor/3 halt/0 ignore/1 include/3 maplist/2 maplist/3 maplist/4 nb_getval/2
-    nb_setval/2 nl/0 number_codes/2 once/1 print/1 random/1 random/3 read/1 retract/1 select/3 setof/3
-    sub_atom/5 subtract/3 throw/1 var/1 write/1 writeln/1
+    nb_setval/2 nl/0 number_codes/2 once/1 print/1 random/1 random/3 read/1 retract/1 setof/3
+    sub_atom/5 throw/1 var/1 write/1 writeln/1
     """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
+
+
+MOST_ALTERNATIVES = 1000  # that a clause may stand for
+
+_CUT = "the cut (!), except after tests of the head's arguments,"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,23 +114,25 @@ class Normalizer:
     def add(self, clause: Clause) -> None:
         """Take in one clause."""
         assert clause.head is not None
-        name, head = name_and_args(clause.head)
-        for argument in head:
-            _check_argument(argument, clause, clause.head)
+        name, args = name_and_args(clause.head)
+        head, made = _flat(args)
         bodies: list[list[Part]] = [[]]
         if clause.body is not None:
-            seen = set(variables(head))
-            bodies = self._bodies(clause.body, clause, seen)
+            bodies = self._bodies(clause.body, clause, set(variables(args)))
         for body in bodies:
-            self.conjunctions.append(Conjunction(name, head, tuple(body), clause))
+            self.conjunctions.append(Conjunction(name, head, (*body, *made), clause))
 
     def _bodies(self, term: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
         """Disjunctive normal form of a body; `seen` are the variables to its left."""
         match term:
-            case Compound(",", (left, right)):
-                first = self._bodies(left, clause, seen)
-                second = self._bodies(right, clause, seen | set(variables(left)))
-                return [a + b for a, b in product(first, second)]
+            case Compound(",", (_, _)):
+                found: list[list[Part]] = [[]]
+                for goal in conjuncts(term):
+                    bodies = self._bodies(goal, clause, seen)
+                    check_alternatives(len(found) * len(bodies), clause)
+                    found = [a + b for a, b in product(found, bodies)]
+                    seen = seen | set(variables(goal))
+                return found
             case Compound(";", (Compound("->", (condition, then)), otherwise)):
                 yes = self._condition(condition, clause, seen)
                 no = [self._negation(condition, clause, seen)]
@@ -150,8 +158,11 @@ class Normalizer:
         part = _part(term, clause)
         if part.kind == "relation" and part.predicate in BUILTINS and part.predicate not in self.own:
             part = replace(part, kind="built-in")
-        self.lists += [argument for argument in part.args if isinstance(argument, tuple)]
-        return [[part]]
+        self.lists += [each for each in part.args if isinstance(each, tuple) and is_ground(each)]
+        if part.kind in {"compare", "is"}:
+            return [[part]]
+        args, made = _flat(part.args)
+        return [[replace(part, args=args), *made]]
 
     def _condition(self, condition: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
         new = [
@@ -186,16 +197,33 @@ def clause_error(clause: Clause, message: str) -> PrologError:
     return PrologError(f"background clause '{clause}' ({clause.place}): {message}")
 
 
-def _check_argument(argument: Term, clause: Clause, literal: Term) -> None:
-    if not isinstance(argument, Variable) and not is_ground(argument):
-        what = (
-            "a list with variables"
-            if isinstance(argument, tuple)
-            else f"the function symbol {indicator(*predicate_of(argument))}"
-        )
+def check_alternatives(n: int, clause: Clause) -> None:
+    """Refuse a clause that stands for too many conjunctions."""
+    if n > MOST_ALTERNATIVES:
         raise clause_error(
-            clause, f"{what} in '{term_text(literal)}' is not supported; arguments are constants or variables"
+            clause, f"its alternatives combine to more than {MOST_ALTERNATIVES:,} conjunctions; use fewer ';'"
         )
+
+
+def _flat(args: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Part]]:
+    """Return arguments with a variable for each term that has variables, and what that is made of."""
+    flat: list[Term] = []
+    made: list[Part] = []
+    for argument in args:
+        if isinstance(argument, Variable) or is_ground(argument):
+            flat.append(argument)
+            continue
+        flat.append(Variable("Term"))
+        inner: tuple[Term, ...]
+        if isinstance(argument, tuple):
+            name, inner = "$list", (argument[0], argument[1:])
+        else:
+            assert isinstance(argument, Compound)
+            is_list = predicate_of(argument) == ("[|]", 2)
+            name, inner = ("$list", argument.args) if is_list else ("$term", (argument.name, *argument.args))
+        parts, deeper = _flat(inner)
+        made += [Part("built-in", name, (flat[-1], *parts)), *deeper]
+    return tuple(flat), made
 
 
 def _part(term: Term, clause: Clause) -> Part:
@@ -203,7 +231,7 @@ def _part(term: Term, clause: Clause) -> Part:
         raise clause_error(clause, f"a variable ({term.name}) cannot be called as a goal")
     if isinstance(term, str):
         if f"{term}/0" in UNSUPPORTED:
-            raise clause_error(clause, f"{'the cut (!)' if term == '!' else term} is not supported")
+            raise clause_error(clause, f"{_CUT if term == '!' else term} is not supported")
         return Part("relation", term, ())
     if not isinstance(term, Compound):
         raise clause_error(clause, f"{term_text(term)} is not a goal")
@@ -222,13 +250,9 @@ def _part(term: Term, clause: Clause) -> Part:
             _check_expression(term.args[1], clause)
             return Part("is", "is", term.args)
         if term.name in {"=", "==", "\\=", "\\==", "dif"}:
-            for side in term.args:
-                _check_argument(side, clause, term)
             # constants are ground, so that `==` and `=` differ only in which may bind a variable
             equal = term.name in {"=", "=="}
             return Part("unify", "=", term.args) if equal else Part("differ", "\\=", term.args)
-    for argument in term.args:
-        _check_argument(argument, clause, term)
     if predicate_of(term) == ("memberchk", 2):
         return Part("relation", "member", term.args)
     return Part("relation", term.name, term.args)

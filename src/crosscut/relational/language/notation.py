@@ -125,8 +125,13 @@ def _argument(term: Term, goal: Compound, fresh: Iterator[int]) -> Argument:
             return Const(inner)  # type: ignore[arg-type]  # ground, so no variable
         case Compound("#", (tuple() as items,)):
             return Choice(_constants(items, goal))
-        case "#" | Compound("#", (_,)):
+        case "#":
             return Choice()
+        case Compound("#", (other,)):
+            raise PrologError(
+                f"#{term_text(other)} in {term_text(goal)}: write # for every constant of the data or #[a,b] "
+                "for these; only warmode names a type here"
+            )
     if is_ground(term):
         return Const(term)
     raise PrologError(
@@ -159,7 +164,7 @@ def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:
 def warmode_from_term(term: Term) -> tuple[Mode, tuple[str, int], TypeNames]:
     """Mode and types of ``warmode(term)``, where ``+name`` is an input of type ``name``."""
     max_uses, term = _uses(term)
-    negated = isinstance(term, Compound) and term.name == "\\+"
+    negated = isinstance(term, Compound) and term.name in {"\\+", "not"} and len(term.args) == 1
     goal = term.args[0] if negated and isinstance(term, Compound) else term
     if isinstance(goal, str):
         return Mode((Literal(goal, (), negated),), max_uses), (goal, 0), ()
@@ -178,10 +183,19 @@ def warmode_from_term(term: Term) -> tuple[Mode, tuple[str, int], TypeNames]:
             args.append(Var(mark, f"V{number}"))  # type: ignore[arg-type]
         elif mark == "#" and isinstance(name, str):
             args.append(Choice())
+        elif mark != "#" and _has_marks(argument):
+            raise PrologError(f"argument {term_text(argument)} of {term_text(goal)} has marks inside a term")
         else:
             args.append(_argument(argument, goal, count(1)))
     literal = Literal(goal.name, tuple(args), negated)
     return Mode((literal,), max_uses), literal.predicate, tuple(types)
+
+
+def _has_marks(term: Term) -> bool:
+    if isinstance(term, Compound) and len(term.args) == 1 and (term.name in _MARKS or term.name == "#"):
+        return True
+    inner = term.args if isinstance(term, Compound) else term if isinstance(term, tuple) else ()
+    return any(map(_has_marks, inner))
 
 
 def predict_from_term(term: Term) -> tuple[Literal, TypeNames]:

@@ -11,19 +11,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable, term_text
+from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable, depth, term_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-_QUOTED = r"'(?:[^'\\\n]|\\.|'')*'"
+MAX_DEPTH = 200  # of terms within terms
+MOST_PROBLEMS = 100  # after which nothing more is read
+
+_QUOTED = r"'(?:[^'\\\n]++|\\.|'')*+'"  # possessive: a quote that is never closed takes no memory
 _NUMBER = r"0x[0-9a-fA-F]+|\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)?"
 _ARGUMENT = rf"(?:[a-z]\w*|-?(?:{_NUMBER})|'[^'\\\n]*')"
 _FACT = re.compile(
     rf"\s*([a-z]\w*)(?:\(\s*({_ARGUMENT}(?:\s*,\s*{_ARGUMENT})*)\s*\))?\s*\.(?=\s|%|/\*|\Z)", re.ASCII
 )
 _ARGUMENTS = re.compile(_ARGUMENT, re.ASCII)
-_LAYOUT = re.compile(r"(?:\s+|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_LAYOUT = re.compile(r"(?:\s++|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _TOKEN = re.compile(
     rf"""
     (?P<variable>[A-Z_]\w*)
@@ -31,7 +34,7 @@ _TOKEN = re.compile(
   | (?P<code>0'(?:\\.|''|.))
   | (?P<number>{_NUMBER})
   | (?P<quoted>{_QUOTED})
-  | (?P<string>"(?:[^"\\]|\\.|"")*")
+  | (?P<string>"(?:[^"\\]++|\\.|"")*+")
   | (?P<end>\.(?=\s|%|/\*|\Z))
   | (?P<symbol>[+\-*/\\^<>=~:.?@\#&$]+)
   | (?P<solo>[!,;|()\[\]{{}}])
@@ -45,6 +48,12 @@ _SYMBOLS = sorted((name for name in {*INFIX, *PREFIX} if not name[0].isalpha()),
 
 class PrologError(ValueError):
     """The text is not a Prolog program, or uses a construct that is not supported."""
+
+    @classmethod
+    def of(cls, problems: Sequence[str], where: str = "the program") -> PrologError:
+        """Return one error for all problems."""
+        head = f"{where} has {len(problems)} problems:\n  " if len(problems) > 1 else ""
+        return cls(head + "\n  ".join(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class Clause:
         return head + ("" if self.body is None else f" :- {term_text(self.body)}") + "."
 
 
-def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
+def read_program(text: str, source: str = "<text>", problems: list[str] | None = None) -> Iterator[Clause]:
     """Clauses of a Prolog program in the order in which they are written.
 
     Parameters
@@ -75,6 +84,8 @@ def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
         The program.
     source : str
         Where it comes from, for error messages.
+    problems : list, optional
+        Takes what is wrong with clauses, which are left out; without it, an error names all in the end.
 
     Examples
     --------
@@ -84,6 +95,7 @@ def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
     old(X) :- age(X,A),A>10.
     """
     known: dict[str, Term] = {}
+    found: list[str] = [] if problems is None else problems
     position, line, counted = 0, 1, 0
     length = len(text)
     while True:
@@ -91,9 +103,12 @@ def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
         assert layout is not None
         position = layout.end()
         if position >= length:
-            return
+            break
         line += text.count("\n", counted, position)
         counted = position
+        if text.startswith("/*", position):
+            found.append(f"{source}, line {line}: the comment that begins here is not closed")
+            break
         fact = _FACT.match(text, position)
         if fact is not None:
             position = fact.end()
@@ -109,10 +124,30 @@ def read_program(text: str, source: str = "<text>") -> Iterator[Clause]:
                 args.append(value)
             yield Clause(Compound(name, tuple(args)), None, line)
             continue
-        reader = _Reader(text, position, source, line)
-        term = reader.read()
-        position = reader.position
-        yield _clause(term, line, source)
+        try:
+            reader = _Reader(text, position, source, line)
+            term = reader.read()
+            position = reader.position
+            yield _clause(term, line, source)
+        except PrologError as error:
+            found.append(str(error))
+            if len(found) == MOST_PROBLEMS:
+                break
+            position = _after_full_stop(text, position)
+    if found and problems is None:
+        raise PrologError.of(found)
+
+
+def _after_full_stop(text: str, position: int) -> int:
+    """Return where the clause after a faulty one begins."""
+    while position < len(text):
+        layout = _LAYOUT.match(text, position)
+        assert layout is not None
+        token = _TOKEN.match(text, layout.end())
+        position = layout.end() + 1 if token is None else token.end()
+        if token is not None and token.lastgroup == "end":
+            break
+    return position
 
 
 def read_term(text: str) -> Term:
@@ -195,7 +230,13 @@ class _Reader:
         return PrologError(f"{self.source}, line {line}: {message} (in the clause that starts with {near!r})")
 
     def read(self) -> Term:
-        term = self.parse(1200)
+        try:
+            term = self.parse(1200)
+            too_deep = depth(term) > MAX_DEPTH
+        except RecursionError:
+            too_deep = True
+        if too_deep:
+            raise self.error(f"terms are nested more than {MAX_DEPTH} deep")
         if self.kind != "end":
             raise self.error(f"expected an operator or a full stop, found {self.value!r}")
         return term

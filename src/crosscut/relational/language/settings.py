@@ -91,5 +91,12 @@ class Settings:
         ):
             if not 0 <= share <= 1:
                 raise ValueError(f"{name} is {share!r}; it must be between 0 and 1")
-        if self.minimal_cases < 1:
-            raise ValueError(f"minimal_cases is {self.minimal_cases}; it must be at least 1")
+        for name, number, least in (
+            ("minimal_cases", self.minimal_cases, 1),
+            ("max_lookahead", self.max_lookahead, 0),
+            ("exhaustive_lookahead", self.exhaustive_lookahead, 0),
+            ("m_estimate", self.m_estimate, 0),
+            ("max_depth", self.max_depth, 0),
+        ):
+            if number is not None and number < least:
+                raise ValueError(f"{name} is {number}; it must be at least {least}")

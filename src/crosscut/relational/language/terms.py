@@ -124,6 +124,12 @@ def term_text(term: Term, limit: int = 1200) -> str:
     if not isinstance(term, Compound):
         return repr(term)
     name, args = term.name, term.args
+    if len(args) == 2 and name == "[|]":
+        first, tail = args
+        rest = term_text(tail, 999)
+        if tail and (isinstance(tail, tuple) or predicate_of(tail) == ("[|]", 2)):
+            return f"[{term_text(first, 999)},{rest[1:-1]}]"
+        return f"[{term_text(first, 999)}|{rest}]"
     if len(args) == 2 and name in INFIX and name != "|":  # `a|b` is read as `a;b`
         priority, left_limit, right_limit = INFIX[name]
         left, right = term_text(args[0], left_limit), term_text(args[1], right_limit)
@@ -160,6 +166,19 @@ def substituted(term: Term, value: Callable[[Variable], Term]) -> Term:
     if isinstance(term, Compound):
         return Compound(term.name, tuple(substituted(argument, value) for argument in term.args))
     return term
+
+
+def depth(term: Term) -> int:
+    """Return how deep terms are within terms; the goals of a conjunction are side by side."""
+    deepest, pending = 0, [(term, 0)]
+    while pending:
+        each, level = pending.pop()
+        deepest = max(deepest, level)
+        if isinstance(each, Compound) and each.name in _SOLO and len(each.args) == 2:
+            pending += [(each.args[0], level + 1), (each.args[1], level)]
+        elif isinstance(each, (Compound, tuple)):
+            pending += [(inner, level + 1) for inner in (each.args if isinstance(each, Compound) else each)]
+    return deepest
 
 
 def is_ground(term: Term) -> bool:

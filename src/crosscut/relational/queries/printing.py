@@ -52,7 +52,8 @@ def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
         args = args[1:]
     texts = [signature.constants.text(~a) if a < 0 else names.name(a) for a in args]
     if len(texts) == 2 and goal.name in INFIX:
-        text = f"{texts[0]}{goal.name}{texts[1]}"
+        gap = " " if texts[1][0] == "-" else ""  # `=<-` would be read as one operator
+        text = f"{texts[0]}{goal.name}{gap}{texts[1]}"
     else:
         text = atom_text(goal.name) + (f"({','.join(texts)})" if texts else "")
     return f"\\+{text}" if goal.negated else text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from crosscut.data.databases import quoted
 from crosscut.data.days import moment_of
-from crosscut.relational.database.database import KEY_OF_SEVERAL
+from crosscut.relational.database.database import KEY_OF_SEVERAL, ROW_NUMBER
 from crosscut.relational.database.tables import MISSING
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crosscut.relational.language.terms import Constant
     from crosscut.relational.queries.tree import Node, RelationalTree, Signature
 
-Dialect: TypeAlias = Literal["duckdb", "sqlite"]
-DIALECTS = ("duckdb", "sqlite")
+Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgresql"]
+DIALECTS = ("duckdb", "sqlite", "postgresql")
 _SIGNS = {"=": "=", "\\=": "<>", "<": "<", "=<": "<=", ">": ">", ">=": ">="}
 
 
@@ -45,6 +45,11 @@ def tree_query(tree: RelationalTree, dialect: Dialect) -> str:
             f"{inner}ELSE {case(no, path, inner)} END"
         )
 
+    if _own(signature.columns[target]).name == ROW_NUMBER:
+        raise ValueError(
+            f"the table {target[0]} has no key, so a query could not name its rows; make the database with "
+            f"keys={{{target[0]!r}: ...}}"
+        )
     key = writer.column("t", _own(signature.columns[target]))
     name = quoted(signature.target_column or "prediction")
     lines = [
@@ -111,6 +116,8 @@ class _Writer:
             return f"({expression} IS NULL OR CAST({expression} AS VARCHAR) = '{MISSING}')"
         if value in ("true", "false"):
             return f"lower(CAST({expression} AS VARCHAR)) IN ('{value}', '{int(value == 'true')}')"
+        if isinstance(value, str) and value[:1] in "+-.0123456789":  # maybe a number among text
+            expression = f"CAST({expression} AS VARCHAR)"
         return f"{expression} = {self.constant(value)}"
 
     def holds(self, test: tuple[Goal, ...], path: tuple[Goal, ...]) -> str:
@@ -216,7 +223,8 @@ class _Writer:
             now = self.moment(self.column("t", self.signature.columns[self.target][attribute.as_of]))
             conditions.append(f"{self.moment(date)} < {now}")
             if attribute.days is not None:
-                span = str(attribute.days) if self.dialect == "sqlite" else f"INTERVAL {attribute.days} DAY"
+                days = attribute.days
+                span = str(days) if self.dialect == "sqlite" else f"INTERVAL '{days} days'"
                 conditions.append(f"{self.moment(date)} >= {now} - {span}")
         chosen = ""
         if attribute.condition is not None:

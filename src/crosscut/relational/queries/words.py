@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Scope = dict[int, str]  # rows that tests above a node speak of, by the variable of their key
 
 _SIGNS = {"=<": "<=", "\\=": "is not"}
+_ORDINALS = ("", "second", "third", "fourth", "fifth", "further")
 
 
 class Words:
@@ -77,9 +78,13 @@ class Words:
         inside: dict[int, tuple[int, str]] = {}  # variables of this test that name a row: the phrase, and how
         for goal in rows:
             columns = self.signature.columns[goal.name, len(goal.args)]
+            label = goal.name if goal.negated else _label(goal.name, known)
             own = next(a for a, column in zip(goal.args, columns, strict=True) if column.kind == "key")
             if own < self.signature.n_keys and not goal.negated:  # the example itself
                 place, prefix = len(phrases), ""
+                phrases.append(("", []))
+            elif self.first <= own < self.last and not goal.negated:  # a row that the example refers to
+                place, prefix = len(phrases), f"{self._link(own)}."
                 phrases.append(("", []))
             elif own in scope:
                 place, prefix = len(phrases), ""
@@ -90,7 +95,7 @@ class Words:
             else:
                 place, prefix = len(phrases), ""
                 which = "no" if goal.negated else "some"
-                phrases.append((f"{which} {goal.name}{self._holder(goal, scope, inside)}", []))
+                phrases.append((f"{which} {label}{self._holder(goal, scope, inside)}", []))
             for argument, column in zip(goal.args, columns, strict=True):
                 conditions = phrases[place][1]
                 if argument < 0:
@@ -105,8 +110,8 @@ class Words:
                     inside[argument] = place, f"{prefix}{link}"
                     known.setdefault(argument, link)
             if own >= self.signature.n_fixed:
-                inside.setdefault(own, (place, goal.name))
-                known.setdefault(own, goal.name)
+                inside.setdefault(own, (place, label))
+                known.setdefault(own, label)
         said = []
         for begin, conditions in phrases:
             between = "" if not begin else " " if begin.endswith(" has") else " with "
@@ -119,12 +124,21 @@ class Words:
         """Return whose row it is, unless it is the example's."""
         for argument in goal.args:
             if self.first <= argument < self.last:
-                attribute = self.signature.attributes[argument - self.first]
-                name = attribute_text(attribute, self.signature.columns)
-                return f" of {name.removesuffix('_id')}"
+                return f" of {self._link(argument)}"
             if argument in scope or argument in inside:
                 return f" of that {scope.get(argument) or inside[argument][1]}"
         return ""
+
+    def _link(self, variable: int) -> str:
+        """Return the way to the row that a link of the example leads to."""
+        attribute = self.signature.attributes[variable - self.first]
+        return attribute_text(attribute, self.signature.columns).removesuffix("_id")
+
+
+def _label(table: str, known: Scope) -> str:
+    """Return what a new row of a table is called, where others may have been spoken of."""
+    same = sum(name.rpartition(" ")[2] == table for name in known.values())
+    return f"{_ORDINALS[min(same, len(_ORDINALS) - 1)]} {table}".strip()
 
 
 def _leaf(tree: RelationalTree, node: Node) -> str:
