@@ -4,9 +4,9 @@
 
 For noise, weak and strong signal; 100, 300 and 1,000 rows; two classes (50/50, 70/30) and numbers; and trees
 that are not pruned, or pruned by cross-validation: draw a table, fit, and compare `cv_interval(0.9)` with the
-expected score on fresh rows, of the folds' trees (which the interval is about) and of the final tree. Pruned
-trees are chosen by the folds that judge them: "rows" and "bayle" do not know that, "nested" does. Seeded; one
-process per core.
+expected score on fresh rows, of the folds' trees (which "rows" and "bayle" are about) and of the final tree,
+the fitted procedure (which "nested" is about). Pruned trees are chosen by the folds that judge them: "rows"
+and "bayle" do not know that, "nested" does. Seeded; one process per core; about 20 minutes of processor time.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ void Team::serve(int me) {
 }
 
 void Team::run(int n, Call call, const void* body) {
+  if (n == 1 || others_.empty()) return call(body, 0);  // a thread of a round may call this: leave its state alone
   members_ = std::min(n, size()), call_ = call, body_ = body;
-  if (members_ == 1) return call(body, 0);
   working_.store(static_cast<int>(others_.size()), std::memory_order_relaxed);
   start_round();
   call(body, 0);

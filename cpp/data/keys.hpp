@@ -10,6 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include "../huge_pages.hpp"
+
 namespace crosscut {
 
 constexpr std::uint32_t missing_key = 0xFFFFFFFFu;
@@ -28,7 +30,10 @@ inline float value_of(std::uint32_t key) {
 struct Scratch {
   explicit Scratch(std::size_t n)
       : a(std::make_unique_for_overwrite<std::uint64_t[]>(n)), b(std::make_unique_for_overwrite<std::uint64_t[]>(n)),
-        end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {}
+        end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {
+    for (const auto& sorted : {a.get(), b.get()}) invite_huge_pages(sorted, n * sizeof(std::uint64_t));
+    invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
+  }
   std::unique_ptr<std::uint64_t[]> a, b;   // what is sorted: pairs, or keys in the first half
   std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
 };

@@ -83,13 +83,4 @@ class Arena {
   }
 };
 
-// from[row(0)], …, from[row(n − 1)]; null if there is no such column of numbers.
-template <class Row>
-const double* gathered(Arena& arena, const double* from, u32 n, Row row) {
-  if (!from) return nullptr;
-  double* to = arena.take<double>(n);
-  for (u32 i = 0; i < n; i++) to[i] = from[row(i)];
-  return to;
-}
-
 }  // namespace crosscut::CROSSCUT_LEVEL

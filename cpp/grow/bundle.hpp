@@ -34,23 +34,6 @@ struct Bundle {
   }
 };
 
-constexpr int kNesting = 128;  // deeper bundles are deferred
-
-// A bundle that waits to be refined, with its rows of the table.
-struct WaitingBundle : Bundle {
-  WaitingBundle* next;
-  u32 n_rows;
-  u32* ids;
-  u16* masks;
-
-  // Puts it in front of those that wait already; its rows are still to be filled in.
-  static WaitingBundle& add(Arena& arena, const Bundle& bundle, u32 n_rows, WaitingBundle*& first) {
-    WaitingBundle* w = arena.take<WaitingBundle>(1);
-    *w = {bundle, first, n_rows, arena.take<u32>(n_rows + 1), arena.take<u16>(n_rows + 1)};
-    return *(first = w);
-  }
-};
-
 inline std::size_t task_of(const Worker& w, const Bundle& bundle, int k) {
   return static_cast<std::size_t>(w.block * kBlockTasks + bundle.task[k]);
 }

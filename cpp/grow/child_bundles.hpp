@@ -111,12 +111,12 @@ void merge_overlapping(Worker& w, const Rows& rows, const Fork& fork, const u16*
 
 // The child bundles of a bundle, with their rows.
 template <class Rows>
-ChildBundles child_bundles(Worker& w, const Rows& rows, const Fork& fork) {
-  const u16* left = lanes_left(w, rows, fork);
+ChildBundles child_bundles(Worker& w, int n_threads, const Rows& rows, const Fork& fork) {
+  const u16* left = lanes_left(w, n_threads, rows, fork);
   ChildBundles children = one_per_branch(w, fork);
   if (fork.n_tests > 1 && children.n > 1 && w.run.p.bundling && rows.n >= kTinyBundle) merge_overlapping(w, rows, fork, left, children);
   if (!left) route_multiway(w, rows, fork, children);
-  for (int c = 0; c < children.n && left; c++) route_binary(w, rows, left, children.bundle[c]);
+  for (int c = 0; c < children.n && left; c++) route_binary(w, n_threads, rows, left, children.bundle[c]);
   return children;
 }
 

@@ -1,6 +1,8 @@
 // What a large bundle reads: a byte per row and column, the number of the row's coarse interval or category. The table's codes serve
 // until few of their rows are left in a bundle; it then gets a copy of its own, so that reading stays dense.
 #pragma once
+#include <memory>
+
 #include "bundle.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -11,14 +13,41 @@ struct Codes {
   u32 n;             // rows, numbered from 0
   const u32* rows;   // their rows in the table; null: the same
   const u8** column; // [n_features]; null: a nominal column with more categories than fit into a byte
+  mutable std::atomic<int> users{0};
   CC_INLINE u32 row(u32 id) const { return rows ? rows[id] : id; }
+
+  // Room for n rows, in one piece of memory with what the pointers lead to.
+  static Codes* make(u32 n, const Codes& like, int n_features) {
+    const auto F = static_cast<std::size_t>(n_features);
+    char* raw = static_cast<char*>(std::malloc(sizeof(Codes) + F * (sizeof(u8*) + n) + n * sizeof(u32)));
+    if (!raw) throw std::bad_alloc();
+    const u8** column = reinterpret_cast<const u8**>(raw + sizeof(Codes));
+    u32* rows = reinterpret_cast<u32*>(column + F);
+    u8* codes = reinterpret_cast<u8*>(rows + n);
+    for (std::size_t f = 0; f < F; f++) column[f] = like.column[f] ? codes + f * n : nullptr;
+    return new (raw) Codes{n, rows, column};
+  }
+};
+
+// Every bundle that reads codes holds them; the last one frees them (never the table's, which its owner holds).
+class HeldCodes {
+  const Codes* codes_;
+
+ public:
+  explicit HeldCodes(const Codes& codes) : codes_(&codes) { codes.users.fetch_add(1, std::memory_order_relaxed); }
+  HeldCodes(const HeldCodes& other) : HeldCodes(*other) {}
+  HeldCodes& operator=(const HeldCodes&) = delete;
+  ~HeldCodes() {
+    if (codes_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(const_cast<Codes*>(codes_));
+  }
+  const Codes& operator*() const { return *codes_; }
 };
 
 inline Codes codes_of_table(Arena& arena, const Problem& p) {
   const auto F = static_cast<std::size_t>(p.n_features);
-  Codes out{static_cast<u32>(p.n_rows), nullptr, arena.take<const u8*>(F)};
-  for (std::size_t f = 0; f < F; f++) out.column[f] = p.columns[f].coarse;
-  return out;
+  const u8** column = arena.take<const u8*>(F);
+  for (std::size_t f = 0; f < F; f++) column[f] = p.columns[f].coarse;
+  return Codes{static_cast<u32>(p.n_rows), nullptr, column, {1}};
 }
 
 // A bundle's rows as a bit per row of its codes, to look at 64 codes at once.
@@ -27,15 +56,18 @@ struct RowBits {
   u64* words = nullptr;
   u32* before = nullptr;  // rows in the words before
 
-  static RowBits of(Arena& arena, u32 n_codes, const u32* ids, u32 n) {
+  static RowBits of(Worker& w, int n_threads, u32 n_codes, const u32* ids, u32 n) {
     const u32 n_words = (n_codes + 63) / 64;
-    RowBits s{n_words, n_codes, arena.take<u64>(n_words), arena.take<u32>(n_words)};
-    for (u32 w = 0, i = 0; w < n_words; w++) {
-      s.before[w] = i;
-      u64 bits = 0;
-      for (; i < n && ids[i] >> 6 == w; i++) bits |= u64{1} << (ids[i] & 63);
-      s.words[w] = bits;
-    }
+    RowBits s{n_words, n_codes, w.scratch.take<u64>(n_words), w.scratch.take<u32>(n_words)};
+    w.run.share_rows(n_threads, 64 * n_words, [&](u32 begin, u32 end, int) {
+      u32 i = begin ? static_cast<u32>(std::lower_bound(ids, ids + n, begin) - ids) : 0;
+      for (u32 word = begin / 64; word < end / 64; word++) {
+        s.before[word] = i;
+        u64 bits = 0;
+        for (; i < n && ids[i] >> 6 == word; i++) bits |= u64{1} << (ids[i] & 63);
+        s.words[word] = bits;
+      }
+    });
     return s;
   }
 
@@ -86,18 +118,17 @@ struct LargeRows {
   CC_INLINE u8 code(int f, u32 i) const { return codes->column[f][ids[i]]; }
   u32 find(int f, const ByteSet& wanted, u32* found) const { return bits.find(codes->column[f], wanted, found); }
 
-  // The same rows with codes of their own, to be copied column by column.
-  LargeRows apart(Arena& arena, int n_features) const {
-    Codes* own = arena.take<Codes>(1);
-    u32 *table_rows = arena.take<u32>(n), *numbers = arena.take<u32>(n);
-    for (u32 i = 0; i < n; i++) table_rows[i] = row(i), numbers[i] = i;
-    *own = {n, table_rows, arena.take<const u8*>(static_cast<std::size_t>(n_features))};
-    for (int f = 0; f < n_features; f++) own->column[f] = codes->column[f] ? arena.take<u8>(n) : nullptr;
-    return {n, numbers, masks, columns, own, {}, codes, ids};
+  // Gives the rows codes of their own, to be copied column by column.
+  HeldCodes take_apart(Worker& w) {
+    u32* numbers = w.scratch.take<u32>(n);
+    const HeldCodes own(*Codes::make(n, *codes, w.run.p.n_features));
+    for (u32 i = 0; i < n; i++) const_cast<u32*>((*own).rows)[i] = row(i), numbers[i] = i;
+    source = codes, source_ids = ids, codes = &*own, ids = numbers;
+    return own;
   }
   void copy_codes(int f) const {
     if (!source || !codes->column[f]) return;
-    u8* to = const_cast<u8*>(codes->column[f]);  // taken by apart
+    u8* to = const_cast<u8*>(codes->column[f]);  // made by take_apart
     const u8* from = source->column[f];
     for (u32 i = 0; i < n; i++) to[i] = from[source_ids[i]];
   }

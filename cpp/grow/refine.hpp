@@ -1,23 +1,20 @@
-// The paper's algorithm (Figure 2) on a block of tasks: a root bundle is refined depth first. The largest bundles share their columns
-// among the threads; the others wait in a queue and are then refined to the end by whichever thread is free.
+// The paper's algorithm (Figure 2) on a block of tasks: a root bundle is refined, and its children wait for their turn (waiting.hpp). All
+// threads refine the largest bundles together; then each goes on with bundles of its own.
 #pragma once
 #include "child_bundles.hpp"
 #include "refine_local.hpp"
 #include "search_large.hpp"
+#include "waiting.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr int kShare = 4;  // a bundle with this fraction of a thread's share of the rows, or less, is left to one thread
-
 struct Block {
-  Worker** helpers;  // one per thread; helpers[0] is this one's
-  int n_helpers;
-  const Codes& table;
-  Arena held = {};  // rows of waiting bundles
-  WaitingBundle *queue = nullptr, *small = nullptr;  // the small ones come last: no thread then has to wait long for another
+  Worker** helpers;  // one per thread; helpers[me] is this one's
+  int n_helpers, me = 0;
+  Waiting& waiting;
+  int n_sharing = 1;  // threads that refine a bundle together
 
-  Block(Worker** workers, int n, const Codes& codes) : helpers(workers), n_helpers(n), table(codes) {}
-  Worker& w() { return *helpers[0]; }
+  Worker& w() { return *helpers[me]; }
 
   i64 levels_left(const Bundle& bundle) {
     i64 levels = 0;
@@ -38,117 +35,111 @@ struct Block {
     return levels >= 6 ? most : most >> (6 - levels);
   }
 
-  // Threads meet three times per bundle, which smaller ones would not repay (least of all on a busy machine).
-  bool worth_sharing(u32 n) { return static_cast<u64>(n) * static_cast<u64>(w().run.p.n_features) >= u64{1} << 16; }
+  // Threads refine a bundle together as long as there are fewer bundles of its size than threads. Threads meet a few times per bundle,
+  // which smaller ones would not repay (least of all on a busy machine).
+  bool worth_sharing(u32 n) {
+    const Problem& p = w().run.p;
+    return n > p.n_rows / static_cast<u32>(n_helpers) && static_cast<u64>(n) * static_cast<u64>(p.n_features) >= u64{1} << 16;
+  }
 
   // Rows of the lanes' nodes: over all leaves they add up to the training rows of all tasks, so they measure progress. A part of a
   // bundle's rows is done when it is split, the rest in its children.
   void done(double rows) { w().run.rows_done.fetch_add(static_cast<u64>(rows), std::memory_order_relaxed); }
 
-  static void wait(Arena& arena, const Bundle& bundle, u32 n, const u32* ids, const u16* masks, const Codes& codes, WaitingBundle*& first) {
-    const WaitingBundle& later = WaitingBundle::add(arena, bundle, n, first);
-    for (u32 i = 0; i < n; i++) later.ids[i] = codes.row(ids[i]), later.masks[i] = masks[i];
+  // Leaves a bundle for this thread or the first that has nothing to do. While threads share bundles, the last one's list is for those
+  // that are not shared.
+  void wait(const Bundle& bundle, const HeldCodes& codes, u32 n, const u32* ids, const u16* masks) {
+    WaitingBundle::Pointer later = WaitingBundle::make(bundle, codes, n);
+    w().run.share_rows(n_sharing, n, [&](u32 begin, u32 end, int) {
+      std::copy(ids + begin, ids + end, later->ids + begin), std::copy(masks + begin, masks + end, later->masks + begin);
+    });
+    waiting.add(n_sharing > 1 && !worth_sharing(n) ? n_helpers - 1 : me, std::move(later));
   }
 
-  // ids: rows of the codes; they and the masks may be overwritten.
-  void refine(const Bundle& bundle, u32 n, u32* ids, u16* masks, const Codes& codes) {
-    Worker& me = w();
-    me.poll();
+  void refine(const WaitingBundle& bundle) {
+    Worker& mine = w();
+    mine.poll();
     const std::size_t local = local_limit(bundle);
-    if (n_helpers > 1 && n <= std::max(local, me.run.p.n_rows / static_cast<std::size_t>(kShare * n_helpers)))
-      return wait(held, bundle, n, ids, masks, codes, n > local ? queue : small);
-    if (n > local) return refine_large(bundle, n, ids, masks, codes, local);
-    for (u32 i = 0; i < n && codes.rows; i++) ids[i] = codes.rows[ids[i]];
-    refine_as_local(me, bundle, n, ids, masks);
+    if (bundle.n_rows > local) return refine_large(bundle, local);
+    const Codes& codes = *bundle.codes;
+    for (u32 i = 0; i < bundle.n_rows && codes.rows; i++) bundle.ids[i] = codes.rows[bundle.ids[i]];
+    refine_as_local(mine, bundle, bundle.n_rows, bundle.ids, bundle.masks);
     done(bundle.to_do * bundle.lane_rows());
   }
 
-  void refine_large(Bundle bundle, u32 n, const u32* ids, const u16* masks, const Codes& codes, std::size_t local) {
-    Worker& me = w();
+  void refine_large(const WaitingBundle& given, std::size_t local) {
+    Worker& mine = w();
+    Bundle bundle = given;
+    const u32 n = given.n_rows;
     const double all_lanes = bundle.lane_rows(), started = seconds_now();
-    const auto mark = me.scratch.mark();
-    LevelCounts& level = me.level(bundle.depth);
+    const auto mark = mine.scratch.mark();
+    LevelCounts& level = mine.level(bundle.depth);
     level.bundles++, level.rows += n;
-    LargeRows rows{n, ids, masks, me.run.p.columns, &codes};
-    if (n < codes.n / kSparse) rows = rows.apart(me.scratch, me.run.p.n_features);
-    rows.bits = RowBits::of(me.scratch, rows.codes->n, rows.ids, n);
-    close_pure_lanes(me, bundle, rows);
+    LargeRows rows{n, given.ids, given.masks, mine.run.p.columns, &*given.codes};
+    const bool sparse = n < rows.codes->n / kSparse;
+    const HeldCodes codes = sparse ? rows.take_apart(mine) : given.codes;
+    rows.bits = RowBits::of(mine, n_sharing, rows.codes->n, rows.ids, n);
+    close_pure_lanes(mine, bundle, rows);
     if (bundle.lanes) {
-      Best best = search_large(helpers, worth_sharing(n) ? n_helpers : 1, bundle, rows);
-      const Fork forked = fork(me, bundle, rows, best);
+      Best best = search_large(helpers + me, n_sharing, bundle, rows);
+      const Fork forked = fork(mine, bundle, rows, best);
       level.seconds += seconds_now() - started;
-      refine_children(bundle, rows, all_lanes, forked, local);
+      leave_children(bundle, rows, codes, all_lanes, forked, local);
     } else {
       done(bundle.to_do * all_lanes);
     }
-    me.scratch.release(mark);
+    mine.scratch.release(mark);
   }
 
-  void refine_children(const Bundle& bundle, const LargeRows& rows, double all_lanes, const Fork& forked, std::size_t local) {
-    Worker& me = w();
+  void leave_children(const Bundle& bundle, const LargeRows& rows, const HeldCodes& codes, double all_lanes, const Fork& forked,
+                      std::size_t local) {
+    Worker& mine = w();
     // Levels of work this and the bundles below will take, about; one of a local table, of some 2^11 rows, takes as long as three.
     i64 below = levels_left(bundle), levels = 0;
     for (std::size_t n = rows.n; n > local && below > 0; n /= 2) levels++, below--;
     levels += 3 * (below < 11 ? below : 11);
-    const ChildBundles children = child_bundles(me, rows, forked);
+    const ChildBundles children = child_bundles(mine, n_sharing, rows, forked);
     double going_on = 0;  // rows that have not reached leaves
-    for (int c = 0; c < children.n; c++)
-      if (children.bundle[c].n) going_on += bundle_of(me, bundle, forked, children.bundle[c]).lane_rows();
     const double to_do = bundle.to_do * (1 - 1 / static_cast<double>(levels));
-    done(bundle.to_do * all_lanes - to_do * going_on);
-    const bool deep = me.nesting >= kNesting;
-    me.nesting++;
     for (int c = 0; c < children.n; c++) {
       const ChildBundle& child = children.bundle[c];
       if (!child.n) continue;
-      for (u32 i = 0; i < child.n; i++) child.at[i] = rows.ids[child.at[i]];
-      Bundle next = bundle_of(me, bundle, forked, child);
+      Bundle next = bundle_of(mine, bundle, forked, child);
       next.to_do = to_do;
-      if (deep) wait(me.held, next, child.n, child.at, child.masks, *rows.codes, me.deferred);
-      else refine(next, child.n, child.at, child.masks, *rows.codes);
+      going_on += next.lane_rows();
+      wait(next, codes, child.n, child.ids, child.masks);
     }
-    me.nesting--;
+    done(bundle.to_do * all_lanes - to_do * going_on);
   }
 
-  void refine_deferred() {
-    while (WaitingBundle* later = w().deferred) {
-      w().deferred = later->next;
-      refine(*later, later->n_rows, later->ids, later->masks, table);
-    }
-  }
-
-  void refine_queue() {
-    WaitingBundle** end = &queue;
-    while (*end) end = &(*end)->next;
-    *end = small;
+  // The largest bundles, by all threads together; then every thread on its own.
+  void refine_all() {
+    if (n_helpers == 1) return refine_waiting();
+    n_sharing = n_helpers;
+    while (const WaitingBundle::Pointer next = waiting.newest(me)) refine(*next), waiting.finished();
     Failure failure;
-    std::atomic<WaitingBundle*> next{queue};
     w().run.team->run(n_helpers, [&](int i) {
-      Worker* me = helpers[i];
-      std::copy_n(w().root_total, kLanes, me->root_total);
-      failure.guard([&] {
-        Block alone(&me, 1, table);
-        while (WaitingBundle* first = next.load()) {
-          if (!next.compare_exchange_weak(first, first->next)) continue;
-          if (failure.any()) break;
-          alone.refine(*first, first->n_rows, first->ids, first->masks, table);
-          alone.refine_deferred();
-        }
-      });
+      std::copy_n(w().root_total, kLanes, helpers[i]->root_total);
+      failure.guard([&] { Block{helpers, n_helpers, i, waiting}.refine_waiting(); });
+      if (failure.any()) waiting.stop();
     });
     failure.rethrow();
   }
 
+  void refine_waiting() {
+    while (const WaitingBundle::Pointer next = waiting.next(me)) refine(*next), waiting.finished();
+  }
+
   // A block's root bundle has every row that trains some of its tasks.
-  void grow(int block, Node** roots) {
-    Worker& me = w();
-    const Problem& p = me.run.p;
+  void grow(int block, const Codes& table, Node** roots) {
+    Worker& mine = w();
+    const Problem& p = mine.run.p;
     for (int i = 0; i < n_helpers; i++) helpers[i]->block = block;
-    const auto mark = me.scratch.mark();
+    const auto mark = mine.scratch.mark();
     const int first = block * kBlockTasks, tasks = p.n_tasks - first < kBlockTasks ? p.n_tasks - first : kBlockTasks;
     const u16* masks_in = p.masks + static_cast<std::size_t>(block) * p.n_rows;
-    u32* ids = me.scratch.take<u32>(p.n_rows + 1);
-    u16* masks = me.scratch.take<u16>(p.n_rows + 1);
+    u32* ids = mine.scratch.take<u32>(p.n_rows + 1);
+    u16* masks = mine.scratch.take<u16>(p.n_rows + 1);
     u32 n = 0;
     for (std::size_t i = 0; i < p.n_rows; i++) {
       const u32 m = masks_in[i] & ((1u << tasks) - 1);
@@ -158,8 +149,7 @@ struct Block {
     Bundle bundle = root_bundle(tasks, rows, roots + first);
     const u32 closed = ((1u << tasks) - 1) & ~bundle.lanes;
     each_bit(closed, [&](int k) { done(static_cast<double>(bundle.node[k]->n_rows)); });
-    close_lanes(me, bundle, rows, closed);
-    queue = small = nullptr;
+    close_lanes(mine, bundle, rows, closed);
     if (bundle.lanes && closed && !p.multiplicity) {  // only the lanes that go on
       u32 kept = 0;
       for (u32 i = 0; i < n; i++) {
@@ -168,42 +158,50 @@ struct Block {
       }
       bundle = bundle.packed(bundle.lanes), n = kept;
     }
-    if (bundle.lanes) refine(bundle, n, ids, masks, table);
-    refine_deferred();
-    me.scratch.release(mark);
-    if (queue || small) refine_queue();
-    held.release({nullptr, 0});
-    for (int i = 0; i < n_helpers; i++) helpers[i]->held.release({nullptr, 0});
+    n_sharing = n_helpers;
+    if (bundle.lanes) wait(bundle, HeldCodes(table), n, ids, masks);
+    mine.scratch.release(mark);
+    if (bundle.lanes) refine_all();
   }
 
   Bundle root_bundle(int tasks, const LargeRows& rows, Node** roots) {
-    Worker& me = w();
-    const Problem& p = me.run.p;
-    const int K = me.run.K();
+    Worker& mine = w();
+    const Problem& p = mine.run.p;
+    const int K = mine.run.K();
     Bundle bundle;
     bundle.n = p.multiplicity ? kLanes : tasks;
     for (int k = 0; k < tasks; k++) {
-      Node* root = roots[k] = me.new_nodes(1);
-      root->stats = me.keep<double>(static_cast<std::size_t>(K));
+      Node* root = roots[k] = mine.new_nodes(1);
+      root->stats = mine.keep<double>(static_cast<std::size_t>(K) + 16);  // no two roots in one cache line
       std::fill_n(root->stats, K, 0.0);
-      bundle.task[k] = static_cast<u8>(k), bundle.node[k] = root, bundle.min_leaf[k] = limits_of(me, bundle, k).min_leaf;
+      bundle.task[k] = static_cast<u8>(k), bundle.node[k] = root, bundle.min_leaf[k] = limits_of(mine, bundle, k).min_leaf;
     }
-    for (u32 i = 0; i < rows.n; i++) {
-      const std::size_t row = rows.ids[i];
-      const double weight = p.weight ? p.weight[row] : 1;
-      each_bit(rows.masks[i], [&](int k) {
-        const double m = times_of(me, bundle, k, row);
-        double* s = bundle.node[k]->stats;
-        bundle.node[k]->n_rows++;
-        if (p.n_classes) s[p.classes[row]] += m * weight;
-        else s[0] += m * p.product[row], s[1] += m * weight;
-      });
-    }
+    const auto add_rows = [&](u32 lanes) {  // every thread has lanes of its own
+      i64 n[kLanes] = {};
+      for (u32 i = 0; i < rows.n; i++) {
+        const std::size_t row = rows.ids[i];
+        const double weight = p.weight ? p.weight[row] : 1;
+        each_bit(rows.masks[i] & lanes, [&](int k) {
+          const double m = times_of(mine, bundle, k, row);
+          double* s = bundle.node[k]->stats;
+          n[k]++;
+          if (p.n_classes) s[p.classes[row]] += m * weight;
+          else s[0] += m * p.product[row], s[1] += m * weight;
+        });
+      }
+      each_bit(lanes, [&](int k) { bundle.node[k]->n_rows = n[k]; });
+    };
+    const int sharing = worth_sharing(rows.n) ? std::min(n_helpers, tasks) : 1;
+    mine.run.share_rows(sharing, rows.n, [&](u32, u32, int i) {
+      u32 lanes = 0;
+      for (int k = i; k < tasks; k += sharing) lanes |= 1u << k;
+      add_rows(lanes);
+    });
     for (int k = 0; k < tasks; k++) {
-      me.root_total[k] = p.totals ? p.totals[task_of(me, bundle, k)] : me.run.judge.total(bundle.node[k]->stats);
-      if (me.run.on_grid && !p.totals && limits_of(me, bundle, k).min_decrease > 0)
-        me.root_total[k] = exact_weight(p, ExactSearch<LargeRows>::sums_of(me, bundle, rows, k));
-      bundle.lanes |= static_cast<u32>(wants_test(me.run, *bundle.node[k], limits_of(me, bundle, k))) << k;
+      mine.root_total[k] = p.totals ? p.totals[task_of(mine, bundle, k)] : mine.run.judge.total(bundle.node[k]->stats);
+      if (mine.run.on_grid && !p.totals && limits_of(mine, bundle, k).min_decrease > 0)
+        mine.root_total[k] = exact_weight(p, ExactSearch<LargeRows>::sums_of(mine, bundle, rows, k));
+      bundle.lanes |= static_cast<u32>(wants_test(mine.run, *bundle.node[k], limits_of(mine, bundle, k))) << k;
     }
     return bundle;
   }

@@ -15,9 +15,9 @@ struct ChildBundle {
   } sets[kLanes];
   u64 sample[8];    // sampled rows it would hold
   double cost;
-  u32 n = 0;        // its rows: position in the parent...
-  u32* at;
-  u16* masks;       // ...and lanes here
+  u32 n = 0;        // its rows...
+  u32* ids;         // ...in the parent's codes...
+  u16* masks;       // ...and their lanes here
 };
 
 struct ChildBundles {
@@ -27,7 +27,7 @@ struct ChildBundles {
 
 // Adds the tasks of all tests of column f: codes tell where a row goes, except in the intervals of the cuts.
 template <class Rows>
-void add_lanes_left(Worker& w, const Rows& rows, int f, const Test* tests, int n_tests, u16* left) {
+void add_lanes_left(Worker& w, int n_threads, const Rows& rows, int f, const Test* tests, int n_tests, u16* left) {
   const Column& c = rows.columns[f];
   u16 of_code[256] = {};
   ByteSet cut;
@@ -43,7 +43,9 @@ void add_lanes_left(Worker& w, const Rows& rows, int f, const Test* tests, int n
     }
     if (c.has_missing && t.branch(c.n_values) == 0) of_code[n_codes] |= static_cast<u16>(t.lanes);
   }
-  for (u32 i = 0; i < rows.n; i++) left[i] |= of_code[rows.code(f, i)];
+  w.run.share_rows(n_threads, rows.n, [&](u32 begin, u32 end, int) {
+    for (u32 i = begin; i < end; i++) left[i] |= of_code[rows.code(f, i)];
+  });
   if (!any_cut) return;
   const auto mark = w.scratch.mark();
   u32* at = w.scratch.take<u32>(rows.n);
@@ -56,7 +58,7 @@ void add_lanes_left(Worker& w, const Rows& rows, int f, const Test* tests, int n
 
 // left[i]: the tasks whose test sends row i left; null if there are multiway tests.
 template <class Rows>
-const u16* lanes_left(Worker& w, const Rows& rows, const Fork& fork) {
+const u16* lanes_left(Worker& w, int n_threads, const Rows& rows, const Fork& fork) {
   if (w.run.p.multiway) return nullptr;
   u16* left = w.scratch.take<u16>(rows.n + 32);
   for (u32 i = 0; i < rows.n; i++) left[i] = 0;
@@ -67,7 +69,7 @@ const u16* lanes_left(Worker& w, const Rows& rows, const Fork& fork) {
       if (rows.codes->column[t.feature]) {
         bool first = true;
         for (int i = 0; i < j; i++) first = first && tests[i].feature != t.feature;
-        if (first) add_lanes_left(w, rows, t.feature, tests + j, fork.n_tests - j, left);
+        if (first) add_lanes_left(w, n_threads, rows, t.feature, tests + j, fork.n_tests - j, left);
         continue;
       }
     }
@@ -97,21 +99,29 @@ class Leads {
 };
 
 inline void take_rows(Worker& w, ChildBundle& child, u32 n) {
-  child.n = 0, child.at = w.scratch.take<u32>(n + 1), child.masks = w.scratch.take<u16>(n + 1);
+  child.n = 0, child.ids = w.scratch.take<u32>(n + 1), child.masks = w.scratch.take<u16>(n + 1);
 }
 
 template <class Rows>
-void route_binary(Worker& w, const Rows& rows, const u16* left, ChildBundle& c) {
+void route_binary(Worker& w, int n_threads, const Rows& rows, const u16* left, ChildBundle& c) {
   take_rows(w, c, rows.n);
   const bool pack = !w.run.p.multiplicity;
   const u32 lanes = c.lanes, first = c.left, second = c.right;
-  u32 n = 0, *at = c.at;
-  u16* masks = c.masks;
-  for (u32 i = 0; i < rows.n; i++) {
-    const u32 l = left[i], m = rows.mask(i) & ((l & first) | (~l & second));
-    at[n] = i, masks[n] = static_cast<u16>(pack ? pack_bits(m, lanes) : m), n += m != 0;
-  }
-  c.n = n;
+  const auto here = [&](u32 i) { return rows.mask(i) & ((left[i] & first) | (~u32{left[i]} & second)); };
+  const auto count = [&](u32 begin, u32 end) {
+    u32 n = 0;
+    for (u32 i = begin; i < end; i++) n += here(i) != 0;
+    return n;
+  };
+  c.n = w.run.pack_rows(n_threads, rows.n, count, [&](u32 begin, u32 end, u32 at) {
+    u32 n = at;
+    for (u32 i = begin; i < end; i++) {
+      const u32 m = here(i);
+      if (!m) continue;
+      c.ids[n] = rows.ids[i], c.masks[n++] = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
+    }
+    return n - at;
+  });
 }
 
 template <class Rows>
@@ -136,7 +146,7 @@ void route_multiway(Worker& w, const Rows& rows, const Fork& fork, const ChildBu
         ChildBundle& child = children.bundle[found[k]];
         const u32 m = lanes_in[found[k]];
         lanes_in[found[k]] = 0;
-        if (fill) child.at[child.n] = i, child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
+        if (fill) child.ids[child.n] = rows.ids[i], child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
         child.n++;
       }
     }

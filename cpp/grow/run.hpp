@@ -10,6 +10,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+constexpr int kMostThreads = 256;  // that share the rows of one bundle
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 struct Stopped {};  // thrown when the user interrupts
@@ -66,6 +67,35 @@ struct Run {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
   }
   int K() const { return judge.K; }
+  // Rows shared among threads that refine a bundle together: body(begin, end, i) for the i-th thread's part.
+  template <class Body>
+  void share_rows(int n_threads, u32 n, const Body& body) const {
+    if (n_threads <= 1) return body(u32{0}, n, 0);
+    const auto part = [&](int i) { return static_cast<u32>(u64{n} * static_cast<u64>(i) / static_cast<u64>(n_threads)) & ~u32{63}; };
+    team->run(n_threads, [&](int i) { body(part(i), i + 1 < n_threads ? part(i + 1) : n, i); });
+  }
+  // from[row(0)], …, from[row(n − 1)]; null if there is no such column of numbers.
+  template <class Row>
+  const double* gathered(Arena& arena, const double* from, u32 n, Row row, int n_threads = 1) const {
+    if (!from) return nullptr;
+    double* to = arena.take<double>(n);
+    share_rows(n_threads, n, [&](u32 begin, u32 end, int) {
+      for (u32 i = begin; i < end; i++) to[i] = from[row(i)];
+    });
+    return to;
+  }
+  // Writes those rows that are wanted one after the other: write(begin, end, at) writes those of begin..end, the first at place `at`,
+  // and returns how many there are; count(begin, end) only counts them.
+  template <class Count, class Write>
+  u32 pack_rows(int n_threads, u32 n, const Count& count, const Write& write) const {
+    if (n_threads <= 1) return write(u32{0}, n, u32{0});
+    u32 at[kMostThreads + 1] = {};
+    if (n_threads > kMostThreads) n_threads = kMostThreads;
+    share_rows(n_threads, n, [&](u32 begin, u32 end, int i) { at[i + 1] = count(begin, end); });
+    for (int i = 0; i < n_threads; i++) at[i + 1] += at[i];
+    share_rows(n_threads, n, [&](u32 begin, u32 end, int i) { write(begin, end, at[i]); });
+    return at[n_threads];
+  }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }
   // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. A weight on the grid is off by
   // a share `off` at most, a product by half a unit (and the rounding of w·(y − c), which adds up to 1); n rows have weight n·least or
@@ -95,13 +125,8 @@ struct Run {
   }
 };
 
-struct WaitingBundle;
-
 struct Worker {
   Run& run;
-  int nesting = 0;             // bundles being refined, one inside the other
-  WaitingBundle* deferred = nullptr;  // bundles too deep inside others: refined when those are done, so that the stack stays small
-  Arena held;                  // their rows
   int block = 0;
   bool caller = false;  // the thread that may ask Python about signals
   Arena scratch, nodes;

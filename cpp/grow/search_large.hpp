@@ -42,7 +42,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
         }
       });
       share();
-      team.meet();  // bounds compare with the best border of all columns
+      if (n_helpers > 1) team.meet();  // bounds compare with the best border of all columns
       failure.guard([&] {
         mine->merge(best);
         search->refresh();
@@ -51,7 +51,7 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
           search->open_intervals(f, statistics[f - begin]);
         }
       });
-      team.meet();
+      if (n_helpers > 1) team.meet();
       share();
       w.scratch.release(mark);
     });
@@ -66,12 +66,14 @@ inline Best search_large(Worker** helpers, int n_helpers, const Bundle& bundle, 
   const auto mark = w.scratch.mark();
   const Problem& p = w.run.p;
   const int W = large_width(p.multiplicity ? kLanes : bundle.n);
-  const SortedRows sorted = SortedRows::of(w, bundle, rows, W);
+  const SortedRows sorted = SortedRows::of(w, n_helpers, bundle, rows, W);
   u32* info = w.scratch.take<u32>(rows.n);
-  for (u32 i = 0; i < rows.n; i++) info[i] = w.run.describe(rows.masks[i], p.n_classes ? static_cast<u32>(p.classes[rows.row(i)]) : 0);
+  w.run.share_rows(n_helpers, rows.n, [&](u32 begin, u32 end, int) {
+    for (u32 i = begin; i < end; i++) info[i] = w.run.describe(rows.masks[i], p.n_classes ? static_cast<u32>(p.classes[rows.row(i)]) : 0);
+  });
   const auto row = [&](u32 i) { return rows.row(i); };
-  const ScanRows all_rows{info, gathered(w.scratch, p.weight, rows.n, row), gathered(w.scratch, p.product, rows.n, row),
-                          sorted.times};  // with multiplicities every row is mixed, so positions agree
+  const auto gathered = [&](const double* from) { return w.run.gathered(w.scratch, from, rows.n, row, n_helpers); };
+  const ScanRows all_rows{info, gathered(p.weight), gathered(p.product), sorted.times};  // with multiplicities every row is mixed, so positions agree
   const auto with = [&]<template <int> class P>() {
     if (W == 1) search_large_with<P<1>>(helpers, n_helpers, bundle, rows, sorted, all_rows, best);
     else if (W == 8) search_large_with<P<8>>(helpers, n_helpers, bundle, rows, sorted, all_rows, best);

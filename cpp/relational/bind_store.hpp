@@ -199,11 +199,7 @@ class QueryStore {
   std::size_t n_components() const { return components_.size(); }
   std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
   std::uint64_t n_steps() const { return truth_.n_steps(); }
-  std::vector<std::pair<std::int32_t, std::int64_t>> limit_hits() const {
-    std::vector<std::pair<std::int32_t, std::int64_t>> result;
-    for (const LimitHit& hit : truth_.limit_hits()) result.emplace_back(hit.query, hit.example);
-    return result;
-  }
+  std::vector<std::pair<std::int32_t, std::int64_t>> limit_hits() const { return {truth_.limit_hits().begin(), truth_.limit_hits().end()}; }
 
  private:
   // Without the interpreter's lock; after Ctrl-C, and where memory ends, what was being computed is forgotten.

@@ -1,6 +1,7 @@
 #include "choice.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "counts.hpp"
@@ -25,29 +26,37 @@ Choice::Choice(const Components& components, Refinement& refinement, Truth& trut
   for (std::size_t i = 2; i < x_log_x_.size(); i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }
 
+// The truth of a block's tests as rows of bits; leaves in rows_ which of them is that of each example.
+const std::uint64_t* Choice::tabulate(const Block& block, const Demand& demand, std::span<const std::int32_t> examples) {
+  const bool kept = demand.keeps_tables || !truth_.end_in_tails(block.queries);
+  if (kept)
+    truth_.tabulate(block.queries, demand.examples.data(), block.after, block.table);
+  else
+    truth_.tabulate(block.queries, positions_, bits_);
+  const std::vector<std::int32_t>& rows = kept ? block.table.rows : place_;
+  rows_.resize(examples.size());
+  for (std::size_t i = 0; i < examples.size(); i++) rows_[i] = rows[static_cast<std::size_t>(examples[i])];
+  return kept ? block.table.bits.data() : bits_.data();
+}
+
 // Adds the sums of a block's tests, of numbers.
 void Choice::add_sums(const Block& block, const Demand& demand) {
-  truth_.evaluate(block.queries, demand.examples.data(), block.after);
-  n_yes_.clear();
-  for (std::int32_t query : block.queries)
-    n_yes_.push_back(statistics_.add_sums(truth_.row(query), demand.examples.data(), demand.tasks, sums_));
+  const std::uint64_t* bits = tabulate(block, demand, positions_);
+  n_yes_.resize(block.size());
+  statistics_.add_sums(bits, rows_, positions_, demand.tasks, n_yes_, sums_);
 }
 
 // Adds a block's counts: per group of segments and class the examples where each test is true. Group 0 gets the
 // counts of all examples.
 void Choice::count_classes(const Block& block, const Demand& demand) {
   const std::size_t k = statistics_.width(), n_segments = segments_.ends.size();
-  TruthTable& table = block.table;
-  truth_.tabulate(block.queries, demand.examples.data(), block.after, table);
-  const std::size_t stride = table.width * 64, begin = n_counts_;
+  const std::uint64_t* bits = tabulate(block, demand, std::span(segments_.examples).first(segments_.ends.back()));
+  const std::size_t stride = block.width() * 64, begin = n_counts_;
   first_.push_back(begin);
   n_counts_ += n_segments * stride;
   if (counts_.size() < n_counts_) counts_.resize(2 * n_counts_);
   std::int32_t* own = counts_.data() + begin;
-  const std::size_t n = segments_.ends.back();
-  rows_.resize(n);
-  for (std::size_t i = 0; i < n; i++) rows_[i] = table.rows[static_cast<std::size_t>(segments_.examples[i])];
-  CROSSCUT_DISPATCH(count_rows, table.bits.data(), table.width, rows_.data(), segments_.ends.data(), n_segments, own);
+  CROSSCUT_DISPATCH(count_rows, bits, block.width(), rows_.data(), segments_.ends.data(), n_segments, own);
   for (std::size_t g = 1; g < n_segments / k; g++)
     for (std::size_t i = 0; i < k * stride; i++) own[i] += own[g * k * stride + i];
   if (block.followers.empty()) return;
@@ -88,7 +97,7 @@ double Choice::rate_classes(const Candidates& candidates, std::size_t group, con
   tops_.clear();
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const std::int32_t* own = counts_.data() + first_[p];
-    const std::size_t stride = candidates.parts[p].block->table.width * 64;
+    const std::size_t stride = candidates.parts[p].block->width() * 64;
     const double best = CROSSCUT_DISPATCH(rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride, candidates.parts[p].block->size(),
                       qualities_.data() + candidates.first[p]);
     tops_.push_back(best);
@@ -123,6 +132,14 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
   const std::size_t t = demand.tasks.size(), w = statistics_.width();
   const bool classes = !statistics_.is_regression();
   statistics_.segments(demand.examples.data(), demand.tasks, segments_);
+  positions_.clear();
+  place_.resize(statistics_.n_examples());
+  for (std::size_t word = 0; word < demand.examples.size(); word++)
+    for (std::uint64_t set = demand.examples[word]; set; set &= set - 1) {
+      const std::size_t position = word * 64 + static_cast<std::size_t>(std::countr_zero(set));
+      place_[position] = static_cast<std::int32_t>(positions_.size());
+      positions_.push_back(static_cast<std::int32_t>(position));
+    }
   first_.clear();
   n_counts_ = 0;
   sums_.clear();
@@ -176,7 +193,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
         if (qualities_[q] >= top - tolerance && qualities_[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q, part = p;
     }
     best_tests[i] = static_cast<std::int32_t>(chosen);
-    const std::size_t stride = candidates.parts[part].block->table.width * 64, group = segments_.groups.empty() ? 0 : segments_.groups[i];
+    const std::size_t stride = candidates.parts[part].block->width() * 64, group = segments_.groups.empty() ? 0 : segments_.groups[i];
     const std::int32_t* counts = classes ? counts_.data() + first_[part] + (chosen - candidates.first[part]) : nullptr;
     for (std::size_t c = 0; c < w; c++)
       passed[i * w + c] = !classes ? sums_[(chosen * t + i) * w + c]

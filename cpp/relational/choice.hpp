@@ -24,6 +24,7 @@ struct Demand {
   std::span<const std::int32_t> ages;       // per variable of the path, component after component: 0 for the newest
   std::span<const std::uint64_t> examples;  // those of the bundle; a lone task's fold is not among them
   std::span<const double> totals;           // statistics of each task's examples
+  bool keeps_tables;                        // whether the truth of tests that are quick to evaluate is kept
 };
 
 class Choice {
@@ -36,6 +37,7 @@ class Choice {
             std::vector<double>& passed);
 
  private:
+  const std::uint64_t* tabulate(const Block& block, const Demand& demand, std::span<const std::int32_t> examples);
   void count_classes(const Block& block, const Demand& demand);
   void add_sums(const Block& block, const Demand& demand);
   // What the quality of a task's tests needs to know.
@@ -69,7 +71,10 @@ class Choice {
   // of the bundle at hand
   Segments segments_;
   std::vector<Task> tasks_;
+  std::vector<std::int32_t> positions_;  // its examples, ascending
+  std::vector<std::int32_t> place_;      // of an example among them
   std::vector<std::int32_t> counts_, rows_;
+  std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_;   // per block: where its counts begin
   std::size_t n_counts_ = 0;
   std::vector<std::int32_t> n_yes_;  // of the last block: per entry, of the examples of all tasks
@@ -77,7 +82,7 @@ class Choice {
   std::vector<double> qualities_, sums_;
   // of its cuts
   std::vector<std::vector<Offer>> offers_, above_;  // per task, each better than those before it
-  std::vector<std::int32_t> positions_, sorted_, cut_counts_, running_, known_, alone_;
+  std::vector<std::int32_t> sorted_, cut_counts_, running_, known_, alone_;
   std::vector<std::size_t> groups_, group_of_fold_;  // of a task; of the fold that it leaves out. 0 for none
   std::size_t n_groups_ = 1;
   std::vector<double> cut_values_, running_sums_, known_sums_;

@@ -1,6 +1,5 @@
 // Rating the cuts of attributes: one walk over a node's examples, by ascending value, counts every cut for all tasks.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -33,10 +32,6 @@ void Choice::rate_cuts(const Demand& demand) {
     if (group == 0) group = n_groups_++;
     groups_[i] = group;
   }
-  positions_.clear();
-  for (std::size_t w = 0; w < demand.examples.size(); w++)
-    for (std::uint64_t set = demand.examples[w]; set; set &= set - 1)
-      positions_.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
   const std::size_t stride = std::min(most_cuts, (positions_.size() + 15) / 16 * 16);
   cut_counts_.assign(n_groups_ * statistics_.width() * stride, 0);
   cut_values_.assign(stride, 0.0);

@@ -79,7 +79,8 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
-  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all};
+  const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all,
+                      statistics_.n_examples() <= settings_.memory >> 17};
   choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);

@@ -114,58 +114,30 @@ void Pack::end(std::int32_t query, std::int32_t step) {
   open_.push_back(0);
 }
 
-void Pack::end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail) {
-  const auto at = static_cast<std::size_t>(tail);
-  // another query with the same tail, whose variables have other types, needs a place of its own
-  auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {
-    return g.variable == variable && g.kind == kind && (g.queries.size() <= at || g.queries[at] < 0);
-  });
-  if (group == groups_.end()) {
-    groups_.push_back({trunk, variable, kind, {}, {}, {}});
-    group = groups_.end() - 1;
-  }
-  if (group->queries.size() <= at) {
-    group->queries.resize(at + 1, -1);
-    group->open.resize(at / 64 + 1, 0);
-  }
-  group->queries[at] = query;
-  ends_.push_back({.step = trunk, .group = static_cast<std::int32_t>(group - groups_.begin()), .tail = tail});
-  open_.push_back(0);
-}
-
 void Pack::close_all() {
   std::fill(left_.begin(), left_.end(), 0);
   std::fill(open_.begin(), open_.end(), char{0});
-  for (Group& group : groups_) std::fill(group.open.begin(), group.open.end(), 0);
 }
 
 void Pack::open(std::int32_t query) {
   open_[static_cast<std::size_t>(query)] = 1;
-  const End& end = ends_[static_cast<std::size_t>(query)];
-  if (end.group >= 0)
-    groups_[static_cast<std::size_t>(end.group)].open[static_cast<std::size_t>(end.tail / 64)] |= std::uint64_t{1} << end.tail % 64;
-  for (std::int32_t s = end.step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]++;
+  for (std::int32_t s = ends_[static_cast<std::size_t>(query)].step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]++;
 }
 
 void Pack::close(std::int32_t query) {
   if (!is_open(query)) return;
   open_[static_cast<std::size_t>(query)] = 0;
-  const End& end = ends_[static_cast<std::size_t>(query)];
-  if (end.group >= 0)
-    groups_[static_cast<std::size_t>(end.group)].open[static_cast<std::size_t>(end.tail / 64)] &= ~(std::uint64_t{1} << end.tail % 64);
-  for (std::int32_t s = end.step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]--;
+  for (std::int32_t s = ends_[static_cast<std::size_t>(query)].step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]--;
 }
 
 void Pack::save() {
   saved_left_ = left_;
   saved_open_ = open_;
-  for (Group& group : groups_) group.saved = group.open;
 }
 
 void Pack::restore() {
   left_ = saved_left_;
   open_ = saved_open_;
-  for (Group& group : groups_) group.open = group.saved;
 }
 
 }  // namespace crosscut::query

@@ -12,27 +12,23 @@
 
 namespace crosscut::query {
 
-class Tails;
-
 // The example under evaluation, and what has been spent on it.
 struct Effort {
   std::size_t example = 0;
   const std::int32_t* fixed = nullptr;
   std::uint64_t limit = 0, taken = 0;  // steps
   std::uint64_t look = 1 << 16;        // when to see whether to stop
-  bool alone = false;                  // only one query is searched for
   bool over = false;                   // the limit was exceeded and the search stopped
 };
 
 class Pack {
  public:
-  Pack(Facts& facts, const Components& components, Tails* tails) : facts_(facts), components_(components), tails_(tails), steps_(1), left_(1, 0) {}
-  void reserve(std::size_t n_queries);  // makes room for queries without tails
+  Pack(Facts& facts, const Components& components) : facts_(facts), components_(components), steps_(1), left_(1, 0) {}
+  void reserve(std::size_t n_queries);
   // Adds a literal after step `before` (0: none), or finds it there. Sets `bound` for the variables that it binds.
   std::int32_t add(std::int32_t before, const Term* literal, std::vector<char>& bound);
-  // Queries are numbered from 0. One ends after a step; or after the trunk, with a tail on one of its variables.
+  // Queries are numbered from 0, in the order of these calls.
   void end(std::int32_t query, std::int32_t step);
-  void end_with_tail(std::int32_t query, std::int32_t trunk, std::int32_t variable, std::int32_t kind, std::int32_t tail);
   void reserve_variables(std::size_t n) { if (values_.size() < n) values_.resize(n, -1); }
 
   // Which queries the next search is for: none, one more, one fewer, or those of a saved choice.
@@ -44,8 +40,12 @@ class Pack {
   void restore();
 
   void set(std::int32_t variable, std::int32_t value) { values_[static_cast<std::size_t>(variable)] = value; }
-  // Closes the open queries that hold for the example and lists them.
+  // Closes the open queries that hold for the example and lists them. The limit is on the steps that a query takes by itself, on its
+  // branch of the trie, up to its first solution: those that take more are given up.
   const std::vector<std::int32_t>& search(Effort& effort);
+  const std::vector<std::int32_t>& given_up() const { return given_up_; }  // by the last search
+  // The values that a variable takes where a step is reached, with repetitions; as many as are found within the limit. Closes all queries.
+  const std::vector<std::int32_t>& values(Effort& effort, std::int32_t step, std::int32_t variable);
 
  private:
   // One literal: where its facts are found, what it binds, and the literals that follow it in some query. A switch
@@ -67,14 +67,8 @@ class Pack {
     std::int32_t terminal = -1;                  // number of the last query that ends here
     std::int32_t before = -1;                    // the step this one follows
   };
-  // Queries that end with a tail on the same variable, by tail.
-  struct Group {
-    std::int32_t trunk, variable, kind;
-    std::vector<std::int32_t> queries;
-    std::vector<std::uint64_t> open, saved;
-  };
   struct End {
-    std::int32_t step, group = -1, tail = -1;
+    std::int32_t step;
     std::int32_t same = -1;  // another query that ends at the same step: variables may have other types
   };
 
@@ -88,11 +82,12 @@ class Pack {
   }
   static std::uint64_t mix(std::uint64_t h, std::int32_t value) { return (h ^ static_cast<std::uint32_t>(value)) * 0xBF58476D1CE4E5B9ull; }
   std::int32_t case_of(std::int32_t of, std::uint32_t row);
-  bool begin(const Step& step, std::int32_t* key);
+  bool take(std::int32_t step);
+  void give_up(std::int32_t step);
+  bool begin(std::int32_t step, std::int32_t* key);
   std::int32_t visit(std::int32_t step);
   std::int32_t visit_switch(std::int32_t step);
   std::int32_t proceed(std::int32_t step);
-  std::int32_t look_up(Group& group);
   bool matches(const Step& step, std::uint32_t row);
   std::int32_t value(Term t) const {
     switch (kind_of(t)) {
@@ -104,7 +99,6 @@ class Pack {
 
   Facts& facts_;
   const Components& components_;
-  Tails* tails_;
   std::vector<Step> steps_;                     // the first is the empty query, before every first literal
   Code codes_, pattern_;
   NumberTable table_;                           // steps by the hash of their code and what they follow
@@ -112,10 +106,13 @@ class Pack {
   std::vector<std::pair<int, std::int32_t>> outputs_;
   std::vector<std::pair<int, int>> repeated_;
   std::vector<End> ends_;                       // per query
-  std::vector<Group> groups_;
   std::vector<std::int32_t> left_, saved_left_;  // per step: open queries at or below it
   std::vector<char> open_, saved_open_;
-  std::vector<std::int32_t> decided_, values_;
+  std::vector<std::int32_t> decided_, given_up_, values_;
+  bool by_branch_ = false;           // whether steps are counted branch by branch
+  std::vector<std::uint64_t> spent_;  // per step, if so
+  std::int32_t watched_ = -1, watched_variable_ = -1;  // the step and variable whose values are wanted
+  std::vector<std::int32_t> seen_;
   Effort* effort_ = nullptr;
 };
 

@@ -1,16 +1,67 @@
 // Searching a pack on one example, depth first: bindings are extended once for all queries that share them.
-#include <bit>
-
 #include "pack.hpp"
-#include "tails.hpp"
 
 namespace crosscut::query {
 
 const std::vector<std::int32_t>& Pack::search(Effort& effort) {
   effort_ = &effort;
   decided_.clear();
+  given_up_.clear();
+  by_branch_ = false;  // a search may have been interrupted
+  watched_ = -1;
   proceed(0);
+  if (!effort.over) return decided_;
+  // The pack takes at least as many steps as each of its queries. Those still open start again, and each branch counts its own.
+  effort.over = false;
+  by_branch_ = true;
+  spent_.assign(steps_.size(), 0);
+  proceed(0);
+  by_branch_ = false;
   return decided_;
+}
+
+const std::vector<std::int32_t>& Pack::values(Effort& effort, std::int32_t step, std::int32_t variable) {
+  effort_ = &effort;
+  by_branch_ = false;
+  close_all();
+  for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)] = 1;
+  watched_ = step;
+  watched_variable_ = variable;
+  seen_.clear();
+  proceed(0);
+  watched_ = -1;
+  close_all();
+  return seen_;
+}
+
+// Counts a step; false if the search has to stop there.
+bool Pack::take(std::int32_t step) {
+  if (++effort_->taken >= effort_->look) {
+    effort_->look = effort_->taken + (1 << 16);
+    facts_.watch.look();
+  }
+  if (!by_branch_) {
+    effort_->over = effort_->taken > effort_->limit;
+    return !effort_->over;
+  }
+  spent_[static_cast<std::size_t>(step)]++;
+  std::uint64_t all = 0;
+  for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) all += spent_[static_cast<std::size_t>(s)];
+  if (all <= effort_->limit) return true;
+  give_up(step);
+  return false;
+}
+
+// Closes the open queries at or below a step.
+void Pack::give_up(std::int32_t step) {
+  for (std::int32_t query = 0; query < static_cast<std::int32_t>(ends_.size()); query++) {
+    if (!is_open(query)) continue;
+    std::int32_t s = ends_[static_cast<std::size_t>(query)].step;
+    while (s >= 0 && s != step) s = steps_[static_cast<std::size_t>(s)].before;
+    if (s < 0) continue;
+    close(query);
+    given_up_.push_back(query);
+  }
 }
 
 // After a step's literal has matched: queries that end here are true, and the following literals are tried. Returns
@@ -18,6 +69,7 @@ const std::vector<std::int32_t>& Pack::search(Effort& effort) {
 std::int32_t Pack::proceed(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
+  if (number == watched_) seen_.push_back(values_[static_cast<std::size_t>(watched_variable_)]);
   for (std::int32_t query = step.terminal; query >= 0; query = ends_[static_cast<std::size_t>(query)].same)
     if (is_open(query)) {
       open_[static_cast<std::size_t>(query)] = 0;
@@ -29,28 +81,7 @@ std::int32_t Pack::proceed(std::int32_t number) {
     decided += steps_[static_cast<std::size_t>(next)].is_switch ? visit_switch(next) : visit(next);
     if (effort_->over) break;
   }
-  for (Group& group : groups_)
-    if (group.trunk == number && !effort_->over) decided += look_up(group);
   left_[static_cast<std::size_t>(number)] -= decided;
-  return decided;
-}
-
-std::int32_t Pack::look_up(Group& group) {
-  std::uint64_t any = 0;
-  for (std::uint64_t word : group.open) any |= word;
-  if (!any) return 0;
-  const auto found = tails_->found(group.kind, *effort_, values_[static_cast<std::size_t>(group.variable)], group.open);
-  std::int32_t decided = 0;
-  for (std::size_t w = 0; w < group.open.size(); w++) {
-    std::uint64_t hits = group.open[w] & found[w];
-    group.open[w] &= ~hits;
-    for (; hits; hits &= hits - 1) {
-      const std::int32_t query = group.queries[w * 64 + static_cast<std::size_t>(std::countr_zero(hits))];
-      open_[static_cast<std::size_t>(query)] = 0;
-      decided_.push_back(query);
-      decided++;
-    }
-  }
   return decided;
 }
 
@@ -63,43 +94,35 @@ bool Pack::matches(const Step& step, std::uint32_t row) {
   return true;
 }
 
-// Takes a step with the values bound there; false if the limit is exceeded.
-bool Pack::begin(const Step& step, std::int32_t* key) {
-  if (++effort_->taken > effort_->limit) {
-    effort_->over = true;
-    return false;
-  }
-  if (effort_->taken >= effort_->look) {
-    effort_->look = effort_->taken + (1 << 16);
-    facts_.watch.look();
-  }
+// Takes a step with the values bound there; false if the search has to stop.
+bool Pack::begin(std::int32_t number, std::int32_t* key) {
+  const Step& step = steps_[static_cast<std::size_t>(number)];
   for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
-  return true;
+  return take(number);
 }
 
 std::int32_t Pack::visit(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   Effort& effort = *effort_;
   std::int32_t key[64];
-  if (!begin(step, key)) return 0;
+  if (!begin(number, key)) return 0;
   if (step.relation == nullptr) {
     if (step.predicate == equal && !step.negated && step.n_outputs == 1 && step.n_key == 1) {
       values_[static_cast<std::size_t>(outputs_[step.output].second)] = key[0];
       return proceed(number);
     }
     if (step.n_outputs > 0) return 0;  // no answer for open arguments
+    const std::uint64_t before = effort.taken;
     const bool holds =
         step.test >= 0 ? facts_.compare(step.test, key[0], key[1]) : facts_.holds(step.predicate, key, effort.taken);
+    if (by_branch_) spent_[static_cast<std::size_t>(number)] += effort.taken - before;
     return holds != step.negated ? proceed(number) : 0;
   }
   Index::Range range{0, static_cast<std::uint32_t>(step.relation->n_rows())};
   if (step.index) range = step.index->find(key);
   std::int32_t decided = 0;
   for (std::uint32_t i = range.begin; i < range.end; i++) {
-    if (++effort.taken > effort.limit) {
-      effort.over = true;
-      return decided;
-    }
+    if (!take(number)) return decided;
     const std::uint32_t row = step.index ? step.index->row(i) : i;
     if (!matches(step, row)) continue;
     if (step.negated) return 0;
@@ -113,22 +136,19 @@ std::int32_t Pack::visit_switch(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   Effort& effort = *effort_;
   std::int32_t key[64];
-  if (!begin(step, key)) return 0;
+  if (!begin(number, key)) return 0;
   const Index::Range range = step.index->find(key);
   std::int32_t& left = left_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
   // the cost of examining all facts, against that of looking up all open literals
-  if (range.end - range.begin > static_cast<std::uint32_t>(4 * left + step.n_cases / 4)) {
+  if (by_branch_ || range.end - range.begin > static_cast<std::uint32_t>(4 * left + step.n_cases / 4)) {
     for (std::int32_t each = step.first; each >= 0 && !effort.over; each = steps_[static_cast<std::size_t>(each)].next)
       if (left_[static_cast<std::size_t>(each)] > 0) decided += visit(each);
     left -= decided;
     return decided;
   }
   for (std::uint32_t i = range.begin; i < range.end && left > 0; i++) {
-    if (++effort.taken > effort.limit) {
-      effort.over = true;
-      break;
-    }
+    if (!take(number)) break;
     const std::uint32_t row = step.index->row(i);
     const std::int32_t chosen = case_of(number, row);
     if (chosen < 0 || left_[static_cast<std::size_t>(chosen)] == 0 || !matches(step, row)) continue;

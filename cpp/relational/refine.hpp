@@ -108,6 +108,7 @@ struct Block {
   mutable std::vector<std::shared_ptr<const Block>> followers;  // of the shape's followers, as far as they are made
   mutable TruthTable table;                                     // of the queries: a cache
   std::size_t size() const { return queries.size(); }
+  std::size_t width() const { return (size() + 63) / 64; }  // words of a row of the table
 };
 
 constexpr std::int32_t new_variable = -1;  // in a trail: `either` took a new variable

@@ -203,7 +203,7 @@ bool Facts::body_holds(const std::vector<Goal>& body, std::size_t position, std:
   if (index) range = index->find(values.data());
   bool found = false;
   for (std::uint32_t i = range.begin; i < range.end && !found; i++) {
-    steps++;
+    if (++steps % (1 << 16) == 0) watch.look();
     const std::uint32_t row = index ? index->row(i) : i;
     std::vector<std::size_t> opened;
     bool fits = true;

@@ -83,23 +83,29 @@ void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_
   for (std::int32_t fold : folds) add(fold_bits_[static_cast<std::size_t>(fold)].data(), mask);
 }
 
-std::int32_t Statistics::add_sums(const std::uint64_t* row, const std::uint64_t* mask, std::span<const std::int32_t> tasks,
-                                  std::vector<double>& sums) const {
-  const std::size_t n = width();
-  std::vector<double> per_fold(n * (fold_bits_.size() + 1), 0.0);
-  double* all = per_fold.data() + n * fold_bits_.size();
-  for (std::size_t i = 0; i < words_; i++)
-    for (std::uint64_t set = row[i] & mask[i]; set; set &= set - 1) {
-      const std::size_t e = i * 64 + static_cast<std::size_t>(std::countr_zero(set));
-      const double* own = target_.digits.data() + e * n;
-      for (std::size_t k = 0; k < n; k++) all[k] += own[k];
-      if (folds_[e] < 0) continue;
-      double* fold = per_fold.data() + n * static_cast<std::size_t>(folds_[e]);
-      for (std::size_t k = 0; k < n; k++) fold[k] += own[k];
-    }
-  for (std::int32_t fold : tasks)
-    for (std::size_t k = 0; k < n; k++) sums.push_back(all[k] - (fold < 0 ? 0.0 : per_fold[n * static_cast<std::size_t>(fold) + k]));
-  return static_cast<std::int32_t>(target_.moments.n(all));
+void Statistics::add_sums(const std::uint64_t* bits, std::span<const std::int32_t> rows, std::span<const std::int32_t> examples,
+                          std::span<const std::int32_t> tasks, std::span<std::int32_t> n_yes, std::vector<double>& sums) const {
+  const std::size_t n = width(), n_groups = fold_bits_.size() + 1, words = (n_yes.size() + 63) / 64;
+  std::vector<double> per_fold(n_yes.size() * n_groups * n, 0.0);  // last those of no fold
+  for (std::size_t i = 0; i < examples.size(); i++) {
+    const auto e = static_cast<std::size_t>(examples[i]);
+    const std::size_t group = folds_[e] < 0 ? n_groups - 1 : static_cast<std::size_t>(folds_[e]);
+    const double* own = target_.digits.data() + e * n;
+    for (std::size_t w = 0; w < words; w++)
+      for (std::uint64_t set = bits[static_cast<std::size_t>(rows[i]) * words + w]; set; set &= set - 1) {
+        double* at = per_fold.data() + ((w * 64 + static_cast<std::size_t>(std::countr_zero(set))) * n_groups + group) * n;
+        for (std::size_t k = 0; k < n; k++) at[k] += own[k];
+      }
+  }
+  std::vector<double> all(n);
+  for (std::size_t q = 0; q < n_yes.size(); q++) {
+    const double* own = per_fold.data() + q * n_groups * n;
+    all.assign(n, 0.0);
+    for (std::size_t i = 0; i < n_groups * n; i++) all[i % n] += own[i];
+    n_yes[q] = static_cast<std::int32_t>(target_.moments.n(all.data()));
+    for (std::int32_t fold : tasks)
+      for (std::size_t k = 0; k < n; k++) sums.push_back(all[k] - (fold < 0 ? 0.0 : own[static_cast<std::size_t>(fold) * n + k]));
+  }
 }
 
 std::vector<double> Statistics::totals(std::span<const std::int32_t> tasks) const {

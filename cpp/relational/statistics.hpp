@@ -57,8 +57,10 @@ class Statistics {
   std::int32_t fold_of(std::size_t example) const { return folds_[example]; }
   void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Adds, per task, the digits of its examples in `row`, and returns how many examples of `mask` those are.
-  std::int32_t add_sums(const std::uint64_t* row, const std::uint64_t* mask, std::span<const std::int32_t> tasks, std::vector<double>& sums) const;
+  // Of tests: adds, test by test and task by task, the digits of the task's examples that pass, and counts all that do in `n_yes` (one per
+  // test). The truth of the i-th example is row rows[i] of `bits`.
+  void add_sums(const std::uint64_t* bits, std::span<const std::int32_t> rows, std::span<const std::int32_t> examples,
+                std::span<const std::int32_t> tasks, std::span<std::int32_t> n_yes, std::vector<double>& sums) const;
 
  private:
   Target target_;

@@ -7,9 +7,6 @@ namespace crosscut::query {
 
 namespace {
 
-constexpr std::uint64_t free_slot = ~std::uint64_t{0};
-constexpr std::size_t most_words = std::size_t{1} << 25;  // kept per kind; beyond that objects are forgotten
-
 std::uint64_t scramble(std::uint64_t key) {
   key *= 0x9E3779B97F4A7C15ull;
   return key ^ (key >> 32);
@@ -45,13 +42,15 @@ Tails::Place Tails::place(std::int32_t component) {
   });
   if (on < 0 || !single) return places_[at];
   const std::int32_t type = own.types[static_cast<std::size_t>(on)];
-  auto kind = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& k) { return k->type == type; });
-  if (kind == kinds_.end()) {
-    kinds_.push_back(std::make_unique<Kind>(facts_, components_, type));
-    kind = kinds_.end() - 1;
-  }
-  places_[at] = {on, static_cast<std::int32_t>(kind - kinds_.begin()), number(**kind, code_, static_cast<std::size_t>(n_variables))};
+  const std::int32_t own_kind = kind(type);
+  places_[at] = {on, own_kind, number(*kinds_[static_cast<std::size_t>(own_kind)], code_, static_cast<std::size_t>(n_variables))};
   return places_[at];
+}
+
+std::int32_t Tails::kind(std::int32_t type) {
+  auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& each) { return each->type == type; });
+  if (found == kinds_.end()) found = kinds_.insert(found, std::make_unique<Kind>(facts_, components_, type));
+  return static_cast<std::int32_t>(found - kinds_.begin());
 }
 
 std::int32_t Tails::number(Kind& kind, const Code& code, std::size_t n_variables) {
@@ -74,84 +73,81 @@ std::int32_t Tails::number(Kind& kind, const Code& code, std::size_t n_variables
   kind.opened.clear();
   kind.all.resize((kind.codes.size() + 63) / 64, 0);
   kind.all.back() |= std::uint64_t{1} << tail % 64;
-  if (kind.codes.size() > 64 * kind.words) rehash(kind, kind.keys.size(), 2 * kind.words);
+  if (kind.codes.size() <= 64 * kind.words) return tail;
+  std::vector<std::uint64_t> rows(2 * kind.rows.size(), 0);
+  for (std::size_t half = 0; half < 2 * kind.keys.size(); half++)
+    std::copy_n(kind.rows.data() + half * kind.words, kind.words, rows.data() + 2 * half * kind.words);
+  kind.rows = std::move(rows);
+  kind.words *= 2;
   return tail;
 }
 
-void Tails::rehash(Kind& kind, std::size_t n_slots, std::size_t words) {
-  std::vector<std::uint64_t> keys(n_slots, free_slot), rows(n_slots * 2 * words, 0);
-  for (std::size_t s = 0; s < kind.keys.size(); s++) {
-    if (kind.keys[s] == free_slot) continue;
-    std::size_t slot = scramble(kind.keys[s]) & (n_slots - 1);
-    while (keys[slot] != free_slot) slot = (slot + 1) & (n_slots - 1);
-    keys[slot] = kind.keys[s];
-    for (std::size_t half = 0; half < 2; half++)
-      std::copy_n(kind.rows.data() + (2 * s + half) * kind.words, kind.words, rows.data() + (2 * slot + half) * words);
-  }
-  kind.keys = std::move(keys);
-  kind.rows = std::move(rows);
-  kind.words = words;
-}
-
-std::uint64_t* Tails::row(Kind& kind, std::size_t example, std::int32_t value) {
-  if (2 * kind.n_objects + 2 > kind.keys.size()) {
-    const std::size_t n_slots = std::max<std::size_t>(256, 2 * kind.keys.size());
-    if (2 * n_slots * kind.words > most_words) {
-      kind.keys.clear();
-      kind.n_objects = 0;
-    }
-    rehash(kind, kind.keys.empty() ? 256 : n_slots, kind.words);
-  }
-  const std::uint64_t key = example << 32 | static_cast<std::uint32_t>(value);
-  std::size_t slot = scramble(key) & (kind.keys.size() - 1);
-  while (kind.keys[slot] != key && kind.keys[slot] != free_slot) slot = (slot + 1) & (kind.keys.size() - 1);
-  kind.n_objects += kind.keys[slot] == free_slot;
-  kind.keys[slot] = key;
-  return kind.rows.data() + 2 * slot * kind.words;
-}
-
-std::span<const std::uint64_t> Tails::found(std::int32_t number_of_kind, Effort& effort, std::int32_t value,
-                                            std::span<const std::uint64_t> asked) {
+std::int32_t Tails::object(std::int32_t number_of_kind, std::size_t example, std::int32_t value) {
   Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
-  std::uint64_t* known = row(kind, effort.example, value);
-  std::uint64_t* held = known + kind.words;
+  const std::uint64_t key = example << 32 | static_cast<std::uint32_t>(value);
+  kind.objects.reserve(kind.keys.size(), [&](std::int32_t each) { return scramble(kind.keys[static_cast<std::size_t>(each)]); });
+  std::int32_t& object = kind.objects.find(scramble(key), [&](std::int32_t each) { return kind.keys[static_cast<std::size_t>(each)] == key; });
+  if (object >= 0) return object;
+  kind.rows.resize((kind.keys.size() + 1) * 2 * kind.words, 0);
+  kind.keys.push_back(key);
+  bytes_ += 8 * (2 * kind.words + 2);
+  return object = static_cast<std::int32_t>(kind.keys.size()) - 1;
+}
+
+const std::uint64_t* Tails::found(std::int32_t number_of_kind, std::int32_t object, std::span<const std::uint64_t> asked) {
+  Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
+  const std::uint64_t* known = kind.rows.data() + static_cast<std::size_t>(object) * 2 * kind.words;
   std::uint64_t any = 0;
   for (std::size_t w = 0; w < asked.size(); w++) any |= asked[w] & ~known[w];
-  if (any) {
-    if (!effort.alone) asked = kind.all;
-    bool same = kind.opened.size() == asked.size();
-    for (std::size_t w = 0; same && w < asked.size(); w++) same = (asked[w] & ~known[w]) == kind.opened[w];
-    if (same) {
-      kind.pack.restore();
-    } else {
-      kind.pack.close_all();
-      kind.opened.resize(asked.size());
-      for (std::size_t w = 0; w < asked.size(); w++) {
-        kind.opened[w] = asked[w] & ~known[w];
-        for (std::uint64_t set = kind.opened[w]; set; set &= set - 1)
-          kind.pack.open(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
-      }
-      kind.pack.save();
+  if (any) search(kind, object);
+  return known + kind.words;
+}
+
+// Searches for all tails that are not known for an object.
+void Tails::search(Kind& kind, std::int32_t object) {
+  std::uint64_t* known = kind.rows.data() + static_cast<std::size_t>(object) * 2 * kind.words;
+  std::uint64_t* held = known + kind.words;
+  bool same = kind.opened.size() == kind.all.size();
+  for (std::size_t w = 0; same && w < kind.all.size(); w++) same = (kind.all[w] & ~known[w]) == kind.opened[w];
+  if (same) {
+    kind.pack.restore();
+  } else {
+    kind.pack.close_all();
+    kind.opened.resize(kind.all.size());
+    for (std::size_t w = 0; w < kind.all.size(); w++) {
+      kind.opened[w] = kind.all[w] & ~known[w];
+      for (std::uint64_t set = kind.opened[w]; set; set &= set - 1)
+        kind.pack.open(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
     }
-    kind.pack.set(0, value);
-    for (std::int32_t tail : kind.pack.search(effort)) {
-      const std::uint64_t bit = std::uint64_t{1} << tail % 64;
-      held[tail / 64] |= bit;
-      known[tail / 64] |= bit;
-    }
-    // a search that was stopped refutes nothing
-    if (!effort.over)
-      for (std::size_t w = 0; w < asked.size(); w++) known[w] |= asked[w];
+    kind.pack.save();
   }
-  return {held, asked.size()};
+  const std::uint64_t key = kind.keys[static_cast<std::size_t>(object)];
+  kind.pack.set(0, static_cast<std::int32_t>(key & 0xFFFFFFFF));
+  Effort effort{key >> 32, facts_.fixed_of(key >> 32), limit_};
+  for (std::int32_t tail : kind.pack.search(effort)) held[tail / 64] |= std::uint64_t{1} << tail % 64;
+  for (std::size_t w = 0; w < kind.all.size(); w++) known[w] |= kind.all[w];
+  steps_ += effort.taken;
+  if (kind.pack.given_up().empty()) return;
+  auto& over = kind.given_up[object];
+  over.resize(kind.words, 0);
+  for (std::int32_t tail : kind.pack.given_up()) over[static_cast<std::size_t>(tail / 64)] |= std::uint64_t{1} << tail % 64;
+}
+
+const std::vector<std::uint64_t>* Tails::given_up(std::int32_t number_of_kind, std::int32_t object) const {
+  const Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
+  if (kind.given_up.empty()) return nullptr;
+  const auto found = kind.given_up.find(object);
+  return found == kind.given_up.end() ? nullptr : &found->second;
 }
 
 void Tails::forget() {
   for (auto& kind : kinds_) {
-    kind->keys.clear();
-    kind->rows.clear();
-    kind->n_objects = 0;
+    kind->keys = {};
+    kind->rows = {};
+    kind->objects = {};
+    kind->given_up.clear();
   }
+  bytes_ = 0;
 }
 
 }  // namespace crosscut::query

@@ -18,6 +18,7 @@ void Truth::forget() {
   tabulated_ = 0;
   sets_.clear();
   tails_.forget();
+  solutions_.forget();
   packs_.clear();
 }
 
@@ -59,7 +60,7 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (std::size_t begin = 0; begin < needs.size();) {
     std::size_t end = begin + 1;
     while (end < needs.size() && needs[end].parent == needs[begin].parent && needs[end].open == needs[begin].open) end++;
-    evaluate_pack(std::span(needs).subspan(begin, end - begin), after);
+    evaluate_extensions(std::span(needs).subspan(begin, end - begin), after);
     begin = end;
   }
   for (const Need& need : needs) {
@@ -83,8 +84,8 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
 }
 
 void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table) {
-  if (table.width == 0) {
-    table.width = (queries.size() + 63) / 64;
+  const std::size_t width = (queries.size() + 63) / 64;
+  if (table.known.empty()) {
     table.known.resize(words_, 0);
     table.rows.resize(words_ * 64);
     tabulated_ += words_ * (64 * sizeof(std::int32_t) + 8);
@@ -96,20 +97,20 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
   for (std::size_t w = 0; w < words_; w++) fresh[w] = mask[w] & ~table.known[w];
   evaluate(queries, fresh.data(), after);
   std::vector<std::size_t> some;  // words with new examples
-  auto n_rows = static_cast<std::int32_t>(table.bits.size() / table.width);
+  auto n_rows = static_cast<std::int32_t>(table.bits.size() / width);
   for (std::size_t w = 0; w < words_; w++) {
     if (fresh[w]) some.push_back(w);
     for (std::uint64_t set = fresh[w]; set; set &= set - 1)
       table.rows[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = n_rows++;
   }
-  tabulated_ += (static_cast<std::size_t>(n_rows) * table.width - table.bits.size()) * 8;
-  table.bits.resize(static_cast<std::size_t>(n_rows) * table.width, 0);
+  tabulated_ += (static_cast<std::size_t>(n_rows) * width - table.bits.size()) * 8;
+  table.bits.resize(static_cast<std::size_t>(n_rows) * width, 0);
   for (std::size_t q = 0; q < queries.size(); q++) {
     const std::uint64_t* own = row(queries[q]);
     for (std::size_t w : some)
       for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
         const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
-        table.bits[static_cast<std::size_t>(table.rows[e]) * table.width + q / 64] |= std::uint64_t{1} << q % 64;
+        table.bits[static_cast<std::size_t>(table.rows[e]) * width + q / 64] |= std::uint64_t{1} << q % 64;
       }
   }
   for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];
@@ -119,9 +120,8 @@ void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t*
 Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> needs) {
   auto& slot = packs_[parent];
   if (!slot) {
-    slot = std::make_unique<Extensions>(facts_, components_, tails_);
-    slot->pack.reserve(static_cast<std::size_t>(
-        std::count_if(needs.begin(), needs.end(), [&](const Need& need) { return tails_.place(need.query).tail < 0; })));
+    slot = std::make_unique<Extensions>(facts_, components_);
+    slot->pack.reserve(needs.size());
     if (parent >= 0) {
       const Component component = components_[parent];
       slot->bound.assign(component.types.size(), 0);
@@ -138,11 +138,6 @@ Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> nee
     slot->queries.push_back(need.query);
     const Component component = components_[need.query];
     slot->pack.reserve_variables(component.types.size());
-    const Tails::Place place = tails_.place(need.query);
-    if (place.tail >= 0) {
-      slot->pack.end_with_tail(number, slot->trunk, place.variable, place.kind, place.tail);
-      continue;
-    }
     bound_ = slot->bound;
     bound_.resize(component.types.size(), 0);
     std::int32_t step = slot->trunk;
@@ -166,8 +161,11 @@ void Truth::Extensions::choose(std::span<const Need> needs, std::span<const std:
 }
 
 // Queries that extend the same component, all on the same examples.
-void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
-  const std::int32_t parent = needs[0].parent;
+void Truth::evaluate_extensions(std::span<const Need> all, std::int32_t after) {
+  const std::int32_t parent = all[0].parent;
+  std::vector<Need> needs, tails;
+  for (const Need& need : all) (tails_.place(need.query).tail >= 0 ? tails : needs).push_back(need);
+  std::vector<std::int32_t> examples;
   Extensions* extensions = nullptr;
   // between calls all queries of a pack are closed; a few are opened one by one, for many the choice is copied
   const bool few = needs.size() <= 8;
@@ -175,10 +173,13 @@ void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
     for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
   };
   for (std::size_t w = 0; w < words_; w++) {
-    std::uint64_t wanted = sets_[needs[0].open][w];
+    std::uint64_t wanted = sets_[all[0].open][w];
     // a component is false wherever one that it extends is known to be
     for (std::int32_t shorter : {parent, after})
       if (shorter >= 0) wanted &= ~sets_[known_[static_cast<std::size_t>(shorter)]][w] | row(shorter)[w];
+    for (std::uint64_t set = tails.empty() ? 0 : wanted; set; set &= set - 1)
+      examples.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
+    if (needs.empty()) continue;
     if (wanted && extensions == nullptr) {
       extensions = &pack_of(parent, needs);
       if (few)
@@ -190,13 +191,14 @@ void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
       if (!few) extensions->pack.restore();
       facts_.watch.poll();
       evaluations_ += needs.size();
-      search(*extensions, needs, w, wanted & -wanted);
+      search(*extensions, w, wanted & -wanted);
       if (few)
         each([&](std::int32_t number) {
           if (!extensions->pack.is_open(number)) extensions->pack.open(number);
         });
     }
   }
+  if (!tails.empty()) evaluate_tails(tails, examples);
   if (extensions == nullptr) return;
   if (few)
     each([&](std::int32_t number) { extensions->pack.close(number); });
@@ -205,32 +207,65 @@ void Truth::evaluate_pack(std::span<const Need> needs, std::int32_t after) {
 }
 
 // Searches for the pack's open queries on one example.
-void Truth::search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit) {
-  Pack& pack = extensions.pack;
-  const auto set = [&](std::int32_t number) {
-    writable(extensions.queries[static_cast<std::size_t>(number)])[word] |= bit;
-  };
+void Truth::search(Extensions& extensions, std::size_t word, std::uint64_t bit) {
   const auto example = static_cast<std::size_t>(order_[word * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
   Effort effort{example, facts_.fixed_of(example), limit_};
-  for (std::int32_t number : pack.search(effort)) set(number);
+  for (std::int32_t number : extensions.pack.search(effort)) writable(extensions.queries[static_cast<std::size_t>(number)])[word] |= bit;
+  for (std::int32_t number : extensions.pack.given_up())
+    hits_.emplace(extensions.queries[static_cast<std::size_t>(number)], static_cast<std::int64_t>(example));
   steps_ += effort.taken;
-  if (!effort.over) return;
-  // A pack takes at least as many steps as each of its queries. If it exceeds the limit, the open queries are run one
-  // by one, so that the limit applies to each query and example.
-  std::vector<std::int32_t> undecided;
-  for (const Need& need : needs)
-    if (pack.is_open(numbers_[static_cast<std::size_t>(need.query)])) undecided.push_back(need.query);
-  for (std::int32_t query : undecided) {
-    const std::int32_t number = numbers_[static_cast<std::size_t>(query)];
-    pack.close_all();
-    pack.open(number);
-    Effort own{example, facts_.fixed_of(example), limit_};
-    own.alone = true;
-    for (std::int32_t found : pack.search(own)) set(found);
-    steps_ += own.taken;
-    if (own.over && pack.is_open(number)) hits_.push_back({query, static_cast<std::int64_t>(example)});
+}
+
+// Calls holds(number of the query, number of the example) wherever a query that ends in a tail holds.
+template <class Holds>
+void Truth::find_tails(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, Holds holds) {
+  struct Asked {
+    std::int32_t parent, variable, tail;
+    std::size_t query;
+  };
+  std::vector<Asked> all;
+  for (std::size_t q = 0; q < queries.size(); q++) {
+    const Tails::Place place = tails_.place(queries[q]);
+    all.push_back({components_[queries[q]].parent, place.variable, place.tail, q});
   }
-  pack.close_all();
+  const auto key = [](const Asked& each) { return std::tuple(each.parent, each.variable, each.tail, each.query); };
+  std::sort(all.begin(), all.end(), [&](const Asked& a, const Asked& b) { return key(a) < key(b); });
+  evaluations_ += queries.size() * examples.size();
+  for (std::size_t begin = 0, end; begin < all.size(); begin = end) {
+    const Asked& first = all[begin];
+    for (end = begin; end < all.size() && all[end].parent == first.parent && all[end].variable == first.variable;) end++;
+    const std::size_t n = static_cast<std::size_t>(all[end - 1].tail) / 64 + 1;
+    asked_tails_.assign(n, 0);
+    const auto bit = [](const Asked& each) { return std::uint64_t{1} << each.tail % 64; };
+    for (std::size_t q = begin; q < end; q++) asked_tails_[static_cast<std::size_t>(all[q].tail) / 64] |= bit(all[q]);
+    solutions_.find(first.parent, first.variable, asked_tails_, examples, held_);
+    for (std::size_t e = 0; e < examples.size(); e++)
+      for (std::size_t q = begin; q < end; q++)
+        if (held_[e * n + static_cast<std::size_t>(all[q].tail) / 64] & bit(all[q])) holds(all[q].query, e);
+    for (const Solutions::Doubt& doubt : solutions_.doubts())
+      for (std::size_t q = begin; q < end; q++)
+        if (doubt.tails[static_cast<std::size_t>(all[q].tail) / 64] & bit(all[q]))
+          hits_.emplace(queries[all[q].query], order_[static_cast<std::size_t>(examples[doubt.example])]);
+  }
+}
+
+void Truth::evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples) {
+  std::vector<std::int32_t> queries;
+  for (const Need& need : needs) queries.push_back(need.query);
+  find_tails(queries, examples, [&](std::size_t query, std::size_t example) {
+    const auto position = static_cast<std::size_t>(examples[example]);
+    writable(queries[query])[position / 64] |= std::uint64_t{1} << position % 64;
+  });
+}
+
+bool Truth::end_in_tails(std::span<const std::int32_t> queries) {
+  return std::all_of(queries.begin(), queries.end(), [&](std::int32_t query) { return tails_.place(query).tail >= 0; });
+}
+
+void Truth::tabulate(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, std::vector<std::uint64_t>& rows) {
+  const std::size_t width = (queries.size() + 63) / 64;
+  rows.assign(examples.size() * width, 0);
+  find_tails(queries, examples, [&](std::size_t query, std::size_t example) { rows[example * width + query / 64] |= std::uint64_t{1} << query % 64; });
 }
 
 }  // namespace crosscut::query

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -11,18 +12,13 @@
 #include "pack.hpp"
 #include "relations.hpp"
 #include "sets.hpp"
+#include "solutions.hpp"
 #include "tails.hpp"
 
 namespace crosscut::query {
 
-struct LimitHit {
-  std::int32_t query;
-  std::int64_t example;
-};
-
-// The truth of some queries, example by example: a row of `width` words, one bit per query, for the examples known.
+// The truth of some queries, example by example: words with one bit per query, for the examples known.
 struct TruthTable {
-  std::size_t width = 0;
   std::vector<std::uint64_t> known, bits;
   std::vector<std::int32_t> rows;  // per example: the number of its row
 };
@@ -32,7 +28,8 @@ class Truth {
   // Bit i of a set is the example order[i] of the facts: examples of one fold are in neighbouring words, which are
   // counted faster.
   Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
-      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)), tails_(facts, components) {
+      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)),
+        tails_(facts, components, step_limit), solutions_(facts, components, tails_, order_, step_limit) {
     everything_.assign(words_, ~std::uint64_t{0});
     nothing_.assign(words_, 0);
     if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
@@ -45,18 +42,23 @@ class Truth {
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
   // Fills the rows of these examples; the queries have to be the same in every call for a table.
   void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
+  // Whether all these queries are quick to evaluate, as they end in tails.
+  bool end_in_tails(std::span<const std::int32_t> queries);
+  // The rows of such queries for some examples (by position, ascending), one after the other; nothing is kept.
+  void tabulate(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, std::vector<std::uint64_t>& rows);
   const std::uint64_t* row(std::int32_t query) const {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
     return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
   }
-  std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_; }  // that forgetting frees
+  std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes(); }  // that forgetting frees
   void forget();  // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
   const std::vector<std::int64_t>& order() const { return order_; }
 
   std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
-  std::uint64_t n_steps() const { return steps_; }
-  const std::vector<LimitHit>& limit_hits() const { return hits_; }
+  std::uint64_t n_steps() const { return steps_ + tails_.n_steps() + solutions_.n_steps(); }
+  // Queries, with the example of the facts, that took too many steps and count as false there.
+  const std::set<std::pair<std::int32_t, std::int64_t>>& limit_hits() const { return hits_; }
 
  private:
   struct Need {
@@ -65,7 +67,7 @@ class Truth {
   };
   // The components that extend one, or that extend none, as a pack.
   struct Extensions {
-    Extensions(Facts& facts, const Components& components, Tails& tails) : pack(facts, components, &tails) {}
+    Extensions(Facts& facts, const Components& components) : pack(facts, components) {}
     void choose(std::span<const Need> needs, std::span<const std::int32_t> numbers);
     Pack pack;
     std::vector<std::int32_t> chosen;   // queries of the choice that the pack has saved
@@ -75,9 +77,12 @@ class Truth {
   };
 
   std::uint64_t* writable(std::int32_t query) { return truth_.data() + static_cast<std::size_t>(slots_[static_cast<std::size_t>(query)]) * words_; }
-  void evaluate_pack(std::span<const Need> needs, std::int32_t after);
+  void evaluate_extensions(std::span<const Need> needs, std::int32_t after);
+  void evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples);
+  template <class Holds>
+  void find_tails(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, Holds holds);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
-  void search(Extensions& extensions, std::span<const Need> needs, std::size_t word, std::uint64_t bit);
+  void search(Extensions& extensions, std::size_t word, std::uint64_t bit);
 
   Facts& facts_;
   const Components& components_;
@@ -88,13 +93,15 @@ class Truth {
   std::size_t tabulated_ = 0;        // bytes of tables
   std::vector<std::int32_t> known_;  // per query: the set of examples on which it is known; 0 for none
   Sets sets_;
-  std::vector<LimitHit> hits_;
+  std::set<std::pair<std::int32_t, std::int64_t>> hits_;
   std::vector<std::int64_t> order_;
   std::vector<char> asked_;               // queries of the call under way
   std::vector<std::int32_t> remembered_;  // queries that are known on some examples
   std::vector<std::uint64_t> everything_;
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;
+  Solutions solutions_;
+  std::vector<std::uint64_t> asked_tails_, held_;
   std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;  // by the component extended
   std::vector<std::int32_t> numbers_;                                    // per component: its number in its pack, or -1
   std::vector<char> bound_;

@@ -47,3 +47,11 @@ def test_refusals(tmp_path):
     assert "nothing to compare" in refused(call("compare", CHURN, "-t", "churned"), 4)
     assert "several were given" in refused(call("compare", CHURN, CHURN, "-t", "churned"), 4)
     assert "--max-depth" in call("compare", tmp_path / "a", tmp_path / "b", "--max-depth", "3").stderr
+    spaced = refused(call("compare", CHURN, "-t", "churned", "--max-depth", "3", "5"), 4)
+    assert "separate settings by commas" in spaced
+
+
+def test_models_that_err_alike_are_called_the_same():
+    done = call("compare", CHURN, "-t", "churned", "--max-depth", "6,7", "--prune", "1se")
+    assert "have the same error rate" in done.stdout
+    assert "same on every row" in done.stdout

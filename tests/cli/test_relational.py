@@ -1,9 +1,10 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from crosscut import RelationalRuleClassifier, datasets, save_model
+from crosscut import RelationalRuleClassifier, datasets, load_model, save_model
 from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE, UNWRITABLE
 
 from .calls import call, refused
@@ -183,3 +184,50 @@ def test_options_of_linked_tables_are_not_for_ace(application):
     assert "--as-of is for linked tables" in refused(
         call("relational", application, "--as-of", "d"), UNSUITABLE
     )
+
+
+@pytest.fixture
+def marked_shop(tmp_path):
+    """The shop with columns that weigh, group and date its customers."""
+    folder = tmp_path / "shop"
+    shutil.copytree("examples/shop", folder)
+    head, *lines = (folder / "customer.csv").read_text().splitlines()
+    marked = [f"{line},{1 + i % 2},f{i % 4},2024-{1 + i % 12:02d}-01" for i, line in enumerate(lines)]
+    (folder / "customer.csv").write_text("\n".join([f"{head},w,part,since", *marked]) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("options", "n_folds", "held_out"),
+    [
+        (["--groups", "region", "--folds", 3], 3, 300),
+        (["--folds-column", "part", "--weights", "w"], 4, 300),
+        (["--cv", "time", "--folds", 4], 4, 240),
+        (["--time", "since", "--folds", 5], 5, 250),
+        (["--folds", 3, "--weights", "w"], 3, 300),
+    ],
+)
+def test_groups_time_and_weights(marked_shop, options, n_folds, held_out, tmp_path):
+    saved = ["--oof", tmp_path / "oof.csv", "--save", tmp_path / "model"]
+    result = call("relational", marked_shop, "-t", "customer.churned", "--json", *options, *saved)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["folds"] == n_folds
+    assert len((tmp_path / "oof.csv").read_text().splitlines()) == held_out + 1
+    assert load_model(tmp_path / "model").cv_score_ == found["score"]
+    assert "part = " not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
+        (["--weights", "region"], "sample_weight must be a whole number from 1"),
+        (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
+        (["--rules", "--groups", "region", "--folds", 3], "--groups and --weights are for trees"),
+    ],
+)
+def test_groups_time_and_weights_that_do_not_fit(marked_shop, options, message):
+    result = call("relational", marked_shop, "-t", "customer.churned", *options)
+    assert result.exit_code != 0
+    assert message in " ".join(result.stderr.split())

@@ -25,6 +25,7 @@ def test_memory_and_stream_agree_on_levels(tmp_path, model, memory_limit):
     for name, counts in grown.levels.items():
         np.testing.assert_array_equal(streamed.levels[name], counts)
     assert grown.work.keys() == {"bundles", "rows", "seconds"}
+    assert np.all(grown.work["seconds"][grown.work["rows"] > 0] > 0)  # of small bundles, too
     assert streamed.work.keys() - {"rows"} == {"bundles", "passes", "seconds"}
 
 

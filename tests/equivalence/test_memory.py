@@ -52,6 +52,17 @@ def test_equals_reference(seed, threads, local_rows):
     assert_same(forest.trees, expected.trees, case.made_of)
 
 
+@settings(max_examples=150, deadline=None)
+@given(seed=seeds, threads=st.sampled_from([3, 16]), local_rows=st.sampled_from([1, 8, 60]))
+def test_many_threads_equal_one(seed, threads, local_rows):
+    case = random_case(seed, max_rows=400)
+    one, many = (
+        grow(case.table, case.target, case.tasks, case.growth, n_jobs=n, local_rows=local_rows)
+        for n in (1, threads)
+    )
+    assert_same(many.trees, one.trees, case.made_of)
+
+
 @pytest.mark.slow
 @settings(max_examples=3000, deadline=None)
 @given(seed=seeds, threads=st.sampled_from([1, 2]), local_rows=st.sampled_from([1, 7, 30, 4096]))

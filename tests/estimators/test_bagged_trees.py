@@ -9,22 +9,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import BaggingClassifier
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut import BaggedTrees, TreeClassifier, TreeRegressor
 from crosscut.tasks import Tasks
-
-
-@pytest.mark.filterwarnings("ignore:cv=")
-@parametrize_with_checks(
-    [BaggedTrees(n_trees=5), BaggedTrees(TreeRegressor(), n_trees=5)],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "with other rows, other samples are drawn"
-    },
-)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 def test_trees_are_those_of_the_bootstrap_samples():

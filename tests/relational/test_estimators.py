@@ -3,9 +3,24 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedKFold,
+    TimeSeriesSplit,
+    cross_val_score,
+)
 
 import crosscut
-from crosscut import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut import (
+    Bias,
+    Database,
+    RelationalRuleClassifier,
+    RelationalTreeClassifier,
+    RelationalTreeRegressor,
+    datasets,
+)
 from crosscut.relational.training_set import folds_of
 
 
@@ -137,3 +152,65 @@ def test_a_fitted_model_can_be_pickled(pictures, model):
     assert again.forest_.trees == model.forest_.trees
     assert again.cv_predictions_.tolist() == model.cv_predictions_.tolist()
     assert again.predict(pictures[0]).tolist() == model.predict(pictures[0]).tolist()
+
+
+@pytest.fixture(scope="module")
+def shop():
+    return Database.from_tables(datasets.shop(), target="customer.churned")
+
+
+def trees(model):
+    return [str(tree) for tree in (model.tree_, *model.cv_trees_)]
+
+
+def test_weights_are_copies_of_examples(shop):
+    weights, folds = 1 + np.arange(len(shop)) % 3, np.arange(len(shop)) % 4
+    copies = np.repeat(np.arange(len(shop)), weights)
+    model = RelationalTreeClassifier(cv=folds).fit(shop, sample_weight=weights)
+    copied = RelationalTreeClassifier(cv=folds[copies]).fit(shop[copies])
+    assert trees(model) == trees(copied)
+    assert model.cv_score_ == pytest.approx(copied.cv_score_)
+    assert len(model.cv_predictions_) == len(shop)
+    with pytest.raises(ValueError, match="sample_weight must be a whole number from 1 for each of 300"):
+        RelationalTreeClassifier().fit(shop, sample_weight=weights / 2)
+
+
+def test_splitters_of_scikit_learn(shop):
+    by_number = RelationalTreeClassifier(cv=np.repeat(np.arange(5), 60)).fit(shop)
+    for cv in (KFold(5), list(KFold(5).split(np.arange(300))), KFold(5).split(np.arange(300))):
+        model = RelationalTreeClassifier(cv=cv).fit(shop)
+        assert trees(model) == trees(by_number)
+        assert model.forest_.levels == by_number.forest_.levels  # in one run
+    regions = shop.constants.numbers[shop.keys[0]] % 6
+    grouped = RelationalTreeClassifier(cv=GroupKFold(3)).fit(shop, groups=regions)
+    assert [len(np.unique(regions[part])) for part in _held_out(grouped)] == [2, 2, 2]
+    with pytest.raises(ValueError, match="cv holds out some examples twice"):
+        RelationalTreeClassifier(cv=RepeatedKFold(n_splits=3, n_repeats=2)).fit(shop)
+
+
+def _held_out(model):
+    validation = model.fit_.validation
+    return np.split(validation.rows, validation.row_start[2:-1])
+
+
+def test_trees_in_the_order_of_time_train_on_what_came_before(shop):
+    splits = list(TimeSeriesSplit(3).split(np.arange(300)))
+    model = RelationalTreeClassifier(cv=TimeSeriesSplit(3), minimal_cases=4).fit(shop)
+    bias = Bias.from_schema(shop)
+    for tree, (train, test) in zip(model.cv_trees_, splits, strict=True):
+        alone = RelationalTreeClassifier(bias, cv=None, minimal_cases=4).fit(shop[train])
+        assert str(alone) == str(tree)
+        held_out = model.cv_probabilities_[test]
+        assert np.array_equal(alone.predict_proba(shop[test]), held_out)
+    rules = RelationalRuleClassifier(cv=TimeSeriesSplit(3)).fit(shop)
+    assert len(rules.cv_scores_) == 3
+
+
+def test_scikit_learn_searches_over_parameters(shop):
+    grid = {"minimal_cases": [2, 30], "max_depth": [1, 3], "heuristic": ["gain", "gainratio"]}
+    search = GridSearchCV(RelationalTreeClassifier(cv=None), grid, cv=3).fit(shop)
+    scores = cross_val_score(clone(search.best_estimator_), shop, cv=3)
+    assert search.best_score_ == pytest.approx(scores.mean())
+    assert search.best_estimator_.tree_.depth <= 3
+    by_f1 = GridSearchCV(RelationalTreeClassifier(cv=None), grid, cv=3, scoring="f1_macro")
+    assert by_f1.fit(shop, shop.labels).predict(shop[:3]).shape == (3,)

@@ -6,29 +6,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from crosscut import RuleClassifier
 
 CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}]
-
-
-def expected_failures(estimator):
-    if estimator.strategy != "ripper" and estimator.ordered:
-        return {
-            "check_class_weight_classifiers": "the first rules are for the rows that are easiest to tell, "
-            "whatever their weight"
-        }
-    return {}
-
-
-@pytest.mark.filterwarnings("ignore:cv=", "ignore:task")
-@parametrize_with_checks(
-    [RuleClassifier(), RuleClassifier(cv=None, ordered=False), RuleClassifier(cv=2, strategy="ripper")],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("choice", CHOICES)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
+from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import RepeatedKFold
 
 from crosscut import RuleClassifier, TreeClassifier, TreeRegressor, compare
@@ -55,7 +56,7 @@ def test_one_sentence(table):
     X, y, _ = table
     bad, good, same = (TreeClassifier(cv=5, max_depth=depth).fit(X, X[:, 0] > 0) for depth in (1, 2, 1))
     noise = TreeClassifier(cv=5).fit(X[:, 1:], X[:, 0] > 0)
-    assert "Both models have the same error rate" in str(compare(bad, same))
+    assert "The first model and the second have the same error rate" in str(compare(bad, same))
     assert str(compare(noise, good)).endswith("so the second is better.")
     assert str(compare(good, noise)).endswith("so the first is better.")
     a, b = (TreeRegressor(cv=5, max_depth=depth).fit(X, X[:, 1] + y) for depth in (5, 6))
@@ -77,3 +78,15 @@ def test_only_what_can_be_compared_is(table):
         compare(model, model).interval(method="t")
     with pytest.raises(AttributeError, match="needs cross-validation"):
         compare(model, TreeRegressor(cv=None).fit(X, y))
+
+
+def test_any_loss_is_compared():
+    X, y = load_breast_cancer(return_X_y=True)
+    models = [TreeClassifier(max_depth=depth, cv=5).fit(X, y) for depth in (1, 5)]
+    found = compare(*models, measure="brier")
+    error = [np.mean((model.cv_probabilities_[:, 1] - y) ** 2) for model in models]
+    assert found.errors == pytest.approx(error)
+    assert found.difference == pytest.approx(error[0] - error[1])
+    assert "mean brier loss" in str(found)
+    named, given = (compare(*models, measure=measure) for measure in (None, lambda a, b: a != b))
+    assert named.interval() == given.interval()

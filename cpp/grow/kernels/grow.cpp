@@ -5,19 +5,22 @@
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
+void grow_block(Worker** workers, int n_threads, const Codes& table, int block, Node** roots) {
+  Waiting waiting(n_threads);
+  Block{workers, n_threads, 0, waiting}.grow(block, table, roots);
+}
+
 void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, Node** roots) {
   const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
-    Block block(workers, n_threads, table);
-    for (int b = 0; b < n_blocks; b++) block.grow(b, roots);
+    for (int b = 0; b < n_blocks; b++) grow_block(workers, n_threads, table, b, roots);
     return;
   }
   std::atomic<int> next{0};
   Failure failure;
   run.team->run(n_threads, [&](int i) {
     failure.guard([&] {
-      Block block(workers + i, 1, table);
-      for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();) block.grow(b, roots);
+      for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();) grow_block(workers + i, 1, table, b, roots);
     });
   });
   failure.rethrow();

@@ -69,7 +69,8 @@ def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **give
         if name != best:
             low, high = found[name].interval()
             mark = "=" if found[name].better is None else ""
-            differs = number(found[name].difference), f"{number(low, 3)} to {number(high, 3)}"
+            interval = f"{number(low, 3)} to {number(high, 3)}" if low < high else "same on every row"
+            differs = number(found[name].difference), interval
         table.add_row(mark, plain(name), number(error), number(spread, 2), *differs)
     console.print(table)
     console.print("[dim]► least error; = these rows do not tell it from the least[/]\n")
@@ -80,7 +81,10 @@ def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **give
 def _settings(files: tuple[str, ...], target: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Fit every setting to one file of rows, with the same folds."""
     if len(files) > 1:
-        raise Failure("--target compares settings on one file of rows, but several were given", UNSUITABLE)
+        told = "--target compares settings on one file of rows, but several were given"
+        if not all(Path(file).exists() for file in files):
+            told += "; separate settings by commas, as in --max-depth 3,5,none"
+        raise Failure(told, UNSUITABLE)
     text = options.text_options(given)
     source = read_source(
         files[0],

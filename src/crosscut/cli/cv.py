@@ -32,17 +32,7 @@ from crosscut.forest.labels import counted
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=1, help="Repeat the cross-validation with other folds."
 )
-@click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold.")
-@click.option(
-    "--folds-column", metavar="COLUMN", help="Folds of your own: rows with one value are held out together."
-)
-@click.option(
-    "--cv",
-    type=click.Choice(["folds", "time"]),
-    default="folds",
-    help="Hold out folds, or what comes later in the file: trees then train on earlier rows only.",
-)
-@click.option("--time", metavar="COLUMN", help="The column that orders rows in time; implies --cv time.")
+@options.splitting
 @click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
 @click.option(
@@ -54,7 +44,7 @@ from crosscut.forest.labels import counted
 @click.option("--scoring", metavar="NAME", help="What to measure and choose by, such as f1 or roc_auc.")
 @click.option("--test", metavar="FILE", help="Another file, to judge the final tree by.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
-@click.option("--oof", type=options.Output(), help="Write out-of-fold predictions as CSV.")
+@options.oof
 @options.results
 def cv(
     *,

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
-from crosscut.cli.source import most_classes
+from crosscut.cli.source import Source, most_classes
 from crosscut.cli.terminal import waiting
 from crosscut.data.databases import is_sqlite
 from crosscut.data.files import DATABASES, reading_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from crosscut.relational.database.database import Database
     from crosscut.relational.database.table_files import StoredTables
     from crosscut.relational.language.bias import Bias
@@ -33,13 +36,14 @@ def read_database(
     fold_files: Path | None,
     keys: tuple[str, ...] = (),
     links: tuple[str, ...] = (),
+    roles: dict[str, str | None],
     schema: dict[str, Any],
     settings: dict[str, Any],
-) -> tuple[Database, Bias]:
-    """Read what is to be learnt from, with the bias that goes with it.
+) -> tuple[Database, Bias, Source]:
+    """Read what is to be learnt from, its bias, and what weighs and splits the examples.
 
-    ``keys``, ``links`` and ``schema`` (options of `Bias.from_schema`) are for linked tables. What is None in
-    ``schema`` and ``settings`` was not given.
+    ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
+    `Bias.from_schema`) are for linked tables. What is None was not given.
     """
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
@@ -49,16 +53,18 @@ def read_database(
     if form != "ace" and fold_files is not None:
         raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
     if form != "tables" and isinstance(path, Path):
-        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **schema}
+        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **roles, **schema}
         for option, given in tables_only.items():
             if given not in (None, ()):
                 name = "--" + option.replace("_", "-")
                 raise Failure(f"{name} is for linked tables; {path} says itself what to learn", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             if form == "ace":
-                return Database.from_ace(path, folds=fold_files), Bias.from_ace(path).with_settings(**chosen)
-            prefix = path.with_suffix("")
-            return Database.from_aleph(prefix), Bias.from_aleph(prefix).with_settings(**chosen)
+                database, bias = Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
+            else:
+                prefix = path.with_suffix("")
+                database, bias = Database.from_aleph(prefix), Bias.from_aleph(prefix)
+            return database, bias.with_settings(**chosen), _source(database, {})
     stored = _tables(path)
     for line in _readings(stored.tables):
         warnings.warn(line, UserWarning, stacklevel=2)
@@ -66,6 +72,7 @@ def read_database(
         some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in stored.tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "):
+        columns = _roles(stored, target, roles)
         database = stored.database(
             target,
             keys=dict(each.rpartition(".")[::2] for each in keys),
@@ -81,7 +88,31 @@ def read_database(
                 "classes; --kind regression predicts numbers"
             )
         chosen |= {name: value for name, value in schema.items() if value is not None}
-        return database, Bias.from_schema(database, **chosen)
+        return database, Bias.from_schema(database, **chosen), _source(database, columns)
+
+
+def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> dict[str, NDArray[Any]]:
+    """Return columns of the target's table by what they are for; folds and weights are not tested."""
+    table = target.rpartition(".")[0]
+    found = {}
+    for role, name in roles.items():
+        if name is None or table not in stored.tables:
+            continue
+        rows, option = stored.tables[table], "--" + role.replace("_", "-")
+        if name not in rows.column_names:
+            raise ValueError(f"{option} is {name!r}; {table} has {', '.join(rows.column_names)}")
+        values = rows[name].to_pylist()
+        if None in values:
+            raise ValueError(f"{option} {name} has missing values")
+        found["folds" if role == "folds_column" else role] = np.array(values)
+        if role in {"folds_column", "weights"}:
+            stored.tables[table] = rows.drop_columns([name])
+    return found
+
+
+def _source(database: Database, columns: dict[str, Any]) -> Source:
+    kind = "classification" if database.classes else "regression"
+    return Source(None, np.asarray(database.target), kind, **columns)
 
 
 def _link(text: str) -> tuple[str, str]:

@@ -156,6 +156,24 @@ folds = together(
     ),
 )
 
+splitting = together(
+    click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold."),
+    click.option(
+        "--folds-column",
+        metavar="COLUMN",
+        help="Folds of your own: rows with one value are held out together.",
+    ),
+    click.option(
+        "--cv",
+        type=click.Choice(["folds", "time"]),
+        default="folds",
+        help="Hold out folds, or what comes later in the file: trees then train on earlier rows only.",
+    ),
+    click.option("--time", metavar="COLUMN", help="The column that orders rows in time; implies --cv time."),
+)
+
+oof = click.option("--oof", type=Output(), help="Write out-of-fold predictions as CSV.")
+
 
 def _html(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in {"", ".html", ".htm"}:
@@ -270,7 +288,10 @@ def refuse(names: Iterable[str], why: str) -> None:
     """Refuse options of the running command that have no meaning together with others."""
     context = click.get_current_context()
     for name in names:
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        if context.get_parameter_source(name) not in {
+            None,
+            ParameterSource.DEFAULT,
+        }:  # None: not an option here
             raise click.UsageError(f"--{name.replace('_', '-')} {why}", context)
 
 

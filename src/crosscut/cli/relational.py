@@ -17,7 +17,9 @@ from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
+from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
+from crosscut.data.array_file import replace_text
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     type=click.IntRange(min=2),
     help="Number of folds; by default those marked in the data, else 10.",
 )
+@options.splitting
+@click.option("--weights", metavar="COLUMN", help="How often each example counts, a whole number.")
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
@@ -74,7 +78,7 @@ if TYPE_CHECKING:
 @options.covering("ripper")
 @click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
 @click.option("--sql", type=options.Output(), help="Write a tree about linked tables as a query for DuckDB.")
-@click.option("--oof", type=options.Output(), help="Write out-of-fold predictions as CSV.")
+@options.oof
 @options.results
 def relational(
     *,
@@ -114,13 +118,14 @@ def relational(
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        database, bias = read_database(
+        database, bias, source = read_database(
             place,
             target=target,
             kind=kind,
             fold_files=fold_files,
             keys=key,
             links=link,
+            roles={name: given.pop(name) for name in ("groups", "folds_column", "time", "weights")},
             schema={name: given.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
             settings={name: given.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
         )
@@ -128,8 +133,15 @@ def relational(
         if sql is not None and (rules or not database.columns):
             raise Failure("--sql is for trees about linked tables; --prolog writes the others", UNSUITABLE)
         _check_folds(folds, database.n_examples, place.name)
-        asked = bias.settings.n_folds or 10  # execute(nfold(tilde,5))
-        cv: Any = folds or ("marks" if database.folds is not None else min(asked, database.n_examples))
+        number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
+        order = "time" if source.time is not None else given["cv"]
+        cv: Any = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
+        if folds is None and database.folds is not None and cv == number_of_folds:
+            cv = "marks"
+        known = {"sample_weight": source.weights, "groups": source.groups}
+        fitting = {name: value for name, value in known.items() if value is not None}
+        if rules and fitting:
+            raise Failure("--groups and --weights are for trees, not for --rules", UNSUITABLE)
         limit = {} if step_limit is None else {"step_limit": step_limit}
         with failing_with(UNSUITABLE, f"{place}: "), waiting("learning"):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
@@ -138,7 +150,7 @@ def relational(
             model: Any = (
                 RelationalRuleClassifier(bias, **options.rule_parameters(given)) if rules else maker(bias)
             )
-            model.set_params(cv=cv, **limit).fit(database)
+            model.set_params(cv=cv, **limit).fit(database, **fitting)
     grown = time.perf_counter()
     summary = {
         "file": place.name,
@@ -153,9 +165,9 @@ def relational(
     report = page_path(report, opened, place.name)
     with failing_with(UNWRITABLE):
         if prolog is not None:
-            prolog.write_text(model.to_prolog(), encoding="utf-8")
+            replace_text(prolog, model.to_prolog())
         if sql is not None:
-            sql.write_text(model.to_sql(), encoding="utf-8")
+            replace_text(sql, model.to_sql())
         if oof is not None:
             write_out_of_fold(oof, model, model.fit_.target, np.array(database.examples, dtype=object))
         if save is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,6 +96,7 @@ def grow(
         masks = np.where(target.weights > 0, masks, np.uint16(0))
     progress = progress or watcher()
     threads = n_threads(n_jobs, table.ranks.size * tasks.n_tasks)
+    begin = time.process_time()
     trees, work = _core.grow(
         _table(table, threads),
         core_target(target, 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))),
@@ -105,7 +107,15 @@ def grow(
     )
     if progress is not None:
         progress(1.0)
-    return Forest(Packed(**trees), {name: np.array(counts) for name, counts in work.items()})
+    counted = {name: np.array(counts) for name, counts in work.items()}
+    counted["seconds"] = _all_seconds(counted, time.process_time() - begin)
+    return Forest(Packed(**trees), counted)
+
+
+def _all_seconds(work: dict[str, NDArray[Any]], total: float) -> NDArray[np.float64]:
+    """Return the processor time of each level: the core times large bundles only, the rest goes by rows."""
+    timed = work["seconds"] * min(1.0, total / max(work["seconds"].sum(), 1e-12))
+    return np.asarray(timed + (total - timed.sum()) * work["rows"] / max(work["rows"].sum(), 1))
 
 
 def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:

@@ -343,8 +343,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     def _repr_html_(self) -> str:
         from crosscut.report import notebook_html
 
-        parameters: Any = super()._repr_html_  # BaseEstimator's, a property in some versions
-        shown = parameters() if callable(parameters) else str(parameters)
+        shown: str = super()._repr_html_()
         return shown + notebook_html(self.fit_) if hasattr(self, "fit_") else shown
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.plot.canvas import BLUE, GREY, axes, plain
+from crosscut.plot.canvas import BLUE, GREY, axes, labelled
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) ->
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
     ax.plot(middle, share, color=BLUE, linewidth=1)
     ax.scatter(middle, share, s=15 + 250 * count[some] / count.max(), color=BLUE, alpha=0.6, linewidth=0)
-    ax.set_xlabel(f"probability of {classes[1]}" if two else "probability of the predicted class")
-    ax.set_ylabel(f"share that is {classes[1]}" if two else "share that is correct")
-    ax.set_xlim(-0.05, 1.05)
-    ax.set_ylim(-0.05, 1.05)
-    plain(ax)
-    return ax
+    ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
+    of, share_of = (f"of {classes[1]}", classes[1]) if two else ("of the predicted class", "correct")
+    return labelled(ax, f"probability {of}", f"share that is {share_of}")

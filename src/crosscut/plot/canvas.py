@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,14 +35,13 @@ def axes(given: Axes | None, width: float, height: float) -> Axes:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def plain(ax: Any) -> None:
-    """Leave only the lower and left edges of a chart."""
+def labelled(ax: Axes, x: str, y: str, *, whole: bool = False) -> Axes:
+    """Label a chart and leave only its lower and left edges; mark only whole numbers on the lower one."""
+    ax.set(xlabel=x, ylabel=y)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def whole_numbers(ax: Any) -> None:
-    """Mark only whole numbers on the lower edge."""
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    if whole:
+        ax.locator_params("x", integer=True)
+    return ax
 
 
 def class_colour(k: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.plot.canvas import BLUE, GREY, axes, plain, whole_numbers
+from crosscut.plot.canvas import BLUE, GREY, axes, labelled
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -39,11 +39,7 @@ def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
             color=GREY,
         )
     ax.set_ylim(0, sharing.n_trees * 1.12)
-    ax.set_xlabel("level")
-    ax.set_ylabel("different tests f(i)")
-    plain(ax)
-    whole_numbers(ax)
-    return ax
+    return labelled(ax, "level", "different tests f(i)", whole=True)
 
 
 def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
@@ -62,8 +58,4 @@ def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
     seconds = np.asarray(work["seconds"], dtype=float)
     ax = axes(ax, 6.4, 3.4)
     ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)
-    ax.set_xlabel("level")
-    ax.set_ylabel("milliseconds")
-    plain(ax)
-    whole_numbers(ax)
-    return ax
+    return labelled(ax, "level", "milliseconds", whole=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.plot.canvas import BLUE, GREY, axes, plain
+from crosscut.plot.canvas import BLUE, GREY, axes, labelled
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,4 @@ def plot_predictions(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.scatter(given, actual, s=9, color=BLUE, alpha=max(0.08, min(0.6, 300 / len(actual))), linewidth=0)
     ends = [float(np.min([given.min(), actual.min()])), float(np.max([given.max(), actual.max()]))]
     ax.plot(ends, ends, color=GREY, linestyle=":", linewidth=1)
-    ax.set_xlabel("out-of-fold prediction")
-    ax.set_ylabel("actual value")
-    plain(ax)
-    return ax
+    return labelled(ax, "out-of-fold prediction", "actual value")

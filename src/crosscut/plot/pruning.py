@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, plain
+from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, labelled
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.plot(leaves, error, color=BLUE, label="held-out rows, ±1 standard error")
     ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
     like = table.like_best
-    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label="not told from the lowest")
+    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label="cannot be told from the lowest")
     ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
     best = table.choose("best")
     limit = float(error[best] + spread[best])
@@ -59,9 +59,6 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("leaves of the final tree")
-    rate = "mean cost" if table.by == "loss" else "error rate"
-    ax.set_ylabel("mean squared error" if fit.classes is None else rate)
     ax.legend(frameon=False, fontsize=8)
-    plain(ax)
-    return ax
+    rate = "mean cost" if table.by == "loss" else "error rate"
+    return labelled(ax, "leaves of the final tree", "mean squared error" if fit.classes is None else rate)

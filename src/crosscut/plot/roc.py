@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.plot.canvas import GREY, axes, class_colour, plain
+from crosscut.plot.canvas import GREY, axes, class_colour, labelled
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,5 @@ def plot_roc(model: Any, *, ax: Axes | None = None) -> Axes:
         area = roc_auc_score(actual == k, given[:, k])
         ax.plot(false, true, color=class_colour(k), label=f"{classes[k]}: area {area:.3f}")
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-    ax.set_xlabel("false positive rate")
-    ax.set_ylabel("true positive rate")
     ax.legend(frameon=False, fontsize=8, loc="lower right")
-    plain(ax)
-    return ax
+    return labelled(ax, "false positive rate", "true positive rate")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from crosscut.relational.queries.growth import Grower, RelationalForest
 from crosscut.relational.queries.prediction import leaf_numbers
 from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.training_set import RelationalSet
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
     from crosscut.relational.language.rule import Goal
-    from crosscut.relational.queries.growth import Sharing
+    from crosscut.relational.language.settings import Heuristic
+    from crosscut.relational.queries.growth import RelationalForest, Sharing
     from crosscut.relational.queries.sql import Dialect
     from crosscut.relational.queries.tree import RelationalTree
 
@@ -38,36 +38,60 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
     regression: ClassVar[bool] = False
 
     bias: Bias | None = field(default=None, kw_only=False)
-    cv: int | str | ArrayLike | None = 10
+    cv: Any = 10
+    heuristic: Heuristic | None = None
+    minimal_cases: int | None = None
+    max_depth: int | None = None
     step_limit: int = STEP_LIMIT
     sharing: Sharing = "parallel"
 
-    def fit(self, database: Database, y: None = None) -> Self:
+    def fit(
+        self,
+        database: Database,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree of all examples and those of the folds, in one run.
 
         Parameters
         ----------
         database : Database
             Facts, examples and their target.
-        y : None
-            Ignored; the target is the database's.
+        y : object
+            Ignored; the target is the database's. scikit-learn's search gives it.
+        sample_weight : array-like of shape (n_examples,), optional
+            How often each example counts, a whole number from 1.
+        groups : array-like of shape (n_examples,), optional
+            Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
         """
         del y
-        data = RelationalSet.read(database, self.bias, self.cv, regression=self.regression)
-        grown = Grower(data.facts, data.language, data.folds, step_limit=self.step_limit).grow(self.sharing)
+        data = RelationalSet.read(
+            database,
+            self.bias,
+            self.cv,
+            regression=self.regression,
+            groups=groups,
+            sample_weight=sample_weight,
+            heuristic=self.heuristic,
+            minimal_cases=self.minimal_cases,
+            max_depth=self.max_depth,
+        )
+        grown, leaf = data.grow(self.sharing, self.step_limit)
         data.warn_of_limit(grown.limit_hits, self.step_limit)
         validation = None
         if data.tasks.n_tasks > 1:
-            rows = data.tasks.tests
             validation = RelationalValidation(
                 grown.pruned,
-                rows,
+                data.tasks.tests,
                 data.tasks.first_test,
-                leaf=grown.held_out_leaves[rows],
+                leaf=leaf,
                 y=data.y,
                 classes=data.classes,
                 m=grown.settings.m_estimate or 0.0,
             )
+            validation.weights = None if data.weights is None else data.weights.astype(np.float64)
         self.fit_: Fit = data.fit(self, grown.pruned, grown, validation)
         return self
 
@@ -106,11 +130,14 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
     def predict(self, database: Database) -> NDArray[Any]:
         """Predict the examples of a database with the final tree."""
 
-    def score(self, database: Database, y: None = None) -> float:
+    def score(self, database: Database, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return accuracy (classes) or R² (numbers) on a database that has a target."""
         del y
+        copies = np.repeat(
+            np.arange(len(database)), 1 if sample_weight is None else np.asarray(sample_weight)
+        )
         measure = accuracy if database.classes else r_squared
-        return measure(database.labels, self.predict(database))
+        return measure(database.labels[copies], self.predict(database)[copies])
 
     def __str__(self) -> str:
         return str(self.tree_) if hasattr(self, "fit_") else repr(self)
@@ -162,9 +189,12 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
     bias : Bias, optional
         The language of tests and the settings of growth. By default it is made from the database's tables
         and their links (`Bias.from_schema`).
-    cv : int, "marks", array-like or None
+    cv : int, "marks", array-like, splitter or None
         Number of folds (stratified, in order), the database's own fold marks, a fold number per example (-1
-        for none), or no cross-validation.
+        for none), a splitter of scikit-learn or its (train, test) pairs, or no cross-validation. Trees that
+        do not train on all examples but a fold, as those of ``TimeSeriesSplit``, are grown one by one.
+    heuristic, minimal_cases, max_depth : optional
+        Settings that take the place of the bias's; see `Settings`. A grid search may try several.
     step_limit : int
         Maximum number of facts looked at for one query and example; see `StepLimitWarning`.
     sharing : "parallel", "paper", "serial" or "uncached"

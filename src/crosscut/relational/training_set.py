@@ -11,11 +11,12 @@ import numpy as np
 
 from crosscut.data.target import Target
 from crosscut.relational.language.bias import Bias
-from crosscut.relational.queries.growth import signature_of
+from crosscut.relational.queries.growth import Grower, RelationalForest, signature_of
+from crosscut.relational.queries.prediction import leaf_numbers
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_that_fit
+from crosscut.tasks.folds import folds_of_splits, folds_that_fit, splits_of
 from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.language import Language
+    from crosscut.relational.queries.growth import Sharing
     from crosscut.relational.queries.tree import Signature
     from crosscut.training.validation import Validation
 
@@ -45,33 +47,86 @@ class RelationalSet:
         What tests are made of.
     tasks : Tasks
         The final model's task, and one per fold.
-    folds : int32 array of shape (n_examples,)
-        Fold of each example; -1 for those that train every model.
+    folds : int32 array of shape (n_examples,) or None
+        Fold of each example; -1 for those that train every model. None if training sets are not all examples
+        but a fold, as in folds in the order of time.
+    weights : int64 array of shape (n_examples,) or None
+        How often each example counts.
     """
 
     facts: Facts
     language: Language
     tasks: Tasks
-    folds: NDArray[np.int32]
+    folds: NDArray[np.int32] | None
+    weights: NDArray[np.int64] | None = None
 
     @classmethod
     def read(
-        cls, database: Database, bias: Bias | None, cv: Any, *, regression: bool = False, cuts: bool = False
+        cls,
+        database: Database,
+        bias: Bias | None,
+        cv: Any,
+        *,
+        regression: bool = False,
+        cuts: bool = False,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **settings: Any,
     ) -> Self:
-        """Check the database, fit the bias to it, and make the tasks of ``cv``; `cuts` as in `resolve`."""
+        """Check the database, fit the bias to it, and make the tasks of ``cv``; `cuts` as in `resolve`.
+
+        ``settings`` that are not None replace those of the bias.
+        """
         if database.target is None or database.n_examples == 0:
             raise ValueError("the database has no examples with a target, so there is nothing to learn")
         if regression == bool(database.classes):
             kind, other = ("classes", "Classifier") if regression else ("numbers", "Regressor")
             raise ValueError(f"the target is {kind}; use RelationalTree{other}")
         bias = Bias.from_schema(database) if bias is None else bias
-        if bias.settings.regression != regression:
-            bias = bias.with_settings(regression=regression)
+        changes = {name: value for name, value in settings.items() if value is not None}
+        if changes or bias.settings.regression != regression:
+            bias = bias.with_settings(regression=regression, **changes)
         language = resolve(bias, database, cuts=cuts)
-        folds = folds_of(cv, database)
-        tasks = Tasks.final(len(folds)) if folds.max() < 0 else Tasks.from_folds(folds)
+        folds, tasks = _tasks(cv, database, groups)
         tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
-        return cls(Facts.of(database, language), language, tasks, folds)
+        weights = None if sample_weight is None else _repetitions(sample_weight, database.n_examples)
+        return cls(Facts.of(database, language), language, tasks, folds, weights)
+
+    def grow(self, sharing: Sharing, step_limit: int) -> tuple[RelationalForest, NDArray[np.int32]]:
+        """Grow the trees of all tasks, and return the leaf that each held-out example reaches.
+
+        A leaf is a number of its tree's nodes in preorder. Trees of folds are grown in one run; where
+        training sets are not all examples but a fold, each tree is grown alone. An example of weight two is
+        two.
+        """
+        copies = (
+            np.arange(len(self.y))
+            if self.weights is None
+            else np.repeat(np.arange(len(self.y)), self.weights)
+        )
+        if self.folds is not None:
+            facts = self.facts if self.weights is None else Facts.of(self.database[copies], self.language)
+            grown = Grower(facts, self.language, self.folds[copies], step_limit=step_limit).grow(sharing)
+            first = np.searchsorted(copies, np.arange(len(self.y)))
+            return grown, grown.held_out_leaves[first][self.tasks.tests]
+        alone = []
+        for task in range(self.tasks.n_tasks):
+            part = self.database[copies[self.tasks.trains(task)[copies]]]
+            nobody = np.full(part.n_examples, -1, np.int32)
+            alone.append(
+                Grower(Facts.of(part, self.language), self.language, nobody, step_limit=step_limit).grow(
+                    sharing
+                )
+            )
+        grown = RelationalForest.joined(alone)
+        leaves = []
+        for task, tree in enumerate(grown.pruned):
+            tests = self.tasks.tests[self.tasks.first_test[task] : self.tasks.first_test[task + 1]]
+            numbers = np.array(
+                [number for number, node in enumerate(tree.root.walk()) if node.is_leaf], np.int32
+            )
+            leaves.append(numbers[leaf_numbers(tree, self.database[tests], step_limit=step_limit)])
+        return grown, np.concatenate(leaves)
 
     @property
     def database(self) -> Database:
@@ -119,7 +174,41 @@ class RelationalSet:
             )
 
 
-def folds_of(cv: int | str | ArrayLike | None, database: Database) -> NDArray[np.int32]:
+def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArray[np.int32] | None, Tasks]:
+    """Return the fold of each example, if that is all there is to say, and the tasks."""
+    n = database.n_examples
+    if hasattr(cv, "__next__"):
+        cv = list(cv)
+    if hasattr(cv, "split") or (isinstance(cv, (list, tuple)) and len(cv) > 0 and np.iterable(cv[0])):
+        splits = list(splits_of(cv, n, None, database.target, groups))
+        tasks = Tasks.from_splits(splits, n)
+        if len(np.unique(tasks.tests)) < len(tasks.tests):
+            raise ValueError("cv holds out some examples twice; each may be held out once")
+        try:
+            return folds_of_splits(splits, n).astype(np.int32), tasks
+        except ValueError:  # other training sets than all examples but a fold
+            return None, tasks
+    folds = folds_of(cv, database, groups)
+    return folds, Tasks.final(n) if folds.max() < 0 else Tasks.from_folds(folds)
+
+
+def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
+    weights = np.asarray(sample_weight)
+    if (
+        weights.dtype.kind not in "iuf"
+        or weights.shape != (n,)
+        or not np.all((weights >= 1) & (weights == np.floor(weights)))
+    ):
+        raise ValueError(
+            f"sample_weight must be a whole number from 1 for each of {n} examples, how often it counts; "
+            "leave examples out with database[rows]"
+        )
+    return weights.astype(np.int64)
+
+
+def folds_of(
+    cv: int | str | ArrayLike | None, database: Database, groups: ArrayLike | None = None
+) -> NDArray[np.int32]:
     """Return the fold of each example, from 0; -1 for examples of no fold.
 
     The folds of an integer are those of tables: stratified, in order, and as many as the classes allow.
@@ -139,7 +228,7 @@ def folds_of(cv: int | str | ArrayLike | None, database: Database) -> NDArray[np
         if cv < 2:
             raise ValueError(f"cv must be at least 2 folds, but {cv} was given")
         folds = folds_that_fit(
-            int(cv), n, np.asarray(database.target) if database.classes else None, None, None
+            int(cv), n, np.asarray(database.target) if database.classes else None, groups, None
         )
         return nobody if folds is None else folds.astype(np.int32)
     if isinstance(cv, str):

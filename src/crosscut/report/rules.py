@@ -46,7 +46,7 @@ def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) ->
     >>> from crosscut import RuleClassifier
     >>> model = RuleClassifier(strategy="ripper").fit(*load_iris(return_X_y=True))
     >>> [rule["text"] for rule in summarize_rules(model.fit_, model.wording_)["rules"]]
-    ['x2 <= 2.45', 'x2 <= 4.85 and x3 <= 1.65', 'otherwise']
+    ['x2 <= 2.6', 'x3 <= 1.65 and x2 <= 4.95', 'otherwise']
     """
     cv, final = fit.validated("report()"), fit.final
     rules = _rules(fit, wording)

@@ -13,6 +13,7 @@ import numpy as np
 from crosscut import _core
 from crosscut.data.grid import exponent_of
 from crosscut.rules.condition import Condition
+from crosscut.tasks.fold_rule import mix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,16 +26,6 @@ if TYPE_CHECKING:
 
 
 SAME = 1e-9  # weights are multiples of each other up to this share
-_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-
-
-def mixed(number: Any) -> Any:
-    """Return numbers that look random (Steele et al. 2014, SplitMix64)."""
-    with np.errstate(over="ignore"):
-        number = (number + _MIX[0]) * _MIX[1]
-        number = (number ^ (number >> np.uint64(30))) * _MIX[1]
-        number = (number ^ (number >> np.uint64(27))) * _MIX[2]
-        return number ^ (number >> np.uint64(31))
 
 
 def grid_exponent(weights: NDArray[np.float64]) -> int:
@@ -129,9 +120,9 @@ class Rows(ABC):
         copy = np.arange(len(key)) - np.repeat(first, np.diff([*first, len(key)]))
         parts = []
         for turn in range(n):
-            start = mixed(np.uint64((seed * 1_000_003 + turn * 7919 + 1) % 2**63))
+            start = mix(np.array((seed * 1_000_003 + turn * 7919 + 1) % 2**63, np.uint64))
             grown = np.zeros(self.n_rows, bool)
-            grown[ordered] = mixed(mixed(key + start) + copy.astype(np.uint64)) % np.uint64(3) != 0
+            grown[ordered] = mix(mix(key + start) + copy.astype(np.uint64)) % np.uint64(3) != 0
             parts.append(bits_of(grown))
         return tuple(parts)
 
@@ -228,7 +219,7 @@ class Examples(Rows):
                 numbers = [zlib.crc32(repr(category).encode()) for category in categories]
             else:
                 numbers = (values + np.float32(0)).view(np.uint32).tolist()  # one zero, not two
-            key = mixed(key + np.array([*numbers, 1 << 32], np.uint64)[ranks])
+            key = mix(key + np.array([*numbers, 1 << 32], np.uint64)[ranks])
         return key
 
     @property

@@ -37,8 +37,8 @@ def folds_of(
         raise ValueError(f"cv must be at least 2 folds, but {n_folds} was given")
     if n_folds > n_rows:
         raise ValueError(f"cv asks for {n_folds} folds, but there are only {n_rows} rows")
-    shuffle = None if random_state is None else _shuffle(random_state)
     if y is None:
+        shuffle = _shuffle(random_state)
         places = np.arange(n_folds)
         folds = np.repeat(places, (n_rows - places + n_folds - 1) // n_folds)
         if shuffle is None:
@@ -48,8 +48,7 @@ def folds_of(
         shuffled[order] = folds
         return shuffled
     classes, codes = coded_classes(np.asarray(y))
-    folds = np.empty(n_rows, np.int64)
-    counts = _core.deal_folds(codes, len(classes), n_folds, folds, shuffle)
+    folds, counts = _dealt(n_folds, codes, len(classes), random_state)
     if n_folds > max(counts):
         raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {max(counts)} rows")
     if every_class and n_folds > min(counts):
@@ -62,7 +61,17 @@ def folds_of(
     return folds
 
 
-def _shuffle(random_state: Any) -> Callable[[NDArray[np.int64]], None]:
+def _dealt(
+    n_folds: int, codes: NDArray[np.int32], n_classes: int, random_state: Any
+) -> tuple[NDArray[np.int64], list[int]]:
+    """Return each row's stratified fold, and the number of rows of each class."""
+    folds = np.empty(len(codes), np.int64)
+    return folds, _core.deal_folds(codes, n_classes, n_folds, folds, _shuffle(random_state))
+
+
+def _shuffle(random_state: Any) -> Callable[[NDArray[np.int64]], None] | None:
+    if random_state is None:
+        return None
     from sklearn.utils import check_random_state
 
     return check_random_state(random_state).shuffle  # type: ignore[no-any-return]
@@ -76,8 +85,11 @@ def folds_that_fit(
     Folds are stratified if class codes are given, in order, or shuffled if ``random_state`` is given.
     """
     warn_groups(groups, n_folds)
-    most = n_rows if codes is None else int(np.bincount(codes).max())
-    fitting = min(n_folds, most)
+    n_classes = 1 if codes is None else int(codes.max()) + 1
+    fitting = n_folds
+    if n_folds * n_classes > n_rows:  # otherwise the largest class has a row for every fold
+        most = n_rows if codes is None else int(np.bincount(codes).max())
+        fitting = min(n_folds, most)
     if fitting < n_folds:
         warnings.warn(
             f"cv={n_folds} folds are more than "
@@ -88,8 +100,10 @@ def folds_that_fit(
         )
     if fitting < 2:
         return None
+    if codes is None:
+        return folds_of(fitting, n_rows, None, random_state)
     # a class with fewer rows than folds does not concern the final model
-    return folds_of(fitting, n_rows, codes, random_state, every_class=False)
+    return _dealt(fitting, np.ascontiguousarray(codes, np.int32), n_classes, random_state)[0]
 
 
 def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:

@@ -131,8 +131,6 @@ def read_weights(
         weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, copy=True)
         if weights.min() < 0:
             raise ValueError(f"sample_weight must not be negative, but {weights.min()} was given")
-        if not weights.any():  # scikit-learn before 1.9 does not say so
-            raise ValueError("sample_weight must have a non-zero entry, but all are zero")
     if class_weight is not None:
         by_class = compute_sample_weight(class_weight, y if classes is None else classes[y])
         weights = by_class if weights is None else weights * by_class

@@ -10,6 +10,7 @@ import numpy as np
 
 from crosscut.training.fit import fit_of
 from crosscut.training.intervals import error_of, mean_of_folds, quantile_of
+from crosscut.training.measures import row_losses
 
 if TYPE_CHECKING:
     from crosscut.training.intervals import LossSums
@@ -23,7 +24,7 @@ class Comparison:
     Attributes
     ----------
     measure : str
-        What the errors are: "error rate" or "mean squared error".
+        What the errors are: "error rate", "mean squared error" or another mean loss.
     errors : (float, float)
         Error of the first model, and of the second.
     by_row, by_fold : LossSums
@@ -90,7 +91,10 @@ class Comparison:
         first, second = self.errors
         low, high = self.interval()
         if self.difference == 0:
-            said = f"Both models have the same {self.measure}, {first:.4g}"
+            one, other = names
+            said = f"{one[:1].upper()}{one[1:]} and {other} have the same {self.measure}, {first:.4g}"
+            if self.standard_error == 0:
+                return f"{said}, row by row."
         else:
             word = "lower" if self.difference < 0 else "higher"
             said = (
@@ -106,13 +110,16 @@ class Comparison:
         return self.sentence()
 
 
-def compare(first: Any, second: Any) -> Comparison:
+def compare(first: Any, second: Any, *, measure: Any = None) -> Comparison:
     """Compare the errors of two models that were cross-validated on the same folds.
 
     Parameters
     ----------
     first, second : fitted estimators of crosscut, or their Fit
         Of any kind: trees or rules, pruned or not. Their folds hold the same rows out in the same order.
+    measure : str, matrix or callable, optional
+        The loss of a row, as ``cv_interval`` takes it ("log", "absolute", costs, a function); by default
+        whether its class is wrong, or its squared error.
 
     Returns
     -------
@@ -137,12 +144,15 @@ def compare(first: Any, second: Any) -> Comparison:
     a, b = (fit.validated("compare()") for fit in fits)
     _check_same(a, b)
     weighted = b if a.weights is None else a  # rule sets know no weights
-    losses = a.losses - b.losses
+    one, other = (cv.losses if measure is None else row_losses(cv, measure) for cv in (a, b))
+    name = "mean squared error" if a.classes is None else "error rate"
+    if measure is not None:
+        name = f"mean {measure} loss" if isinstance(measure, str) else "mean loss"
     return Comparison(
-        "mean squared error" if a.classes is None else "error rate",
-        tuple(error_of(weighted.sums_by_row(cv.losses)).value for cv in (a, b)),  # type: ignore[arg-type]
-        weighted.sums_by_row(losses),
-        weighted.sums_by_fold(losses),
+        name,
+        (error_of(weighted.sums_by_row(one)).value, error_of(weighted.sums_by_row(other)).value),
+        weighted.sums_by_row(one - other),
+        weighted.sums_by_fold(one - other),
     )
 
 

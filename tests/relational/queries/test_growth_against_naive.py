@@ -9,6 +9,7 @@ from crosscut.datasets import bongard, molecules
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.queries import MEMORY
 from crosscut.relational.queries.resolve import resolve
 
 from .naive import grow
@@ -77,15 +78,18 @@ def assert_same(node, expected):
     modes=st.lists(st.sampled_from(MODES), min_size=1, max_size=6, unique=True),
     lookahead=st.lists(st.sampled_from(LOOKAHEAD), max_size=2, unique=True),
     key=st.sampled_from(["k", "K"]),  # declared, or bound by its first use
+    memory=st.sampled_from([MEMORY, 1]),  # truth is kept, or computed at every node
     growth=st.fixed_dictionaries(
         {"heuristic": st.sampled_from(["gain", "gainratio"]), "minimal_cases": st.integers(1, 3)}
     ),
 )
 @pytest.mark.filterwarnings("ignore:a mode uses")
-def test_random_databases(*, facts, labels, modes, lookahead, key, growth):
+def test_random_databases(*, facts, labels, modes, lookahead, key, memory, growth):
     database = made(facts, labels, key)
     bias = Bias.of(modes, types=TYPES, lookahead=lookahead, **growth)
-    model = RelationalTreeClassifier(bias, cv=None).fit(database)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crosscut.relational.queries.queries.MEMORY", memory)
+        model = RelationalTreeClassifier(bias, cv=None).fit(database)
     assert_same(model.forest_.trees[0].root, grow(database, resolve(bias, database)))
 
 

@@ -204,6 +204,40 @@ def test_a_limit_is_one_of_the_query_not_of_its_pack():
     assert store.truth(store.conjunction(cheap), store.everything).any()
 
 
+@pytest.mark.parametrize("limit", [3, 10, 30, 100, 300])
+def test_which_queries_take_too_long_does_not_depend_on_the_others(limit):
+    rng = np.random.default_rng(limit)
+    pairs = {(int(a), int(b)) for a, b in rng.integers(0, 9, (40, 2))}
+    facts = {"q": pairs, "p": {(8,)}, "r": {(e, a, b) for e in range(5) for a, b in pairs}}
+    chains = [Goal("q", (0, 1)), Goal("q", (1, 2)), Goal("q", (2, 3))]
+    ends = [
+        Goal("p", (3,)),
+        Goal("r", (3, 2, 1)),
+        Goal("q", (3, 3)),
+        Goal("r", (0, 3, 3)),
+        Goal("p", (2,)),
+        Goal("<", (3, 1)),
+    ]
+
+    def decided(order):
+        store = Queries(Facts(database(facts)), step_limit=limit)
+        first, *rest = [store.facts.literal(goal, 1) for goal in chains]
+        last = [store.facts.literal(goal, 1) for goal in ends]
+        _, (base,), _ = store.store.extend([], [first], [-1])
+        queries = {n: store.store.extend([base], [*rest, last[n]], [-1, -1])[0] for n in order}
+        rows = store.store.truth(np.array(list(queries.values()), np.int32), store.everything)
+        given_up = set(store.limit_hits)
+        return {
+            number: (row.tolist(), sorted(example for query, example in given_up if query == queries[number]))
+            for number, row in zip(queries, rows, strict=True)
+        }
+
+    together = decided(range(len(ends)))
+    assert decided(range(len(ends))[::-1]) == together
+    for number in range(len(ends)):
+        assert decided([number])[number] == together[number]
+
+
 def test_root_goals_with_one_solution_bind_fixed_variables():
     db = database({"r": {(e, 5 + e % 3, 8) for e in range(5)}, "q": {(5, 8)}})
     facts = Facts(db, [Goal("r", (0, 1, 2))])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.database.tables import MISSING
+from crosscut.relational.database.database import MISSING
 from crosscut.relational.language.attributes import Attribute
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 KEY_OF_SEVERAL = "+"  # between the names, and the values, of columns that are one key together
 ROW_NUMBER = "row number"  # the key of a table that has none
+MISSING = "missing"  # the constant for a missing value; each missing link is one of its own
 ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
 
 
@@ -143,6 +144,32 @@ class Database:
     def arities(self, name: str) -> list[int]:
         """Arities under which the database knows a predicate of this name."""
         return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of examples, as scikit-learn asks for it."""
+        return (self.n_examples,)
+
+    def __len__(self) -> int:
+        return self.n_examples
+
+    def __getitem__(self, rows: Any) -> Database:
+        """Return the same facts with some of the examples: row numbers, which may repeat, or a mask.
+
+        Examples
+        --------
+        >>> db = Database.from_prolog("c(1,a). c(2,b). c(3,a).", predict="c(+k,-v)")
+        >>> db[[2, 0]].examples
+        [3, 1]
+        """
+        given = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn writes database[rows, ...]
+        chosen = np.atleast_1d(np.arange(self.n_examples)[given])
+        return replace(
+            self,
+            keys=np.ascontiguousarray(self.keys[:, chosen]),
+            target=None if self.target is None else self.target[chosen],
+            folds=None if self.folds is None else self.folds[chosen],
+        )
 
     def with_folds(self, folds: ArrayLike) -> Database:
         """Return the same database with other fold marks.

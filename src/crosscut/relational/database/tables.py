@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crosscut.data.days import moment_of
-from crosscut.relational.database.database import ROW_NUMBER, Column, Database
+from crosscut.relational.database.database import MISSING, ROW_NUMBER, Column, Database
 from crosscut.relational.database.relation import Relation, distinct_facts
 from crosscut.relational.database.target import class_codes
 from crosscut.relational.language.terms import Compound
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from crosscut.relational.database.database import ColumnKind
     from crosscut.relational.language.terms import Constant
 
-MISSING = "missing"
 UNKNOWN = "unknown"  # a link that names no row
 _PARTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # values that no question could be about
 

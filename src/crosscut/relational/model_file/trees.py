@@ -61,6 +61,8 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], Arrays]:
             "held_out_leaf": cv.leaf,
             "y": cv.y,
         }
+        if cv.weights is not None:
+            arrays["weights"] = cv.weights
     return header, arrays
 
 
@@ -149,4 +151,11 @@ def _validation(
     if len(np.unique(held_out.rows)) < len(held_out.rows):
         raise ModelFileError("an example is held out twice")
     rows, start = held_out.rows, held_out.row_start
-    return RelationalValidation(trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, m=m)
+    validation = RelationalValidation(trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, m=m)
+    weights = arrays.get("weights")
+    if weights is not None:
+        sound = weights.shape == y.shape and weights.dtype == np.float64
+        if not (sound and bool(np.all(np.isfinite(weights) & (weights > 0)))):
+            raise ModelFileError("the weights are damaged")
+        validation.weights = weights
+    return validation

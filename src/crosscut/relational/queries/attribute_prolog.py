@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut.relational.database.tables import MISSING
+from crosscut.relational.database.database import MISSING
 from crosscut.relational.language.terms import atom_text, term_text
 
 if TYPE_CHECKING:

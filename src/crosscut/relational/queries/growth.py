@@ -101,6 +101,16 @@ class RelationalForest:
         forest.levels = levels
         return forest
 
+    @classmethod
+    def joined(cls, forests: Sequence[RelationalForest]) -> RelationalForest:
+        """Return the trees of forests that were grown one by one; the levels are those of the first."""
+        forest = cls.of(tuple(tree for each in forests for tree in each.pruned), forests[0].settings)
+        forest.trees = tuple(tree for each in forests for tree in each.trees)
+        forest.levels = forests[0].levels
+        forest.limit_hits = tuple(hit for each in forests for hit in each.limit_hits)
+        forest.n_evaluations = sum(each.n_evaluations for each in forests)
+        return forest
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the trees in place of the core's objects that they are made from."""
         made: dict[str, Any] = {

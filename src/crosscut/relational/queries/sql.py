@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from crosscut.data.databases import quoted
 from crosscut.data.days import moment_of
-from crosscut.relational.database.database import KEY_OF_SEVERAL, ROW_NUMBER
-from crosscut.relational.database.tables import MISSING
+from crosscut.relational.database.database import KEY_OF_SEVERAL, MISSING, ROW_NUMBER
 
 if TYPE_CHECKING:
     from crosscut.relational.database.database import Column

@@ -1,0 +1,108 @@
+#include "solutions.hpp"
+
+#include <algorithm>
+
+namespace crosscut::query {
+
+Solutions::Base::Base(Facts& facts, const Components& components, std::int32_t number, std::size_t n_examples)
+    : pack(facts, components), examples(n_examples) {
+  const Component component = components[number];
+  pack.reserve_variables(component.types.size());
+  std::vector<char> bound(component.types.size(), 0);
+  for (std::size_t i = 0; i < component.code.size(); i += components.length(component.code[i]))
+    last = pack.add(last, component.code.data() + i, bound);
+}
+
+// Leaves in needed_ the tails on the variable that the component adds to the base.
+Solutions::Base& Solutions::base_of(std::int32_t component, std::int32_t variable) {
+  std::fill(needed_.begin(), needed_.end(), 0);
+  for (Tails::Place place; place = tails_.place(component), place.tail >= 0 && place.variable == variable;) {
+    const auto word = static_cast<std::size_t>(place.tail / 64);
+    if (needed_.size() <= word) needed_.resize(word + 1, 0);
+    needed_[word] |= std::uint64_t{1} << place.tail % 64;
+    component = components_[component].parent;
+  }
+  auto& base = bases_[static_cast<std::uint64_t>(component) << 32 | static_cast<std::uint32_t>(variable)];
+  if (!base) {
+    base = std::make_unique<Base>(facts_, components_, component, order_.size());
+    bytes_ += sizeof(Base::Own) * order_.size();
+  }
+  return *base;
+}
+
+void Solutions::find(std::int32_t component, std::int32_t variable, std::span<const std::uint64_t> asked,
+                     std::span<const std::int32_t> examples, std::vector<std::uint64_t>& result) {
+  const std::int32_t kind = tails_.kind(components_[component].types[static_cast<std::size_t>(variable)]);
+  Base& base = base_of(component, variable);
+  const std::size_t n = asked.size();
+  needed_.resize(std::max(needed_.size(), n), 0);
+  asked_ = needed_;
+  for (std::size_t w = 0; w < n; w++) asked_[w] |= asked[w];
+  result.assign(examples.size() * n, 0);
+  doubts_.clear();
+  std::vector<std::uint64_t> doubtful;
+  const bool few = tails_.n_tails(kind) <= 64;
+  for (std::size_t i = 0; i < examples.size(); i++) {
+    Base::Own& here = base.examples[static_cast<std::size_t>(examples[i])];
+    if (here.begin > here.end) search(base, variable, kind, examples[i]);
+    std::uint64_t* own = result.data() + i * n;
+    if (few && base.cut_off.empty() && !tails_.gave_up(kind)) *own = find_few(base, kind, here) & asked[0];
+    if (few && base.cut_off.empty() && !tails_.gave_up(kind)) continue;
+    if (!base.cut_off.empty() && base.cut_off.contains(examples[i])) doubtful.assign(asked.begin(), asked.end());
+    for (std::uint32_t o = here.begin; o < here.end; o++) {
+      const std::uint64_t* held = tails_.found(kind, base.objects[o], asked_);
+      std::uint64_t missing = 0;
+      for (std::size_t w = 0; w < needed_.size(); w++) missing |= needed_[w] & ~held[w];
+      if (const auto* over = tails_.given_up(kind, base.objects[o])) {
+        // one of the component's own tails, or some that are asked for, may hold
+        bool may = false;
+        for (std::size_t w = 0; w < std::min(needed_.size(), over->size()); w++) may |= (needed_[w] & (*over)[w]) != 0;
+        doubtful.resize(n, 0);
+        for (std::size_t w = 0; w < std::min(n, over->size()); w++) doubtful[w] |= asked[w] & (may ? ~std::uint64_t{0} : missing ? 0 : (*over)[w]);
+      }
+      if (missing) continue;
+      for (std::size_t w = 0; w < n; w++) own[w] |= held[w] & asked[w];
+    }
+    if (doubtful.empty()) continue;
+    for (std::size_t w = 0; w < n; w++) doubtful[w] &= ~own[w];
+    doubts_.push_back({i, std::move(doubtful)});
+    doubtful.clear();
+  }
+}
+
+// The tails that hold for an object for which those of needed_ do, where there are few tails.
+std::uint64_t Solutions::find_few(Base& base, std::int32_t kind, Base::Own& own) {
+  const std::int32_t n_tails = tails_.n_tails(kind);
+  if (own.n_tails < n_tails) {
+    const std::uint64_t every = ~std::uint64_t{0} >> (64 - n_tails);
+    for (std::uint32_t o = own.begin; o < own.end; o++) base.held[o] = *tails_.found(kind, base.objects[o], {&every, 1});
+    own.n_tails = n_tails;
+  }
+  const std::uint64_t needed = needed_[0];
+  std::uint64_t found = 0;
+  for (std::uint32_t o = own.begin; o < own.end; o++) found |= (needed & ~base.held[o]) == 0 ? base.held[o] : 0;
+  return found;
+}
+
+void Solutions::search(Base& base, std::int32_t variable, std::int32_t kind, std::int32_t position) {
+  facts_.watch.poll();
+  const auto at = static_cast<std::size_t>(position), example = static_cast<std::size_t>(order_[at]);
+  Effort effort{example, facts_.fixed_of(example), limit_};
+  values_ = base.pack.values(effort, base.last, variable);
+  steps_ += effort.taken;
+  if (effort.over) base.cut_off.insert(position);
+  std::sort(values_.begin(), values_.end());
+  values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+  const std::size_t first = base.objects.size();
+  for (std::int32_t value : values_) base.objects.push_back(tails_.object(kind, example, value));
+  base.held.resize(base.objects.size(), 0);
+  bytes_ += 12 * values_.size();
+  base.examples[at] = {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(base.objects.size()), 0};
+}
+
+void Solutions::forget() {
+  bases_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace crosscut::query
