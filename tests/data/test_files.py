@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from crosscut.data.files import read_file, reading_of, split_target
+from crosscut.data.source import Source
 from crosscut.data.table import Table
 
 ROWS = pa.table({"age": [30.5, None, 20.0], "plan": ["b", "a", None], "paid": [True, False, None]})
@@ -141,3 +142,12 @@ def test_missing_target(values):
 def test_nan_target():
     with pytest.raises(ValueError, match="missing in 1 row"):
         split_target(pd.DataFrame({"x": [1, 2], "y": [1.0, np.nan]}), "y")
+
+
+@pytest.mark.parametrize("text", ["a,a\n1,2\n3,4\n", "a,a\nx,y\nz,w\n"])
+def test_columns_of_one_name_are_refused(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    for read in (read_file, Source):
+        with pytest.raises(ValueError, match="the column name 'a' is used more than once"):
+            read(path)

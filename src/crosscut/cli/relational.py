@@ -19,6 +19,7 @@ from crosscut.cli.result import print_notes
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
+from crosscut.data.array_file import replace_text
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -164,9 +165,9 @@ def relational(
     report = page_path(report, opened, place.name)
     with failing_with(UNWRITABLE):
         if prolog is not None:
-            prolog.write_text(model.to_prolog(), encoding="utf-8")
+            replace_text(prolog, model.to_prolog())
         if sql is not None:
-            sql.write_text(model.to_sql(), encoding="utf-8")
+            replace_text(sql, model.to_sql())
         if oof is not None:
             write_out_of_fold(oof, model, model.fit_.target, np.array(database.examples, dtype=object))
         if save is not None:

@@ -15,6 +15,7 @@ from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.data.array_file import replace_text
 from crosscut.data.visible import visible
 from crosscut.forest.labels import counted
 
@@ -67,7 +68,7 @@ def rules(
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if sql is not None:
-            sql.write_text(model.to_sql() + "\n", encoding="utf-8")
+            replace_text(sql, model.to_sql() + "\n")
         if save is not None:
             save_model(model, save, target=target)
         if report is not None:

@@ -119,6 +119,12 @@ def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[Binar
         raise
 
 
+def replace_text(path: str | PathLike[str], text: str) -> None:
+    """Write a text file as a whole, or not at all."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
 def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
     checksum = zlib.crc32(text.encode())
     for name in sorted(arrays):

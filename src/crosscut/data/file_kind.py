@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +44,17 @@ class EncodingError(ValueError):
         super().__init__(
             f"{place}: {what} not {encoding.upper()}; say which encoding it has with encoding=..."
         )
+
+
+def check_names(place: Place, schema: pa.Schema) -> None:
+    """Refuse columns of one name."""
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise EncodingError(place, what="the names of the columns are") from error
+    repeated = [name for name, n in Counter(names).items() if n > 1]
+    if repeated:
+        raise ValueError(f"{place}: the column name {min(repeated)!r} is used more than once")
 
 
 class Contents(NamedTuple):

@@ -14,7 +14,7 @@ from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
 from crosscut.data.dialect import READ_AS, TextOptions
-from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file
+from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file, check_names
 from crosscut.data.text_file import TextFile
 
 if TYPE_CHECKING:
@@ -110,13 +110,7 @@ def _check_columns(place: Place, schema: pa.Schema) -> None:
                 f"{place}: column {schema.field(c).name!r} holds values of type {dtype}; "
                 "numbers, booleans, dates and text are read: flatten the column or leave it out of the file"
             )
-    try:
-        names = schema.names
-    except UnicodeDecodeError as error:
-        raise EncodingError(place, what="the names of the columns are") from error
-    repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
-    if repeated:
-        raise ValueError(f"{place}: the column name {min(repeated)!r} is used more than once")
+    check_names(place, schema)
 
 
 def existing_place(

@@ -10,7 +10,7 @@ from crosscut.data.column_guess import ColumnGuess, settle_all
 from crosscut.data.column_types import held_by, joined, settled
 from crosscut.data.detection import detect, one_byte_encoding
 from crosscut.data.dialect import READ_AS, Dialect, text_stream
-from crosscut.data.file_kind import Contents, EncodingError, FileKind, sliced
+from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, sliced
 from crosscut.data.memory import check_memory
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ def _guesses(schema: pa.Schema, place: Place, dialect: Dialect) -> dict[str, Col
     """Return a guess for every text column."""
     import pyarrow as pa
 
+    check_names(place, schema)
     texts = [field.name for field in schema if field.type == pa.string()]
     return {name: ColumnGuess(dialect.missing, place.options) for name in texts}
 

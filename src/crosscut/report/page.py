@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.data.array_file import replacing
+from crosscut.data.array_file import replace_text
 from crosscut.forest.labels import counted, fold_label, number
 from crosscut.report import charts
 from crosscut.report.drawing import N_COLOURS, class_colours
@@ -52,8 +52,7 @@ def write_page(
     seen = {} if fit.validation is None else _evidence(fit, summary)
     filled = {"file": None, "notes": []} | summary | seen | more
     html = _template(template, package).render(**filled, page=filled)
-    with replacing(path) as file:
-        file.write(html.encode())
+    replace_text(path, html)
 
 
 def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:
