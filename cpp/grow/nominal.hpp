@@ -80,13 +80,17 @@ NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, 
   } else if (K == 2) {
     prefixes(0, [](const double* s) { return s[0] + s[1] > 0 ? s[1] / (s[0] + s[1]) : 0; });
   } else if (m <= kExactCategories) {
+    double* sums = arena.take<double>(static_cast<std::size_t>(K) << (m - 1));  // of the subsets with the first category
+    i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));
+    std::copy_n(table + codes[0] * K, K, sums), sizes[0] = n[codes[0]];
     for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
-      std::fill_n(sum, K, 0.0);
-      i64 rows = 0;
-      each_bit(subset, [&](int j) {
-        for (int c = 0; c < K; c++) sum[c] += table[codes[j] * K + c];
-        rows += n[codes[j]];
-      });
+      sum = sums + static_cast<int>(subset / 2) * K;
+      i64& rows = sizes[subset / 2];
+      if (subset > 1) {  // a smaller subset, and its last category
+        const u32 last = 31 - static_cast<u32>(__builtin_clz(subset)), others = (subset ^ 1u << last) / 2;
+        for (int c = 0; c < K; c++) sum[c] = sums[static_cast<int>(others) * K + c] + table[codes[last] * K + c];
+        rows = sizes[others] + n[codes[last]];
+      }
       if (look(rows, subset) && map)
         for (int j = 0; j < m; j++) map[codes[j]] = !(subset >> j & 1);
     }
