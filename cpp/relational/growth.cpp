@@ -57,7 +57,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   const std::size_t width = statistics_.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
-  facts_.watch.poll();
+  facts_.watch.look();
   add_nodes(tasks, totals, level, bundle);
   if (bundle.growing.empty()) return;
 
