@@ -1,6 +1,7 @@
 """The paper's experiment on relational data: all trees in one run against one by one.
 
     python benchmarks/relational.py [--repeats 7] [--data FOLDER] [--json FILE] [NAME ...]
+    python benchmarks/relational.py --linked 1000 5000 20000 50000 100000 [--one-by-one]
 
 For each data set: time to grow, prune and predict out of fold the final tree and the trees of ten folds,
 in one run (T_p), one by one with a cache each (T_s), and one by one with nothing kept from node to node
@@ -11,12 +12,18 @@ all but reading. Times are CPU seconds, the least of interleaved repetitions of 
 that is not counted; everything runs in one thread,
 so wall time is the same on an idle machine. Published data sets are looked for in FOLDER, in $CROSSCUT_DATA
 or in ../shared/data, and left out where they are absent.
+
+With --linked: customers with ten purchases each and 10% noise (`datasets.shop`), as many as given, with
+defaults. One fit in a process of its own: CPU seconds to read and check the tables and to grow, the process's
+peak memory, and, if asked for, the time of the same trees one by one.
 """
 
 import argparse
 import gc
 import json
+import multiprocessing
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -27,6 +34,7 @@ from crosscut import Bias, Database, datasets
 from crosscut.relational.queries.growth import SHARINGS, Grower
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
+from crosscut.relational.training_set import RelationalSet
 
 HERE = Path(__file__).resolve().parent
 
@@ -129,6 +137,30 @@ def measure(database, bias, cv, repeats):
     }
 
 
+def measure_linked(n, one_by_one):
+    start = time.process_time()
+    database = Database.from_tables(datasets.shop(n, purchases=10, noise=0.1), target="customer.churned")
+    data = RelationalSet.read(database, None, 10)
+    grower = Grower(data.facts, data.language, data.folds)
+    times = [time.process_time() - start]
+    for sharing in ("parallel", "serial") if one_by_one else ("parallel",):
+        start = time.process_time()
+        grower.grow(sharing)
+        times.append(time.process_time() - start)
+        if sharing == "parallel":
+            times.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    return times
+
+
+def show_linked(sizes, one_by_one):
+    print("| examples | read s | T_p s | peak MB | T_s s | S |\n" + "| --- " * 6 + "|")
+    for n in sizes:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            read, together, memory, *alone = pool.apply(measure_linked, (n, one_by_one))
+        last = f"{alone[0]:.2f} | {alone[0] / together:.2f}" if alone else " | "
+        print(f"| {n} | {read:.2f} | {together:.2f} | {memory:.0f} | {last} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -137,7 +169,12 @@ def main():
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--json", type=Path, default=None, help="also write the figures here")
+    parser.add_argument("--linked", type=int, nargs="+", help="numbers of examples with linked rows")
+    parser.add_argument("--one-by-one", action="store_true", help="with --linked: also each tree alone")
     options = parser.parse_args()
+    if options.linked:
+        show_linked(options.linked, options.one_by_one)
+        return
     folder = options.data or Path(os.environ.get("CROSSCUT_DATA", HERE.parent.parent / "shared" / "data"))
     unknown = set(options.names) - set(SETS)
     if unknown:

@@ -37,6 +37,7 @@ class Shape:
     scoring: Any = None
     train: int = 0  # rows of each training set; 0: five folds
     grid: bool = False
+    class_weight: str | None = None
 
 
 def callable_scorer(model: Any, X: Any, y: Any) -> float:
@@ -52,6 +53,7 @@ SHAPES = [
     Shape("200 training rows of 200,000", 200_000, 20, train=200),
     *(Shape(f"scoring {name}", 5000, 10, scoring=name) for name in ("f1", "roc_auc", "neg_log_loss")),
     Shape("callable scorer", 5000, 10, scoring=callable_scorer),
+    Shape("balanced classes", 5000, 10, class_weight="balanced"),
     Shape("grid of 12", 5000, 10, grid=True),
     Shape("grid of 12, callable scorer", 5000, 10, scoring=callable_scorer, grid=True),
     Shape("grid of 12, 1000 classes", 4000, 10, 1000, grid=True),
@@ -69,7 +71,7 @@ def make(shape: Shape) -> tuple[Any, Any, Any, Any]:
     cv = scikit.KFold(5, shuffle=True, random_state=0)
     if shape.train:
         cv = scikit.ShuffleSplit(5, train_size=shape.train, test_size=shape.train, random_state=0)
-    return DecisionTreeClassifier(random_state=0), X, y, cv
+    return DecisionTreeClassifier(random_state=0, class_weight=shape.class_weight), X, y, cv
 
 
 def calls(shape: Shape) -> dict[str, Callable[[], object]]:

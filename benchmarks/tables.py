@@ -2,9 +2,10 @@
 
     python benchmarks/tables.py [FOLDER] [--write]
 
-Reads core.json, bench.json, panel.json and reproduction.json from a folder (benchmarks/results unless given)
-and prints the Markdown tables. With --write they are put between the markers `<!-- table NAME -->` and
-`<!-- end -->` in README.md and docs/benchmarks.md, and the picture of the panel into docs/images.
+Reads core.json, bench.json, threads.json, panel.json and reproduction.json from a folder (benchmarks/results
+unless given) and prints the Markdown tables. With --write they are put between the markers
+`<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and the panel's picture into
+docs/images.
 """
 
 from __future__ import annotations
@@ -53,6 +54,17 @@ def core(record: dict) -> str:
         rows.append([row["row"], *(form.format(row[name]) for name in ("measured", "cpu"))])
     columns = ["ratio", "wall-clock time", "processor time"]
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
+
+
+def threads(record: dict) -> str:
+    """Whole fits with more and more threads."""
+    rows, alone = [], {}
+    for row in record["rows"]:
+        first = alone.setdefault(row["work"], row["fit"])
+        parts = [f"{row[part]:.3f}" for part in ("fit", "encode", "grow", "rest")]
+        rows.append([row["work"], str(row["threads"]), *parts, f"{first / row['fit']:.1f}"])
+    columns = ["seconds on the wall", "threads", "whole `fit`", "encode", "grow", "rest", "1 thread ÷ this"]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/threads.py`"
 
 
 def panel(record: dict) -> str:
@@ -169,6 +181,8 @@ def tables(folder: Path) -> dict[str, str]:
     if record := read("bench"):
         made |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
         made["readme"] = bench(record, README_WORK)
+    if record := read("threads"):
+        made["threads"] = threads(record)
     if record := read("panel"):
         made |= {"panel": panel(record), "panel summary": panel_summary(record)}
     if record := read("reproduction"):

@@ -1,9 +1,9 @@
 """How a whole `fit` gains from more threads: seconds on the wall for 1, 2, 4, ... threads, and where they go.
 
-    python benchmarks/threads.py [--only NAME] [--threads 1,16] [--rows 5000000] [--json FILE]
+    python benchmarks/threads.py [--only NAME] [--threads 1,16] [--json FILE]
 
 Encoding and growing are measured inside the fit; the rest is everything else: checks, folds, out-of-fold
-predictions. Needs a machine that is otherwise idle. --rows sets the size of the binned table.
+predictions. Needs a machine that is otherwise idle.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import time
-from functools import partial
 from pathlib import Path
 
 from workloads import DEPTH_8, LEAVES_20, WORKLOADS, Workload, tree_like
@@ -21,9 +20,14 @@ from crosscut import TreeClassifier, _core, datasets
 from crosscut.reproduce.machine import Machine
 
 WORK = {
-    "binned": WORKLOADS["higgs-1m"],
-    "exact": Workload(lambda: tree_like(1_000_000), LEAVES_20),
-    "ten classes": Workload(lambda: datasets.many_classes(100_000, 20, 10), LEAVES_20),
+    "100k × 20, ten classes, leaves ≥ 20": Workload(
+        lambda: datasets.many_classes(100_000, 20, 10), LEAVES_20
+    ),
+    "1M × 20 tree-like, leaves ≥ 20": Workload(lambda: tree_like(1_000_000), LEAVES_20),
+    "1M × 28 HIGGS-like, max_bins=255, depth 8": WORKLOADS["higgs-1m"],
+    "5M × 28 HIGGS-like, max_bins=255, depth 8": Workload(
+        lambda: datasets.higgs_like(5_000_000), DEPTH_8, max_bins=255
+    ),
 }
 PARTS = {"rank_columns": "encode", "grow": "grow"}
 
@@ -63,13 +67,10 @@ def main() -> None:
     )
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     powers = [2**k for k in range(cores.bit_length()) if 2**k <= cores]
-    parser.add_argument("--only", metavar="NAME", default="", help=f"one of {', '.join(WORK)}")
+    parser.add_argument("--only", metavar="NAME", default="", help="part of a name")
     parser.add_argument("--threads", default=",".join(map(str, powers)), help="default: %(default)s")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the binned table")
     parser.add_argument("--json", metavar="FILE", default="build/threads.json", help="default: %(default)s")
     options = parser.parse_args()
-    if options.rows != 1_000_000:
-        WORK["binned"] = Workload(partial(datasets.higgs_like, options.rows), DEPTH_8, max_bins=255)
     machine = Machine.here()
     print(
         machine,
@@ -87,7 +88,8 @@ def main() -> None:
                 print(f"| {name} | {threads} | {seconds} | {first / found['fit']:.1f} |", flush=True)
     file = Path(options.json)
     file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"machine": machine.as_dict(), "rows": rows}, indent=1, ensure_ascii=False)
+    record = {"machine": machine.as_dict(), "quick": False, "rows": rows}
+    text = json.dumps(record, indent=1, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")
 
 

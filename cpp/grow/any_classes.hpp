@@ -1,6 +1,7 @@
 // Any class criterion on counts or weights, in doubles: Gini of weights, entropy, gain ratio. The last part counts rows.
 #pragma once
 #include "class_sums.hpp"
+#include "lists.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -128,6 +129,17 @@ struct AnyClasses : ClassSums<double, W> {
     for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]), sum += counts[c];
     cell[C] = from_counts<T, W>(sum);
   }
+  // One task alone: a value's rows after the other, by the counts of their classes.
+  struct Values {
+    double l_c[kListClasses], l;
+    explicit Values(const AnyClasses& p) requires(W == 1) : l(p.rows_l) { std::copy_n(p.l_c, p.C, l_c); }
+    void add(const AnyClasses& p, const u32* counts) {
+      for (int c = 0; c < p.C; c++) l_c[c] += counts[c], l += counts[c];
+    }
+    double rows() const { return l; }
+    bool promising(AnyClasses& p) const { return put(p), p.promising() != 0; }
+    void put(AnyClasses& p) const { p.rows_l = l, std::copy_n(l_c, p.C, p.l_c); }
+  };
   void put_left(const double* s, i64 rows) requires(W == 1) {
     rows_l = static_cast<T>(rows);
     for (int c = 0; c < C; c++) l_c[c] = s[c];

@@ -94,6 +94,18 @@ struct BinaryGiniOf {
     }
     void put(BinaryGiniOf& p, u32 k) const { p.l = l[k], p.l1 = l1[k]; }
   };
+  // One task alone: a value's rows after the other, by the counts of their classes.
+  struct Values {
+    T l, l1;
+    explicit Values(const BinaryGiniOf& p) requires(W == 1) : l(p.l), l1(p.l1) {}
+    CC_INLINE void add(const BinaryGiniOf&, const u32* counts) { l += static_cast<T>(counts[0] + counts[1]), l1 += static_cast<T>(counts[1]); }
+    T rows() const { return l; }
+    CC_INLINE bool promising(const BinaryGiniOf& p) const {
+      const T d = l1 - l * p.share;
+      return d * d > p.limit * (l * (p.n - l)) + p.noise;
+    }
+    void put(BinaryGiniOf& p) const { p.l = l, p.l1 = l1; }
+  };
   void put_left(const double* s, i64 rows) requires(W == 1) { l = static_cast<T>(rows), l1 = static_cast<T>(s[1]); }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   void left(int k, double* s) const { s[1] = lane<T, W>(l1, k), s[0] = lane<T, W>(l, k) - s[1]; }

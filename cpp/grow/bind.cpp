@@ -123,7 +123,7 @@ struct HeldTarget : HeldPart<Target> {
       product = hold_if(product_), target = hold_if(target_);
     }
     need(!weight_ || weight_->size() == n_rows, "weight must have one entry per row");
-    weight = hold_if(weight_);
+    weight = hold_if(weight_), mean_step = n_classes || weight ? std::numeric_limits<double>::infinity() : step_of_means();
     least_weight = weight ? std::numeric_limits<double>::infinity() : 1;
     for (std::size_t i = 0; weight && i < n_rows; i++)
       if (weight[i] > 0) least_weight = std::min(least_weight, weight[i]);
@@ -132,6 +132,16 @@ struct HeldTarget : HeldPart<Target> {
     if (!digits) return;
     need(digits->shape(0) == n_rows && digits->shape(1) == static_cast<std::size_t>(exact.width), "digits must be those of the grids, for every row");
     exact.digits = hold(*digits);
+  }
+  // Twice the distance of neighbouring doubles as large as the targets, in units of the product's grid (each product is within 1 of it).
+  double step_of_means() const {
+    constexpr double unknown = std::numeric_limits<double>::infinity();
+    std::size_t low = 0, high = 0;
+    for (std::size_t i = 1; i < n_rows; i++) low = target[i] < target[low] ? i : low, high = target[i] > target[high] ? i : high;
+    if (!n_rows || !(product[high] - product[low] > 8)) return unknown;
+    const double unit = (product[high] - product[low]) / (target[high] - target[low]);
+    const double step = 0x1p-51 * unit * std::max(std::fabs(target[low]), std::fabs(target[high]));
+    return step < unknown ? step : unknown;
   }
 };
 

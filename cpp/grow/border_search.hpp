@@ -121,7 +121,8 @@ struct BorderSearch : Search<P> {
       });
     }
     each_bit(lanes, [&](int k) {
-      Base::judge_nominal(k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total);
+      Base::judge_nominal(k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
+                          [](int) { return std::numeric_limits<double>::quiet_NaN(); });
     });
     w.scratch.release(mark);
   }

@@ -54,10 +54,14 @@ double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
   return std::ldexp(static_cast<double>(static_cast<u64>(q >> spare) | static_cast<u64>(rest)), exponent + spare);
 }
 
+// Doubles that hold a and b give their ratio rounded once, unless it is too small to be normal.
+bool is_held(u128 a, u64 b, int exponent) { return a >> 53 == 0 && b >> 53 == 0 && exponent > -900; }
+
 double short_ratio(i128 a, u64 b, int exponent) {
   if (!a) return 0;
   if (b == 1) return std::ldexp(static_cast<double>(a), exponent);
   const u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
+  if (is_held(size, b, exponent)) return std::ldexp(static_cast<double>(static_cast<i64>(a)) / static_cast<double>(b), exponent);
   const u64 high = static_cast<u64>(size >> 64);
   const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(size));
   const double value = first_bits_ratio(size << shift, false, b, exponent - shift);
@@ -66,6 +70,10 @@ double short_ratio(i128 a, u64 b, int exponent) {
 
 // (s·w − p²) / w² · 2^exponent; s: digits that are not negative.
 double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int exponent) {
+  if (grid.n == 1 && p < i128{1} << 53 && p > -(i128{1} << 53)) {
+    const u128 small = static_cast<u128>(s[0]) * w - static_cast<u128>(p * p);
+    if (is_held(small, w * w, exponent)) return std::ldexp(static_cast<double>(static_cast<u64>(small)) / static_cast<double>(w * w), exponent);
+  }
   Wide x;
   for (int d = 0; d < grid.n; d++) x += Wide::shifted(static_cast<u64>(s[d]), d * grid.bits);
   (x = x * w) -= Wide::square(p);
@@ -186,6 +194,25 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
       write(grids.grid[0], own, of_weight, false);
     }
   }
+}
+
+int compare_tests(const double* node, const double* a, const double* b) {
+  if ((a[0] == b[0] && a[1] == b[1]) || (a[0] == node[0] - b[0] && a[1] == node[1] - b[1])) return 0;  // the same branches
+  struct Quality {
+    Wide above;
+    u64 w, v;
+    Quality(const double* all, const double* left) : w(static_cast<u64>(left[1])), v(static_cast<u64>(all[1] - left[1])) {
+      above = Wide::square(static_cast<i64>(left[0])) * v;
+      above += Wide::square(static_cast<i64>(all[0] - left[0])) * w;
+    }
+  };
+  const Quality x(node, a), y(node, b);
+  const Wide first = x.above * y.w * y.v, second = y.above * x.w * x.v;
+  return first > second ? 1 : second > first ? -1 : 0;
+}
+
+bool same_mean(const double* a, const double* b) {
+  return static_cast<i128>(a[0]) * static_cast<i128>(b[1]) == static_cast<i128>(b[0]) * static_cast<i128>(a[1]);
 }
 
 struct Contest::State {

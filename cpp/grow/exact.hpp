@@ -16,6 +16,11 @@ double exact_variance(const ExactRows&, const std::int64_t* sums);
 // Writes the digits of w (classes: y is null) or of w·y, w and w·y·y of n rows.
 void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const double* w, std::int64_t* digits);
 
+// Which of two tests of a regression is better: 1: the first, 0: they are as good, -1. Statistics (P, W) of the node, and of the first branch of
+// each test, on a grid that did not round.
+int compare_tests(const double* node, const double* a, const double* b);
+bool same_mean(const double* a, const double* b);  // of two such branches
+
 // Compares the tests of a node by the exact sums of their branches. Sums of a branch are those of a node: Problem::n_sums() digits.
 class Contest {
   struct State;

@@ -43,6 +43,15 @@ void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64
   else node.low = column.values[a], node.high = column.values[b], node.threshold = midpoint(node.low, node.high);
 }
 
+// Gives a node its nominal test, whose branches are still to be filled in: [rank of the table].
+inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches) {
+  add_children(w, node, n_branches);
+  node.feature = f, node.n_branches = static_cast<int>(w.run.p.columns[f].n_values) + 1;
+  node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
+  std::fill_n(node.branches, node.n_branches, -1);
+  return node.branches;
+}
+
 template <class Rows>
 struct Forking {
   Worker& w;
@@ -91,6 +100,37 @@ struct Forking {
       numeric &= ~same;
     }
     if (leaves) close_lanes(w, bundle, rows, leaves);
+  }
+  // By the statistics, [V][K], and rows of the lane's categories.
+  void take_nominal(int k, u32 V, const double* table, const i64* n) {
+    const int f = best.feature[k], K = w.run.K();
+    Node& node = *bundle.node[k];
+    std::int32_t* map = arena.take<std::int32_t>(V);
+    if (best.map[k]) std::copy_n(best.map[k], V, map);
+    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map, Always{}, w.run.p.n_classes ? kAnyKey : best.key[k]);
+    int n_branches = 0;
+    for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
+    start_nominal(w, node, f, n_branches);
+    Node* child = node.children;
+    for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
+    const Column& column = w.run.p.columns[f];
+    for (u32 v = 0; v < V; v++)
+      if (map[v] >= 0) {
+        node.branches[rows.value_rank(f, v)] = map[v];
+        child[map[v]].n_rows += n[v];
+        for (int c = 0; c < K; c++) child[map[v]].stats[c] += table[static_cast<int>(v) * K + c];
+      }
+    node.missing = node.branches[column.n_values];
+    if (node.missing < 0) {
+      if (w.run.p.multiway) {
+        node.missing = 0;
+        for (int b = 1; b < n_branches; b++)
+          if (child[b].n_rows > child[node.missing].n_rows) node.missing = b;
+      } else {
+        node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
+      }
+    }
+    join_nominal(k, f, V, map);
   }
 
  private:
@@ -167,39 +207,6 @@ struct Forking {
     }
     t->lanes |= 1u << k;
     for (int b = 0; b < 2; b++) t->child[b * kLanes + k] = bundle.node[k]->children + b;
-  }
-  void take_nominal(int k, u32 V, const double* table, const i64* n) {
-    const int f = best.feature[k], K = w.run.K();
-    Node& node = *bundle.node[k];
-    std::int32_t* map = arena.take<std::int32_t>(V);
-    if (best.map[k]) std::copy_n(best.map[k], V, map);
-    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
-    int n_branches = 0;
-    for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
-    Node* child = add_children(w, node, n_branches);
-    node.feature = f;
-    for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
-    const Column& column = w.run.p.columns[f];
-    node.n_branches = static_cast<int>(column.n_values) + 1;
-    node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
-    std::fill_n(node.branches, node.n_branches, -1);
-    for (u32 v = 0; v < V; v++)
-      if (map[v] >= 0) {
-        node.branches[rows.value_rank(f, v)] = map[v];
-        child[map[v]].n_rows += n[v];
-        for (int c = 0; c < K; c++) child[map[v]].stats[c] += table[static_cast<int>(v) * K + c];
-      }
-    node.missing = node.branches[column.n_values];
-    if (node.missing < 0) {
-      if (w.run.p.multiway) {
-        node.missing = 0;
-        for (int b = 1; b < n_branches; b++)
-          if (child[b].n_rows > child[node.missing].n_rows) node.missing = b;
-      } else {
-        node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
-      }
-    }
-    join_nominal(k, f, V, map);
   }
   // Multiway tests on one column are always alike: their branches are the categories. Subsets are if they agree on what both saw.
   void join_nominal(int k, int f, u32 V, const std::int32_t* map) {

@@ -1,19 +1,9 @@
 // The search for the best test of one task's node in a local table.
 #pragma once
 #include "lane_statistics.hpp"
-#include "local_table.hpp"
+#include "lone_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
-
-// One task's node. Its lists are its own: they are parted in place.
-struct LoneNode {
-  Node* node;
-  u32 n;
-  int n_columns;
-  int* columns;  // those that are not constant here
-  u32** lists;   // of these columns
-  RowSet set;    // of its rows
-};
 
 template <class P>
 struct LoneSearch : Search<P> {
@@ -25,20 +15,20 @@ struct LoneSearch : Search<P> {
   using Base::best, Base::p, Base::stats, Base::missing_rows, Base::bundle;
 
   LoneSearch(Worker& worker, const LocalTable& t, const Bundle& b, const LoneNode& x, const ScanRows& r, Best& so_far)
-      : Base(worker, b, so_far), w(worker), table(t), rows(r), all{x.n, x.lists[0], t} {
+      : Base(worker, b, so_far), w(worker), table(t), rows(r), all{x.n, x.any_list(), t} {
     this->bundle_rows = &all, this->same_split = &split_alike<LoneRows>;
   }
 
-  // A cut of the same statistics comes later than the best test, which wins the tie.
-  bool known() {
-    if (w.run.rounded() || best.feature[0] < 0 || p.rows_left(0) != best.n_left[0] || w.run.p.columns[best.feature[0]].nominal) return false;
+  // A cut of the same statistics that comes later than the best test loses the tie.
+  bool known(int f) {
+    if (w.run.rounded() || best.feature[0] < 0 || f < best.feature[0] || p.rows_left(0) != best.n_left[0] || w.run.p.columns[best.feature[0]].nominal) return false;
     p.left(0, stats);
     for (int c = 0; c < best.K; c++)
       if (stats[c] != best.left[c]) return false;
     return true;
   }
   void judge(int f, u64 key) {
-    if (!known()) Base::judge(p, 1, f, key);
+    if (!known(f)) Base::judge(p, 1, f, key);
   }
   // Gap rule: may the two neighbours be parted?
   bool parted(int f, u32 a, u32 b) const {
@@ -53,7 +43,11 @@ struct LoneSearch : Search<P> {
     const u32 first = least > before + 1 ? static_cast<u32>(std::min<i64>(least - before - 1, n)) : 0;
     const u32 end = here - least < static_cast<i64>(n) - 1 ? static_cast<u32>(std::max<i64>(here - least, 0)) : n - 1;
     if constexpr (requires { typename P::Cuts; }) {
-      if (!w.run.weighted && w.run.p.n_classes <= kListClasses) return scan_together(f, list, first, end, phase, close);
+      if constexpr (requires { P::Cuts::kMost; }) {
+        if (!w.run.weighted) return scan_sums(f, list, first, end, phase, close);
+      } else if (!w.run.weighted && w.run.p.n_classes <= kListClasses) {
+        return scan_together(f, list, first, end, phase, close);
+      }
     }
     for (u32 i = 0; i < end; i++) {
       p.add(rows, list[i] & kRowMask);
@@ -63,6 +57,27 @@ struct LoneSearch : Search<P> {
         if (!best.beats(0, p.quality(), f, key)) continue;
       }
       judge(f, key);
+    }
+  }
+  // Regression: which cuts are promising, for many at once, so that a short list has one branch that cannot be foreseen.
+  void scan_sums(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
+    typename P::Cuts cuts(p);
+    for (u32 i = 0; i < end; i += P::Cuts::kMost) {
+      const u32 n = std::min(end - i, P::Cuts::kMost);
+      u64 m = cuts.next(p, rows, list + i, n), changes = 0;
+      if (!m) continue;
+      for (u32 j = 0; j < n; j += kCuts) changes |= static_cast<u64>(value_changes(list + i + j)) << j;
+      m &= changes;
+      if (i < first) m &= first - i < P::Cuts::kMost ? ~u64{0} << (first - i) : 0;
+      while (m) {
+        const u32 k = cuts.best(p, m);
+        m &= ~(u64{1} << k);
+        if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
+        const double q = best.q[0];
+        cuts.put(p, k);
+        judge(f, numeric_key(phase, list[i + k] >> 16));
+        if (best.q[0] != q) m = cuts.still_promising(p, m);
+      }
     }
   }
   void scan_together(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
@@ -128,6 +143,11 @@ struct LoneSearch : Search<P> {
       s[0] = rest;
       return;
     }
+    if (!C && !w.run.weighted) {
+      for (u32 i = begin; i < end; i++) s[0] += rows.product[list[i] & kRowMask];
+      s[1] = end - begin;
+      return;
+    }
     for (u32 i = begin; i < end; i++) {
       const u32 row = list[i] & kRowMask;
       const double times = rows.times ? rows.times[row * kLanes] : 1, weight = times * (rows.weight ? rows.weight[row] : 1);
@@ -141,21 +161,129 @@ struct LoneSearch : Search<P> {
     const u32 most = std::min(n, table.columns[f].n_ranks);
     double* sums = w.scratch.take<double>(K * most);
     i64* count = w.scratch.take<i64>(most);
-    u32 m = 0;  // categories
+    u32 m = 0, *first = w.scratch.take<u32>(most);  // categories; their first entries
     for (u32 begin = 0, end = 0; begin < n; begin = end, m++) {
       while (end < n && list[end] >> 16 == list[begin] >> 16) end++;
-      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin;
+      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin, first[m] = list[begin];
     }
-    Base::judge_nominal(0, f, sums, count, m, [&](const double* left, i64 n_left) {
+    judge_categories(f, sums, count, m, [&](int v) { return table.target[first[v] & kRowMask]; });
+    w.scratch.release(mark);
+  }
+
+  template <class Single>
+  void judge_categories(int f, const double* sums, const i64* count, u32 m, Single single) {
+    const auto worth = [&](const double* left, i64 n_left) {
       if constexpr (requires { p.put_left(left, n_left); }) {
         if (!best.rivals) return p.put_left(left, n_left), p.promising() != 0;
       }
       return true;
-    });
-    w.scratch.release(mark);
+    };
+    if (m > 2 || worth(sums, count[0])) Base::judge_nominal(0, f, sums, count, m, single, worth);
   }
 
-  void run(const LoneNode& x) {
+  // The values of a coded column that the node has: their ranks, and their rows of each class.
+  struct Values {
+    u32 n, stride;
+    u16* rank;
+    u32* counts;  // [n][stride]
+    const u32* of(u32 j) const { return counts + j * stride; }
+    u32 rows(u32 j) const {
+      u32 sum = 0;
+      for (u32 c = 0; c < stride; c++) sum += of(j)[c];
+      return sum;
+    }
+  };
+  // own: the node's rows of each class that is present. kWords, kClasses: 0 if any
+  template <u32 kWords, int kClasses>
+  Values count_values(const CodedColumn& column, const u64* own, u32 words, const u8* present, int n_present, u32 n) {
+    const u32 n_words = kWords ? kWords : words, C = static_cast<u32>(w.run.p.n_classes), stride = kClasses ? kClasses : (C + 7) & ~7u;
+    const int n_classes = kClasses ? kClasses : n_present;
+    Values out{0, stride, w.scratch.take<u16>(column.n_values), w.scratch.take<u32>(column.n_values * stride)};
+    u32 rest[kListClasses] = {}, left = n;
+    for (u32 c = 0; c < C; c++) rest[c] = static_cast<u32>(bundle.node[0]->stats[c]);
+    for (u32 v = 0; left; v++) {
+      u32 *counts = out.counts + out.n * stride, sum = 0;
+      out.rank[out.n] = column.rank[v];
+      if (v + 1 == column.n_values) {  // all others
+        std::copy_n(rest, stride, counts), out.n++;
+        break;
+      }
+      if (!kClasses) std::fill_n(counts, stride, 0u);
+      const u64* bits = column.rows + v * n_words;
+      for (int i = 0; i < n_classes; i++) {
+        u32 s = 0;
+        for (u32 k = 0; k < n_words; k++) s += count_bits(bits[k] & own[static_cast<u32>(i) * n_words + k]);
+        const u32 c = kClasses ? static_cast<u32>(i) : present[i];
+        counts[c] = s, rest[c] -= s, sum += s;
+      }
+      left -= sum, out.n += sum > 0;
+    }
+    return out;
+  }
+  // Cuts after the first n values, but the last of them.
+  void scan_values(int f, const Values& values, u32 n, u64 phase) {
+    const i64 least = bundle.min_leaf[0], most = bundle.node[0]->n_rows - least;
+    typename P::Values left(p);
+    for (u32 j = 0; j + 1 < n; j++) {
+      left.add(p, values.of(j));
+      const auto rows_left = static_cast<i64>(left.rows());
+      if (rows_left > most) return;
+      if (rows_left < least || !left.promising(p)) continue;
+      const u32 a = values.rank[j], b = values.rank[j + 1];
+      if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) left.put(p), judge(f, numeric_key(phase, a));
+    }
+  }
+  void search_values(int f, const Values& values) {
+    const auto K = static_cast<u32>(w.run.K());
+    if (w.run.p.columns[f].nominal) {
+      double* sums = w.scratch.take<double>(values.n * K);
+      i64* count = w.scratch.take<i64>(values.n);
+      for (u32 j = 0; j < values.n; j++) std::copy_n(values.of(j), K, sums + j * K), count[j] = values.rows(j);
+      return judge_categories(f, sums, count, values.n, [](int) { return std::numeric_limits<double>::quiet_NaN(); });
+    }
+    p.clear();
+    const u32 present = values.n - (values.rank[values.n - 1] == table.columns[f].missing_rank);
+    if (present == values.n) return scan_values(f, values, present, kMissingRight);
+    missing_rows.n[0] = values.rows(present);
+    scan_values(f, values, present, kMissingRight);
+    p.clear();
+    typename P::Values without(p), missing(p);
+    for (u32 j = 0; j < present; j++) without.add(p, values.of(j));
+    without.put(p);
+    if (p.promising()) judge(f, numeric_key(kPresence, 0));
+    missing.add(p, values.of(present)), missing.put(p);
+    scan_values(f, values, present, kMissingLeft);
+    missing_rows = {};
+  }
+  void search_coded(LoneNode& x) {
+    const BitRows& bits = *x.bits;
+    const u32 words = bits.words;
+    u64* own = w.scratch.take<u64>(words * static_cast<u32>(w.run.p.n_classes));
+    u8 present[kListClasses];
+    int n_present = 0, kept = 0;
+    for (int c = 0; c < w.run.p.n_classes; c++) {
+      if (!(bundle.node[0]->stats[c] > 0)) continue;
+      for (u32 k = 0; k < words; k++) own[static_cast<u32>(n_present) * words + k] = bits.classes[static_cast<u32>(c) * words + k] & x.rows[k];
+      present[n_present++] = static_cast<u8>(c);
+    }
+    const auto count = w.run.p.n_classes == 2 ? words == 1 ? &LoneSearch::count_values<1, 2> : &LoneSearch::count_values<0, 2>
+                       : words == 1           ? &LoneSearch::count_values<1, 0>
+                                              : &LoneSearch::count_values<0, 0>;
+    for (int j = 0; j < x.n_coded; j++) {
+      const CodedColumn& column = bits.columns[x.coded[j]];
+      if (!allowed_lanes(w, bundle, column.f)) continue;
+      const auto mark = w.scratch.mark();
+      const Values values = (this->*count)(column, own, words, present, n_present, x.n);
+      if (values.n > 1) x.coded[kept++] = x.coded[j], search_values(column.f, values);
+      w.scratch.release(mark);
+    }
+    x.n_coded = kept;
+  }
+
+  void run(LoneNode& x) {
+    if constexpr (requires { typename P::Values; }) {
+      if (x.bits) search_coded(x);
+    }
     for (int j = 0; j < x.n_columns; j++) {
       const int f = x.columns[j];
       if (!allowed_lanes(w, bundle, f)) continue;
@@ -165,7 +293,7 @@ struct LoneSearch : Search<P> {
   }
 };
 
-inline void search_alone(Worker& w, const LocalTable& table, const Bundle& bundle, const LoneNode& x, const ScanRows& rows, Best& best) {
+inline void search_alone(Worker& w, const LocalTable& table, const Bundle& bundle, LoneNode& x, const ScanRows& rows, Best& best) {
   switch (w.run.family) {
     case Run::Family::binary_gini: return LoneSearch<BinaryGini<1>>(w, table, bundle, x, rows, best).run(x);
     case Run::Family::many_gini: return LoneSearch<ManyGini<1>>(w, table, bundle, x, rows, best).run(x);

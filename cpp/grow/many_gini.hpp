@@ -124,6 +124,36 @@ struct ManyGiniOf : ClassSums<Real, W> {
       p.l = l[k];
     }
   };
+  // One task alone: a value's rows after the other, by the counts of their classes. Lanes are classes: all sums are whole numbers that
+  // floats hold up to 4096 rows, whatever the order.
+  struct Values {
+    using F = Vec<float, 8>;
+    F n_c[kListClasses / 8] = {}, l_c[kListClasses / 8] = {}, squares_left, squares_right;
+    float l;
+    explicit Values(const ManyGiniOf& p) requires(W == 1) : l(p.l) {
+      for (int c = 0; c < p.C; c++) n_c[c / 8][c % 8] = p.n_c[c], l_c[c / 8][c % 8] = p.l_c[c];
+    }
+    static float sum(const F& v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+    CC_INLINE void add(const ManyGiniOf& p, const u32* counts) {
+      F all = squares_left = squares_right = F{};
+      for (int i = 0; i * 8 < p.C; i++) {
+        Vec<std::int32_t, 8> own;
+        __builtin_memcpy(&own, counts + i * 8, sizeof own);
+        const F more = __builtin_convertvector(own, F), left = l_c[i] + more, right = n_c[i] - left;
+        l_c[i] = left, all += more, squares_left += left * left, squares_right += right * right;
+      }
+      l += sum(all);
+    }
+    float rows() const { return l; }
+    CC_INLINE bool promising(const ManyGiniOf& p) const {
+      const float r = p.n - l;
+      return sum(squares_left) * r + sum(squares_right) * l > p.limit * (l * r);
+    }
+    void put(ManyGiniOf& p) const {
+      p.l = l, p.a = sum(squares_left), p.b = sum(squares_right);
+      for (int c = 0; c < p.C; c++) p.l_c[c] = l_c[c / 8][c % 8];
+    }
+  };
   void put_left(const double* s, i64 rows) requires(W == 1) {
     l = static_cast<T>(rows);
     for (int c = 0; c < C; c++) l_c[c] = static_cast<T>(s[c]);

@@ -50,6 +50,10 @@ struct Moments {
     const V p_r = p - p_l, w_r = w - w_l;
     return greater<T, W>(p_l * p_l * w_r + p_r * p_r * w_l, limit * (w_l * w_r));
   }
+  CC_INLINE bool worth(int k, const double* left) const {  // a test of lane k, by the statistics of its first branch
+    const double p_r = lane<T, W>(p, k) - left[0], w_r = lane<T, W>(w, k) - left[1];
+    return left[0] * left[0] * w_r + p_r * p_r * left[1] > lane<T, W>(limit, k) * (left[1] * w_r);
+  }
   // Bound of an interval of weight h: rows of weight k out of it sum to k·ȳ ± √(k(h−k)/h · SSD), SSD being the squared deviations
   // of all the bundle's rows there (Cauchy–Schwarz on both parts; no task has more). That half ellipse, mirrored, lies in an
   // octagon, and the quality is convex in (W_l, P_l): its best value is at one of the eight corners.
@@ -70,30 +74,51 @@ struct Moments {
   }
   void copy(const Moments& o) { p_l = o.p_l, w_l = o.w_l, rows_l = o.rows_l, limit = o.limit; }
   static void cell_of(const Vec<u32, W>*, int, V*) {}
-  // One task alone, every row counting once: consecutive cuts at once. Sums of integers are exact in any order.
+  // One task alone, every row counting once: up to 64 consecutive cuts at once. Sums of integers are exact in any order.
   struct Cuts {
-    static constexpr int kStep = kDoubles;
-    using D = Vec<double, kStep>;
-    D p, w;
-    double sum;
+    static constexpr u32 kMost = 64;
+    using D = Vec<double, kDoubles>;
+    D p[kMost / kDoubles];  // P up to every cut
+    double sum, begin, end; // P so far; W before and after these cuts
 
-    explicit Cuts(const Moments& m) : sum(m.p_l) {
-      for (int k = 0; k < kStep; k++) w[k] = m.w_l + (k + 1 - kStep);
+    explicit Cuts(const Moments& m) : sum(m.p_l), end(m.w_l) {}
+    CC_INLINE u64 next(const Moments& m, const ScanRows& rows, const u32* list, u32 n) {  // the promising ones among the cuts after n entries
+      u64 found = 0;
+      D w;
+      for (int k = 0; k < kDoubles; k++) w[k] = end + (k + 1);
+      for (u32 i = 0; i < n; i += kDoubles) {
+        D x;
+        for (u32 k = 0; k < kDoubles; k++) x[k] = rows.product[list[i + k] & kRowMask];
+        x = running_sum(x) + sum;
+        p[i / kDoubles] = x, sum = x[kDoubles - 1];
+        const D p_r = m.p - x, w_r = m.w - w;
+        found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * w, w * w_r * m.limit)) << i;
+        w += static_cast<double>(kDoubles);
+      }
+      begin = end, end += n;
+      return n < kMost ? found & ((u64{1} << n) - 1) : found;
     }
-    CC_INLINE void next(const Moments&, const ScanRows& rows, const u32* list) {
-      for (int k = 0; k < kStep; k++) p[k] = rows.product[list[k] & kRowMask];
-      p = running_sum(p) + sum;
-      sum = p[kStep - 1], w += static_cast<double>(kStep);
+    void put(Moments& m, u32 k) const { m.p_l = p[k / kDoubles][k % kDoubles], m.w_l = begin + (k + 1); }
+    // The most promising one: most others are then below the new limit.
+    u32 best(Moments& m, u64 cuts) const {
+      u32 found = static_cast<u32>(__builtin_ctzll(cuts));
+      double most = -1;
+      for (u64 rest = cuts & (cuts - 1) ? cuts : 0; rest; rest &= rest - 1) {
+        const u32 k = static_cast<u32>(__builtin_ctzll(rest));
+        put(m, k);
+        const double p_r = m.p - m.p_l, w_r = m.w - m.w_l, gain = m.p_l * m.p_l / m.w_l + p_r * p_r / w_r;
+        if (gain > most) most = gain, found = k;
+      }
+      return found;
     }
-    CC_INLINE u32 promising(const Moments& m) const {
-      const D p_r = m.p - p, w_r = m.w - w;
-      return greater<double, kStep>(p * p * w_r + p_r * p_r * w, w * w_r * m.limit);
+    u64 still_promising(Moments& m, u64 cuts) const {
+      u64 found = 0;
+      for (; cuts; cuts &= cuts - 1) {
+        const u32 k = static_cast<u32>(__builtin_ctzll(cuts));
+        put(m, k), found |= static_cast<u64>(m.promising()) << k;
+      }
+      return found;
     }
-    CC_INLINE D gains(const Moments& m) const {
-      const D p_r = m.p - p, w_r = m.w - w;
-      return p * p / w + p_r * p_r / w_r;
-    }
-    void put(Moments& m, u32 k) const { m.p_l = p[k], m.w_l = w[k]; }
   };
   i64 rows_left(int k) const { return static_cast<i64>(weighted ? lane<T, W>(rows_l, k) : lane<T, W>(w_l, k)); }
   void left(int k, double* s) const { s[0] = lane<T, W>(p_l, k), s[1] = lane<T, W>(w_l, k); }

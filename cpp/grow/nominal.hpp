@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 
+#include "exact.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -17,10 +18,28 @@ struct Category {
   bool operator<(const Category& o) const { return mean < o.mean || (mean == o.mean && code < o.code); }
 };
 
+// Regression: sorts categories by mean. False if exact means, rounded once, might be in another order.
+// single(code): the target of a category's only row, NaN if that is not known.
+template <class Single>
+bool sort_by_mean(const Problem& p, const double* table, const i64* n, Category* order, int m, Single single) {
+  double most = 0;
+  for (int j = 0; j < m; j++) most = std::max(most, order[j].mean < 0 ? -order[j].mean : order[j].mean);
+  std::sort(order, order + m);
+  const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
+  for (int j = 1; j < m; j++) {
+    const int a = order[j - 1].code, b = order[j].code;
+    if (order[j].mean - order[j - 1].mean > far || (n[a] == 1 && n[b] == 1 && single(a) == single(b))) continue;
+    if (p.product_rounded || !same_mean(table + 2 * a, table + 2 * b)) return false;
+  }
+  return true;
+}
+
 struct NominalChoice {
   double q = kNever;
   u64 key = 0;
 };
+
+constexpr u64 kAnyKey = ~u64{0};
 
 struct Always {
   bool operator()(const double*, i64) const { return true; }
@@ -28,9 +47,10 @@ struct Always {
 
 // table: [V][K] statistics and n: [V] rows of one task per category. Writes the branch of every category into `map` (−1: not
 // present) if map is given. Of two branches only those are looked at whose first is worth it, by its statistics and rows.
+// only: the key of the test that was chosen before.
 template <class Worth = Always>
 NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
-                             std::int32_t* map, Worth worth = {}) {
+                             std::int32_t* map, Worth worth = {}, u64 only = kAnyKey) {
   const auto mark = arena.mark();
   const int K = run.K();
   int m = 0;
@@ -55,7 +75,7 @@ NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, 
   double* sum = arena.take<double>(static_cast<std::size_t>(K));
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));
   const auto look = [&](i64 rows, u64 key) {
-    if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return false;
+    if ((only != kAnyKey && key != only) || rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return false;
     const double q = run.judge.binary(sum, node.stats);
     if (!(q > best.q)) return false;
     best.q = q, best.key = key;
@@ -80,13 +100,17 @@ NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, 
   } else if (K == 2) {
     prefixes(0, [](const double* s) { return s[0] + s[1] > 0 ? s[1] / (s[0] + s[1]) : 0; });
   } else if (m <= kExactCategories) {
+    double* sums = arena.take<double>(static_cast<std::size_t>(K) << (m - 1));  // of the subsets with the first category
+    i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));
+    std::copy_n(table + codes[0] * K, K, sums), sizes[0] = n[codes[0]];
     for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
-      std::fill_n(sum, K, 0.0);
-      i64 rows = 0;
-      each_bit(subset, [&](int j) {
-        for (int c = 0; c < K; c++) sum[c] += table[codes[j] * K + c];
-        rows += n[codes[j]];
-      });
+      sum = sums + static_cast<int>(subset / 2) * K;
+      i64& rows = sizes[subset / 2];
+      if (subset > 1) {  // a smaller subset, and its last category
+        const u32 last = 31 - static_cast<u32>(__builtin_clz(subset)), others = (subset ^ 1u << last) / 2;
+        for (int c = 0; c < K; c++) sum[c] = sums[static_cast<int>(others) * K + c] + table[codes[last] * K + c];
+        rows = sizes[others] + n[codes[last]];
+      }
       if (look(rows, subset) && map)
         for (int j = 0; j < m; j++) map[codes[j]] = !(subset >> j & 1);
     }

@@ -59,6 +59,7 @@ struct Target {
   ExactRows exact;
   double least_weight;                 // on the grid
   bool weight_rounded, product_rounded;  // the grid is coarser than the numbers
+  double mean_step;                    // means on the grid that are farther apart are different doubles, too; infinity if that is not known
 };
 
 struct Tasks {

@@ -97,6 +97,7 @@ struct Run {
     return at[n_threads];
   }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }
+  bool decides() const { return !p.n_classes && !rounded(); }  // statistics of a regression are exact
   // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. A weight on the grid is off by
   // a share `off` at most, a product by half a unit (and the rounding of w·(y − c), which adds up to 1); n rows have weight n·least or
   // more. So |ΔP| ≤ W/2·least + 1 in every branch, and with Σ|P| ≤ √(W·Q) the error of Σ P²/W is at most what stands below.

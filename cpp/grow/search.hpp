@@ -69,7 +69,9 @@ struct Best {
     const Node& node = *bundle.node[t];
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
     const double quality = judge.binary(stats, node.stats);
-    if (!beats(t, quality, f, order)) return false;
+    return beats(t, quality, f, order) && take(t, quality, f, order, n, stats);
+  }
+  bool take(int t, double quality, int f, u64 order, i64 n, const double* stats) {
     q[t] = quality, lowest[t] = less_margin(t, quality), feature[t] = f, key[t] = order, n_left[t] = n;
     for (int c = 0; c < K; c++) left[t * K + c] = stats[c];
     return true;
@@ -175,6 +177,9 @@ struct Search {
     if (q == kNever || q < best.lowest[k]) return false;
     if (best.feature[k] < 0 || best.clearly_better(k, q)) {
       if (!rivals.keep) rivals = {};
+    } else if (w.run.decides() && !rivals.contested) {
+      if (!precedes(k, f, order)) return false;
+      return rivals.add(f), best.take(k, q, f, order, n, stats);
     } else if (!rivals.contested) {
       rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
@@ -182,10 +187,16 @@ struct Search {
     rivals.add(f);
     return best.offer_left(w.run.judge, k, f, order, n, stats);
   }
+  // Statistics that are not rounded decide at once.
+  bool precedes(int k, int f, u64 order) const {
+    const int c = compare_tests(bundle.node[k]->stats, stats, best.left + k * best.K);
+    return c > 0 || (c == 0 && (f < best.feature[k] || (f == best.feature[k] && order < best.key[k])));
+  }
   // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only, and cuts of one column that leave as many
   // rows on the left leave the same.
   bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
     if (bundle.node[k]->n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) return true;
+    if (w.run.p.columns[f].nominal) return false;
     if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k])) return true;
     return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order));
   }
@@ -197,19 +208,44 @@ struct Search {
     for (int c = 0; c < best.K; c++) same &= stats[c] == mine[c], mirrored &= stats[c] == node[c] - mine[c];
     return same || mirrored;
   }
-  // A nominal column: lane k's statistics, [n_categories][K], and rows per category.
-  template <class Worth = Always>
-  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Worth worth = {}) {
+  // A nominal column: lane k's statistics, [n_categories][K], and rows per category; single: see sort_by_mean.
+  template <class Single, class Worth = Always>
+  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Worth worth = {}) {
+    if constexpr (requires { p.worth(k, table); }) {
+      if (!w.run.p.multiway && judge_prefixes(k, f, table, n, n_categories, single)) return;
+    }
     const NominalChoice choice =
         choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
   }
+  // Regression: the prefixes of the categories by mean. False if it is left to exact sums: the order, or how much the impurity falls.
+  template <class Single>
+  bool judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single) {
+    if (limits_of(w, bundle, k).min_decrease > 0) return false;
+    const auto mark = w.scratch.mark();
+    Category* order = w.scratch.take<Category>(n_categories);
+    int m = 0;
+    for (u32 v = 0; v < n_categories; v++)
+      if (n[v]) order[m++] = {table[2 * v] / table[2 * v + 1], static_cast<int>(v)};
+    const bool sorted = sort_by_mean(w.run.p, table, n, order, m, single);
+    double sum[2] = {};
+    i64 rows = 0;
+    for (int j = 0; j + 1 < m && sorted; j++) {
+      const int v = order[j].code;
+      sum[0] += table[2 * v], sum[1] += table[2 * v + 1], rows += n[v];
+      if (!p.worth(k, sum)) continue;
+      std::copy_n(sum, 2, stats);
+      if (propose(k, f, static_cast<u64>(j), rows)) lower(k);
+    }
+    w.scratch.release(mark);
+    return sorted;
+  }
   // The order of categories depends on sums, so that it is left to exact ones; prefixes that are too small for a leaf in one order may be
-  // large enough in another, and with several classes they may be much better.
+  // large enough in another, with several classes they may be much better, and means that round to the same number are in the order of codes.
   bool rival(int k, int f, double q) {
-    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes > 2)) || (q == kNever && w.run.p.weight_rounded);
+    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes != 2)) || (q == kNever && w.run.p.weight_rounded);
     Rivals& rivals = best.rivals[k];
     if (!unsure && (q == kNever || q < best.lowest[k])) return false;
     if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q))) rivals = {};

@@ -1,6 +1,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,3 +50,8 @@ def test_sums_on_the_grid_are_exact(values):
     integers, _ = on_grid(np.array(values))
     assert float(np.sum(integers)) == sum(int(v) for v in integers)
     assert np.abs(integers).sum() < 2**53
+
+
+def test_sums_that_no_double_holds_are_refused():
+    with pytest.raises(ValueError, match=r"largest of which is 1e\+308, add up .* divide them"):
+        on_grid(np.array([1e308, -1e308]))

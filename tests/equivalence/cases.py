@@ -131,3 +131,21 @@ def random_case(seed: int, *, max_rows: int = 120) -> Case:
 
 def enumerate_names(columns: list[Any]) -> list[tuple[str, Any]]:
     return [(f"x{i}", c) for i, c in enumerate(columns)]
+
+
+def tied_regression(seed: int) -> Case:
+    """Return a regression with many equal sums and means: whole numbers, decimals, or both far from zero."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 90))
+    letters = np.array(list("abcdefghijklmnop"))
+    columns = [letters[rng.integers(0, rng.integers(2, 17), n)].astype(object) for _ in range(2)]
+    columns += [rng.integers(0, rng.integers(2, 12), n).astype(float) for _ in range(2)]
+    y = rng.integers(0, rng.integers(2, 12), n) * rng.choice([1.0, 0.1, 0.7, 1e-9])
+    y = y + rng.choice([0.0, 1e3, 1e9, 1e15])
+    if rng.random() < 0.3:
+        y[rng.random(n) < 0.5] *= 1 + 2.0**-52
+    tasks = Tasks.from_cv(int(rng.integers(2, 5)), n_rows=n) if n > 5 else Tasks.leave_one_out(n)
+    limits = Limits(min_samples_leaf=int(rng.choice([1, 1, 2, 5])))
+    table = Table.from_data(pl.DataFrame(dict(enumerate_names([columns[i] for i in rng.permutation(4)]))))
+    growth = Growth(criterion="variance")
+    return Case(table, Target(y, 0), tasks.with_limits([limits]), growth, {"seed": seed, "n": n})

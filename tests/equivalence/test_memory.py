@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of
 from crosscut.tasks.growth import Growth
 
-from .cases import random_case
+from .cases import random_case, tied_regression
 
 LEVELS = ["baseline", "avx2", "avx512"]
 seeds = st.integers(0, 2**32 - 1)
@@ -48,6 +49,16 @@ def test_equals_reference(seed, threads, local_rows):
     case = random_case(seed)
     expected = reference.grow(case.table, case.target, case.tasks, case.growth)
     forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=threads, local_rows=local_rows)
+    assert_same(forest.trees, expected.trees, case.made_of)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, local_rows=st.sampled_from([1, 30, 4096]))
+@example(seed=20057, local_rows=4096)  # categories whose means differ, but round to the same number
+def test_ties_of_sums_and_means(seed, local_rows):
+    case = tied_regression(seed)
+    expected = reference.grow(case.table, case.target, case.tasks, case.growth)
+    forest = grow(case.table, case.target, case.tasks, case.growth, n_jobs=1, local_rows=local_rows)
     assert_same(forest.trees, expected.trees, case.made_of)
 
 
@@ -110,6 +121,32 @@ def test_classes_that_entries_of_lists_can_name_or_not(level, n_classes):
     table, tasks = Table.from_data(X), Tasks.from_cv(4, n_rows=90)
     expected = reference.grow(table, Target(y, n_classes), tasks, Growth())
     assert_same(grow(table, Target(y, n_classes), tasks, Growth()).trees, expected.trees, n_classes)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "splits"), [(2, "binary"), (2, "multiway"), (3, "binary"), (9, "binary")]
+)
+def test_few_values_in_hundreds_of_rows(level, n_classes, splits):
+    """Rows are bits, several words of them, and are packed again further down; other columns have lists."""
+    rng = np.random.default_rng(n_classes)
+    n = 400
+    columns = {
+        "two": rng.integers(0, 2, n).astype(float),
+        "missing": np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n)),
+        "close": rng.integers(0, 6, n) * 4e-8,
+        "nominal": np.array(list("abcdef"))[rng.integers(0, 6, n)],
+        "later few": np.where(rng.random(n) < 0.7, 0.0, rng.integers(0, 90, n)),
+        "many": rng.normal(size=n),
+    }
+    score = columns["two"] + (columns["nominal"] > "c") + rng.normal(size=n)
+    target = Target((np.argsort(np.argsort(score)) * n_classes // n).astype(np.int32), n_classes)
+    problem = (
+        Table.from_data(pl.DataFrame(columns)),
+        target,
+        Tasks.from_cv(2, n_rows=n),
+        Growth(splits=splits),
+    )
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, (level, n_classes, splits))
 
 
 @pytest.mark.parametrize(

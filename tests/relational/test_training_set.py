@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from crosscut import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
-from crosscut.relational.training_set import StepLimitWarning, folds_of
+from crosscut.relational.training_set import RelationalSet, StepLimitWarning, folds_of
 from crosscut.tasks.folds import folds_of as table_folds
 
 
@@ -49,3 +49,10 @@ def test_targets_that_do_not_fit():
     database.target = None
     with pytest.raises(ValueError, match="no examples with a target"):
         RelationalTreeClassifier(bias).fit(database)
+
+
+def test_marks_of_the_database_are_its_folds():
+    facts = "c(1,a). c(2,a). c(3,b). c(4,b). p(1)."
+    database = Database.from_prolog(facts, predict="c(+k,-v)").with_folds([0, 1, 0, 1])
+    data = RelationalSet.read(database, Bias.of(["p(+K)"]), "marks")
+    assert data.folds.tolist() == [0, 1, 0, 1]

@@ -44,7 +44,12 @@ def _total(values: NDArray[np.float64]) -> float:
     """Return a sum that may be rounded, which is enough to choose a grid; refuse one that is not finite."""
     with np.errstate(over="ignore"):
         total = float(values.sum())
-    return total if math.isfinite(total) else math.fsum(values)
+    try:
+        return total if math.isfinite(total) else math.fsum(values)
+    except OverflowError:
+        most = float(np.abs(values).max())
+        what = f"{len(values)} targets or weights, the largest of which is {most:.3g}, add up to more than"
+        raise ValueError(f"{what} a double can hold (1.8e308); divide them by a power of ten") from None
 
 
 def exponent_of(total: float, *, whole: bool) -> int:

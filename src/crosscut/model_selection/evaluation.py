@@ -88,8 +88,9 @@ class Grown:
     def restricted(self, features: NDArray[np.bool_]) -> Grown:
         """Grow the same trees of which each may use only some of the columns."""
         splits = replace(self.splits, sets=replace(self.splits.sets, features=features))
-        read: tuple[list[Candidate], list[Any]] = self.candidates, []
-        return Grown.of(self.estimator, self.parameters, *read, self.examples, splits, self.fit_params)
+        return Grown.of(
+            self.estimator, self.parameters, self.candidates, [], self.examples, splits, self.fit_params
+        )
 
     def importances(self) -> list[NDArray[np.float64]]:
         """Return the importances of the columns in each tree of the first candidate."""

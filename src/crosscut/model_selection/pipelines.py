@@ -78,13 +78,8 @@ class Transformed:
     def __init__(
         self, steps: Any, tree: Any, examples: Examples, splits: Splits, fit_params: Mapping[str, Any]
     ) -> None:
-        self.steps, self.tree, self.examples, self.splits, self.fit_params = (
-            steps,
-            tree,
-            examples,
-            splits,
-            fit_params,
-        )
+        self.steps, self.tree, self.fit_params = steps, tree, fit_params
+        self.examples, self.splits = examples, splits
         everything = np.arange(examples.n_rows)
         train = dict(zip(splits.trees.tolist(), [*splits.train, everything], strict=False))
         self.train = [train[t] for t in range(len(splits.sets))]

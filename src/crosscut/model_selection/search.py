@@ -44,11 +44,14 @@ class SharedSearch:
         self
         """
         self._validate_params()
-        given_cv = self.cv
+        given_cv, reason = self.cv, None
         self.cv = as_list(given_cv)
         try:
-            reason = self._fit_shared(X, y, params)
-            if reason is not None:
+            try:
+                self._fit_together(X, y, params)
+            except NotShared as found:
+                reason = found
+            if reason is not None:  # outside of the handler, as in drop_in
                 warn_delegated(type(self).__name__, reason)
                 self.cv = self.cv if reason.splits is None else reason.splits
                 super().fit(X, y, **params)  # type: ignore[misc]
@@ -56,27 +59,27 @@ class SharedSearch:
             self.cv = given_cv
         return self
 
-    def _fit_shared(self: Any, X: Any, y: Any, params: dict[str, Any]) -> NotShared | None:
-        """Fit, or return the reason why the trees cannot be grown together."""
-        try:
-            self._fit_together(X, y, params)
-        except NotShared as reason:
-            return reason
-        return None
-
     def _fit_together(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
         check_estimator(self.estimator)
+        if type(self)._run_search not in {
+            scikit.GridSearchCV._run_search,
+            scikit.RandomizedSearchCV._run_search,
+        }:
+            raise NotShared(f"{type(self).__name__} chooses its candidates one after the other")
         refuse_callbacks(self, self.estimator)
         scorers, refit_metric = self._get_scorers()
         X, y = indexable(X, y)
         params = _check_method_params(X, params=params)
         routed = self._get_routed_params_for_fit(params)
         examples = Examples.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
-        read_estimator(self.estimator, self._peek(), examples)
+        random_state = getattr(self, "random_state", None)
+        # drawn from a copy: if the search is delegated, scikit-learn draws the same candidates
+        drawn = self._candidates(deepcopy(check_random_state(random_state)))
+        read_estimator(self.estimator, drawn, examples)
 
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
-        candidates = self._candidates(getattr(self, "random_state", None))
+        candidates = self._candidates(random_state)
         if not candidates:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         if self.verbose > 0:
@@ -140,10 +143,6 @@ class GridSearchCV(SharedSearch, scikit.GridSearchCV):  # type: ignore[misc]
         del random_state
         return list(ParameterGrid(self.param_grid))
 
-    def _peek(self) -> list[Mapping[str, Any]]:
-        _refuse_custom_search(self, scikit.GridSearchCV)
-        return self._candidates(None)
-
 
 class RandomizedSearchCV(SharedSearch, scikit.RandomizedSearchCV):  # type: ignore[misc]
     """Search random parameters for a tree; one growth serves all candidates where the parameters allow.
@@ -166,13 +165,3 @@ class RandomizedSearchCV(SharedSearch, scikit.RandomizedSearchCV):  # type: igno
 
     def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
         return list(ParameterSampler(self.param_distributions, self.n_iter, random_state=random_state))
-
-    def _peek(self) -> list[Mapping[str, Any]]:
-        _refuse_custom_search(self, scikit.RandomizedSearchCV)
-        # drawn from a copy: if the search is delegated, scikit-learn draws the same candidates
-        return self._candidates(deepcopy(check_random_state(self.random_state)))
-
-
-def _refuse_custom_search(search: Any, base: Any) -> None:
-    if type(search)._run_search is not base._run_search:
-        raise NotShared(f"{type(search).__name__} chooses its candidates one after the other")

@@ -179,7 +179,8 @@ def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArr
     n = database.n_examples
     if hasattr(cv, "__next__"):
         cv = list(cv)
-    if hasattr(cv, "split") or (isinstance(cv, (list, tuple)) and len(cv) > 0 and np.iterable(cv[0])):
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    if is_splitter or (isinstance(cv, (list, tuple)) and len(cv) > 0 and np.iterable(cv[0])):
         splits = list(splits_of(cv, n, None, database.target, groups))
         tasks = Tasks.from_splits(splits, n)
         if len(np.unique(tasks.tests)) < len(tasks.tests):

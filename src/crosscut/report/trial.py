@@ -11,6 +11,7 @@ from crosscut.data.days import cut_text
 from crosscut.forest.labels import branch_label
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.report.answer import LEVEL
+from crosscut.training.conformal import own_strangeness, rank_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,11 +88,9 @@ def _calibrated(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("report()")
     if cv.times_held_out.max(initial=0) > 1:
         return {}
-    rank = math.ceil(LEVEL * (len(cv.rows) + 1) - 1e-9)
+    rank, own = rank_of(LEVEL, len(cv.rows)), own_strangeness(cv)
     if cv.classes is None:
-        residual = np.sort(np.abs(cv.y[cv.rows] - cv.decided))
-        return {"reach": float(residual[rank - 1])} if rank <= len(residual) else {}
-    own = 1.0 - np.take_along_axis(cv.said, cv.y[cv.rows][:, None].astype(np.int64), axis=1)[:, 0]
+        return {"reach": float(np.sort(own)[rank - 1])} if rank <= len(own) else {}
     folds = []
     for begin, end in zip(cv.row_start[1:-1], cv.row_start[2:], strict=True):
         strange, count = np.unique(own[begin:end], return_counts=True)

@@ -43,7 +43,7 @@ def intervals(
         Infinite ends if there are too few held-out rows for the level.
     """
     fold, rank = _held_out_once(cv, level)
-    residual = np.abs(cv.y[cv.rows] - cv.decided)
+    residual = own_strangeness(cv)
     if method not in {"cv+", "jackknife+", "minmax"}:
         raise ValueError(f"method must be 'cv+', 'jackknife+' or 'minmax', but {method!r} was given")
     if method == "jackknife+" and np.bincount(fold).max() > 1:
@@ -78,8 +78,7 @@ def class_sets(
         A class is left out if at least rank = ⌈level · (n + 1)⌉ held-out rows conform better.
     """
     fold, rank = _held_out_once(cv, level)
-    strangeness = _strangeness(method)
-    own = _own(strangeness(cv.said), cv.y[cv.rows])
+    strangeness, own = _strangeness(method), own_strangeness(cv, method)
     better = np.zeros(predicted.shape[1:], np.int64)
     for k, said in enumerate(predicted):
         better += np.searchsorted(np.sort(own[fold == k]), strangeness(said), side="left")
@@ -103,7 +102,7 @@ def bagged_intervals(
         Coverage.
     """
     rows, without = _without_each_row(out_of_bag)
-    rank = _rank(level, len(rows))
+    rank = rank_of(level, len(rows))
     residual = np.abs(out_of_bag.y - out_of_bag.values[:, 0])[rows, None]
     if rank > len(rows):
         return np.tile([-np.inf, np.inf], (predicted.shape[1], 1))
@@ -123,7 +122,7 @@ def bagged_sets(
     ``predicted`` (trees, rows, classes) are the class probabilities that the trees give.
     """
     rows, without = _without_each_row(out_of_bag)
-    rank = _rank(level, len(rows))
+    rank = rank_of(level, len(rows))
     strangeness = _strangeness(method)
     own = _own(strangeness(out_of_bag.values[rows]), out_of_bag.y[rows])[:, None]
     n_classes = predicted.shape[2]
@@ -137,15 +136,20 @@ def bagged_sets(
 def coverage(cv: Validation, level: float, method: str = "score") -> float:
     """Return the share of held-out rows that are covered, each by what the rows of other folds allow."""
     fold, _ = _held_out_once(cv, level)
-    y = cv.y[cv.rows]
-    strange = np.abs(y - cv.decided) if cv.classes is None else _own(_strangeness(method)(cv.said), y)
+    strange = own_strangeness(cv, method)
     better = np.searchsorted(np.sort(strange), strange, side="left")
     others = len(fold) - np.bincount(fold)
     for k in range(len(others)):
         own = strange[fold == k]
         better[fold == k] -= np.searchsorted(np.sort(own), own, side="left")
-    rank = np.array([_rank(level, n) for n in others.tolist()])
+    rank = np.array([rank_of(level, n) for n in others.tolist()])
     return float(np.mean(better < rank[fold]))
+
+
+def own_strangeness(cv: Validation, method: str = "score") -> NDArray[np.float64]:
+    """Return how strange each held-out row is: the size of its residual, or the strangeness of its class."""
+    y = cv.y[cv.rows]
+    return np.abs(y - cv.decided) if cv.classes is None else _own(_strangeness(method)(cv.said), y)
 
 
 def _strangeness(method: str) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
@@ -194,15 +198,15 @@ def _adaptive(probability: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _held_out_once(cv: Validation, level: float) -> tuple[NDArray[np.int64], int]:
     """Return the fold of each held-out row, and how many of them must conform; refuse repeated folds."""
-    rank = _rank(level, len(cv.rows))
+    rank = rank_of(level, len(cv.rows))
     if cv.times_held_out.max(initial=0) > 1:
         raise ValueError("the guarantee needs folds that hold a row out once, but cv holds some out again")
     sizes = np.diff(cv.row_start)[1:]
     return np.repeat(np.arange(len(sizes)), sizes), rank
 
 
-def _rank(level: float, n_rows: int) -> int:
-    """Return how many of so many rows must conform."""
+def rank_of(level: float, n_rows: int) -> int:
+    """Return how many of so many held-out rows must conform."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, but {level!r} was given")
     return math.ceil(level * (n_rows + 1) - 1e-9)  # less what rounding adds

@@ -109,3 +109,10 @@ def test_what_is_not_about_tables_is_refused():
     _, _, model = fitted(0)
     with pytest.raises(ValueError, match="dialect is 'oracle'"):
         model.to_sql("oracle")
+
+
+def test_the_head_of_a_clause_is_not_a_table_of_two_columns():
+    tables = {"m": {"id": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}, "p": {"m_id": [1, 2]}}
+    database = Database.from_tables(tables, target="m.y")
+    model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
+    assert {line.split("(")[0] for line in model.to_prolog().splitlines() if "%" not in line} == {"m_y"}

@@ -1,6 +1,8 @@
 """Trees about databases of different shapes: SQL and Prolog predict what the model predicts on every row."""
 
 import datetime as dt
+import html
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -13,6 +15,7 @@ from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.language.terms import atom_text, term_text
+from crosscut.relational.rules.estimator import RelationalRuleClassifier
 from relational.schemas import SCHEMAS, schema
 
 
@@ -104,3 +107,28 @@ def test_a_view_is_a_table_unless_it_shows_the_target(kind, tmp_path):
     database, said = read(made, path, kind)
     assert {name for name, _ in database.relations} == {"basket", "item", "dear"}
     assert said == ["left out, because they may show the target basket.returned: outcome (views)"]
+
+
+WORDS = {
+    "school": "some takes with course.field = law?",
+    "staff": "boss.grade > 4.5?",
+    "sites": "site.climate = wet?",
+    "visits": "at most one of the visits in the 90 days before admitted?",
+    "baskets": "sum of price of items <= 108.635?",
+    "molecules": "some second atom with element = n?",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_trees_and_rules_speak_the_language_of_the_schema(name, tmp_path):
+    made, path = stored(name, "sqlite", tmp_path)
+    database, _ = read(made, path, "sqlite")
+    bias = Bias.from_schema(database, minimal_cases=3, **made.options)
+    model = RelationalTreeClassifier(bias, cv=2).fit(database)
+    assert WORDS[name] in str(model)
+    model.report(tmp_path / "page.html")
+    assert html.escape(WORDS[name][:-1], quote=False) in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert WORDS[name][:-1] in json.dumps(model.tree_.to_dict())
+    rules = RelationalRuleClassifier(bias, cv=None).fit(database).to_text()
+    assert "_id" not in rules
+    assert "(" not in rules

@@ -153,6 +153,7 @@ def _ways(steps: tuple[Step, ...], columns: Columns) -> list[str]:
         link = columns[before.predicate][step.leave].name
         plain = link.lower().removesuffix("id").removesuffix("_")
         named = not step.many and plain and plain not in step.table.lower() and step.leave != before.enter
+        named = named and "+" not in link  # a key of several columns
         words.append(link[: len(plain)] if named else step.table)
     return words
 

@@ -235,7 +235,8 @@ class Bias:
         windows : sequence of int
             With `as_of`, rows are also counted and summed over the last so many days before it.
         **settings
-            Fields of `Settings`. ``minimal_cases`` is 5 by default if there are 100 examples or more.
+            Fields of `Settings`. ``minimal_cases`` is 10 by default if there are 100 examples or more: with
+            many questions to choose from, small branches are mostly chance.
 
         Examples
         --------
@@ -263,7 +264,7 @@ class Bias:
             max_constants, max_thresholds, max_fanout, depth_of_links, max_aggregates, as_of, tuple(windows)
         )
         if database.n_examples >= 100:
-            settings = {"minimal_cases": 5, **settings}
+            settings = {"minimal_cases": 10, **settings}
         return database.schema_bias(reach, Settings(**settings))
 
     def with_settings(self, **changes: Any) -> Bias:

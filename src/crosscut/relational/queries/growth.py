@@ -249,7 +249,9 @@ class Grower:
 
 def limit_hits(queries: Queries, signature: Signature) -> list[tuple[str, int]]:
     """Return the queries, as text, and the examples for which the search was given up."""
-    return [(query_text(queries.goals(part), signature), example) for part, example in queries.limit_hits]
+    hits = queries.limit_hits
+    texts = {part: query_text(queries.goals(part), signature) for part in {part for part, _ in hits}}
+    return [(texts[part], example) for part, example in hits]
 
 
 def signature_of(facts: Facts, language: Language) -> Signature:

@@ -58,6 +58,8 @@ class Words:
                 rows = f"different {column.name} of {rows}"
             if n == 0:
                 return f"{'no' if goal.name == '=<' else 'some'} {rows}"
+            if n == 1 and attribute.function == "count":
+                return f"{'at most one' if goal.name == '=<' else 'more than one'} of the {rows}"
             return f"{'at most' if goal.name == '=<' else 'more than'} {n} {rows}"
         sign = _SIGNS.get(goal.name, goal.name)
         return f"{attribute_text(attribute, columns)} {sign} {self._constant(right, attribute.kind)}"

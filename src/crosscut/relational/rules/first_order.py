@@ -60,8 +60,9 @@ class FirstOrderWording(Wording):
         return ", ".join(texts)
 
     def label(self, rule: Rule) -> str:
-        """Return the class of a rule as Prolog writes it."""
-        return term_text(self.classes[rule.code])
+        """Return the class of a rule: a table's value as it is, else as Prolog writes it."""
+        name = self.classes[rule.code]
+        return str(name) if self.schema.columns else term_text(name)
 
     @cached_property
     def _queries(self) -> Queries:

@@ -1,0 +1,171 @@
+// One task's node in a local table. Columns with many values have sorted lists of its rows. Where rows are counted, columns with few values
+// need none: a row is a bit, and the bits of a value's rows that are also the node's are counted, 64 rows at a time. A side of a test is
+// a set of bits, too, so that such columns are not parted at all.
+#pragma once
+#include "local_table.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+CC_INLINE u32 count_bits(u64 bits) { return static_cast<u32>(__builtin_popcountll(bits)); }
+
+template <class F>
+CC_INLINE void each_bit_of(const u64* bits, u32 words, F f) {
+  for (u32 i = 0; i < words; i++)
+    for (u64 m = bits[i]; m; m &= m - 1) f(i * 64 + static_cast<u32>(__builtin_ctzll(m)));
+}
+
+// Keeps the bits of `from` that `keep` names, packed together. to: has a word more than they need.
+inline void pack_words(const u64* from, const u64* keep, u32 words, u64* to, u32 words_to) {
+  std::fill_n(to, words_to, u64{0});
+  u32 at = 0;
+  for (u32 i = 0; i < words; i++) {
+    if (!keep[i]) continue;
+#if defined(__BMI2__)
+    const u64 bits = _pext_u64(from[i], keep[i]);
+#else
+    u64 bits = 0;
+    u32 place = 0;
+    for (u64 m = keep[i]; m; m &= m - 1, place++) bits |= (from[i] >> __builtin_ctzll(m) & 1) << place;
+#endif
+    const u32 shift = at & 63;
+    to[at >> 6] |= bits << shift;
+    if (shift) to[(at >> 6) + 1] |= bits >> (64 - shift);
+    at += count_bits(keep[i]);
+  }
+}
+
+struct CodedColumn {
+  int f;
+  u32 n_values;
+  u16* rank;  // [n_values] ranks of the local table, ascending
+  u64* rows;  // [n_values][words] the bits of the rows with a value
+
+  // Measured with AVX2: a value takes a step per class and 64 rows, and a look at its cut; a row in a list a step per class, and one to
+  // part it.
+  static bool pays(u32 values, u32 n, int classes) {
+    const u32 c = static_cast<u32>(classes);
+    return values * (c * n / 80 + 6) <= n * (c + 14) / 16;
+  }
+};
+
+// Rows as bits.
+struct BitRows {
+  u32 n, words;
+  u16 *row, *bit;  // the local table's row of every bit; the bit of its rows
+  u64* classes;    // [class][words]
+  CodedColumn* columns;
+  int n_columns;
+
+  static BitRows* empty(Worker& w, const LocalTable& table, u32 n, int n_columns) {
+    BitRows* out = w.scratch.take<BitRows>(1);
+    const u32 words = (n + 63) / 64;
+    *out = {n, words, w.scratch.take<u16>(n), w.scratch.take<u16>(table.n), nullptr, w.scratch.take<CodedColumn>(static_cast<std::size_t>(n_columns)), 0};
+    out->classes = out->no_rows(w, static_cast<u32>(w.run.K()));
+    return out;
+  }
+  u64* no_rows(Worker& w, u32 sets) const {
+    u64* bits = w.scratch.take<u64>(sets * words + 1);
+    std::fill_n(bits, sets * words + 1, u64{0});
+    return bits;
+  }
+  CodedColumn& add_column(Worker& w, int f, u32 most_values) { return columns[n_columns++] = {f, 0, w.scratch.take<u16>(most_values), no_rows(w, most_values)}; }
+  CC_INLINE void set(u64* bits, u32 set, u32 i) const { bits[set * words + i / 64] |= u64{1} << i % 64; }
+  void number(const LocalTable& table, const Problem& p, u32 i, u32 local) {
+    row[i] = static_cast<u16>(local), bit[local] = static_cast<u16>(i);
+    set(classes, static_cast<u32>(p.classes[table.ids[local]]), i);
+  }
+
+  // All rows of a local table; null if no column is worth it.
+  static const BitRows* of(Worker& w, const LocalTable& table) {
+    const Problem& p = w.run.p;
+    if (!w.run.counted || p.n_classes > kListClasses) return nullptr;
+    const auto pays = [&](int f) { return CodedColumn::pays(table.columns[f].n_ranks, table.n, p.n_classes); };
+    if (std::none_of(table.varying, table.varying + table.n_varying, pays)) return nullptr;
+    BitRows* out = empty(w, table, table.n, table.n_varying);
+    for (u32 i = 0; i < table.n; i++) out->number(table, p, i, i);
+    for (int j = 0; j < table.n_varying; j++) {
+      const int f = table.varying[j];
+      if (!pays(f)) continue;
+      const LocalColumn& from = table.columns[f];
+      CodedColumn& column = out->add_column(w, f, from.n_ranks);
+      for (column.n_values = 0; column.n_values < from.n_ranks; column.n_values++) column.rank[column.n_values] = static_cast<u16>(column.n_values);
+      for (u32 i = 0; i < table.n; i++) out->set(column.rows, from.rank[i], i);
+    }
+    return out;
+  }
+};
+
+// Its lists and its bits are its own: they are parted in place.
+struct LoneNode {
+  Node* node;
+  u32 n;
+  RowSet set;     // of its rows
+  int n_columns = 0;
+  int* columns;   // with lists: those that are not constant here
+  u32** lists;
+  const BitRows* bits = nullptr;  // null: all columns have lists
+  u64* rows = nullptr;            // its rows among these
+  int n_coded = 0;
+  u16* coded = nullptr;           // places of the columns among those of `bits` that are not known to be constant here
+
+  bool constant() const { return !n_columns && !n_coded; }
+  bool sparse() const { return bits && bits->words > 1 && n <= bits->words * 16; }
+  const u32* any_list() const { return n_columns ? lists[0] : nullptr; }
+
+  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const BitRows* bits, int most_columns, int most_coded) {
+    LoneNode x{node, n, set};
+    x.columns = w.scratch.take<int>(static_cast<std::size_t>(most_columns)), x.lists = w.scratch.take<u32*>(static_cast<std::size_t>(most_columns));
+    x.bits = bits;
+    if (bits) x.rows = w.scratch.take<u64>(bits->words), x.coded = w.scratch.take<u16>(static_cast<std::size_t>(most_coded));
+    return x;
+  }
+
+  // The same node with bits of its own rows only. Lists of what has few values by now become bits.
+  LoneNode packed(Worker& w, const LocalTable& table) const {
+    const Problem& p = w.run.p;
+    LoneNode x = empty(w, node, n, set, nullptr, n_columns, 0);
+    BitRows* to = BitRows::empty(w, table, n, n_coded + n_columns);
+    x.bits = to, x.rows = to->no_rows(w, 1), x.coded = w.scratch.take<u16>(static_cast<std::size_t>(n_coded + n_columns));
+    u32 i = 0;
+    each_bit_of(rows, bits->words, [&](u32 b) { to->set(x.rows, 0, i), to->number(table, p, i++, bits->row[b]); });
+    u64* one = to->no_rows(w, 1);
+    u16* code = w.scratch.take<u16>(table.n);  // by rank
+    for (int j = 0; j < n_coded; j++) {
+      const CodedColumn& from = bits->columns[coded[j]];
+      CodedColumn& column = to->add_column(w, from.f, from.n_values);
+      if (from.n_values * bits->words > n) {  // row by row
+        const u16* rank = table.columns[from.f].rank;
+        for (u32 v = 0; v < from.n_values; v++) code[from.rank[v]] = 0;
+        for (i = 0; i < n; i++) code[rank[to->row[i]]] = 1;
+        for (u32 v = 0; v < from.n_values; v++)
+          if (const u32 r = from.rank[v]; code[r]) code[r] = static_cast<u16>(column.n_values), column.rank[column.n_values++] = static_cast<u16>(r);
+        for (i = 0; i < n; i++) to->set(column.rows, code[rank[to->row[i]]], i);
+        continue;
+      }
+      for (u32 v = 0; v < from.n_values; v++) {
+        pack_words(from.rows + v * bits->words, rows, bits->words, one, to->words + 1);
+        u64 any = 0;
+        for (u32 k = 0; k < to->words; k++) any |= column.rows[column.n_values * to->words + k] = one[k];
+        if (any) column.rank[column.n_values++] = from.rank[v];
+      }
+    }
+    for (int j = 0; j < n_columns; j++) {
+      const u32* list = lists[j];
+      u32 values = 1;
+      for (u32 k = 1; k < n; k++) values += list[k] >> 16 != list[k - 1] >> 16;
+      if (!CodedColumn::pays(values, n, p.n_classes)) {
+        x.columns[x.n_columns] = columns[j], x.lists[x.n_columns++] = lists[j];
+        continue;
+      }
+      CodedColumn& column = to->add_column(w, columns[j], values);
+      for (u32 k = 0; k < n; k++) {
+        if (!k || list[k] >> 16 != list[k - 1] >> 16) column.rank[column.n_values++] = static_cast<u16>(list[k] >> 16);
+        to->set(column.rows, column.n_values - 1, to->bit[list[k] & kRowMask]);
+      }
+    }
+    for (; x.n_coded < to->n_columns; x.n_coded++) x.coded[x.n_coded] = static_cast<u16>(x.n_coded);
+    return x;
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

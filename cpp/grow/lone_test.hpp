@@ -1,0 +1,165 @@
+// A lone task takes the test that was found for its node: where its rows go.
+#pragma once
+#include "fork.hpp"
+#include "lone_node.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+// Rows of a node: entries, or bits.
+struct Branch {
+  u32 n;
+  const u32* entries;
+  const u64* rows;
+  const BitRows* bits;
+  template <class F>
+  CC_INLINE void each(F f) const {
+    if (bits) return each_bit_of(rows, bits->words, [&](u32 b) { f(u32{bits->row[b]}); });
+    for (u32 i = 0; i < n; i++) f(entries[i] & kRowMask);
+  }
+};
+
+// Where the rows go.
+struct Parting {
+  u32 n;
+  Branch* branch;
+  Node* child;
+};
+
+class LoneTest {
+  Worker& w;
+  const LocalTable& table;
+  const Bundle& bundle;
+  const LoneNode& x;
+  const Best& best;
+
+ public:
+  LoneTest(Worker& worker, const LocalTable& t, const Bundle& of, const LoneNode& node, const Best& found)
+      : w(worker), table(t), bundle(of), x(node), best(found) {}
+
+  // judged: its gain may be too small. False if the node stays a leaf.
+  bool take(bool judged, Parting& out) {
+    const int f = best.feature[0];
+    const bool nominal = w.run.p.columns[f].nominal;
+    for (int j = 0; j < x.n_coded; j++) {
+      const CodedColumn& column = x.bits->columns[x.coded[j]];
+      if (column.f != f) continue;
+      if (judged) return take_any(coded_entries(column), out);
+      return nominal ? take_categories(column, out) : take_bits(column, out);
+    }
+    int j = 0;
+    while (x.columns[j] != f) j++;
+    return nominal || judged ? take_any(x.lists[j], out) : take_list(f, x.lists[j], out);
+  }
+
+ private:
+  bool take_list(int f, const u32* list, Parting& out) {
+    const u64 phase = phase_of(best.key[0]);
+    const u32 missing = table.columns[f].missing_rank;
+    u32 present = x.n;
+    while (list[present - 1] >> 16 == missing) present--;
+    const u32 n_left = static_cast<u32>(best.n_left[0]), cut = phase == kMissingLeft ? n_left - (x.n - present) : n_left;
+    take_numeric(w, LoneRows{x.n, list, table}, *x.node, f, phase, best.n_left[0], best.left, list[cut - 1] >> 16, list[cut] >> 16);
+    if (present < x.n && phase != kPresence) x.node->missing = phase != kMissingLeft;
+    u32 *entries = w.scratch.take<u32>(x.n), *start = w.scratch.take<u32>(3);
+    std::copy_n(list, x.n, entries);
+    if (phase == kMissingLeft) std::copy(list + present, list + x.n, entries + cut), std::copy(list + cut, list + present, entries + n_left);
+    start[0] = 0, start[1] = n_left, start[2] = x.n;
+    return part_into(2, entries, start, out);
+  }
+  // The entries of all branches, one after the other.
+  bool part_into(u32 n, const u32* entries, const u32* start, Parting& out) {
+    out = {n, w.scratch.take<Branch>(n), x.node->children};
+    for (u32 b = 0; b < n; b++) {
+      u64* bits = x.bits ? x.bits->no_rows(w, 1) : nullptr;
+      for (u32 i = start[b]; x.bits && i < start[b + 1]; i++) x.bits->set(bits, 0, x.bits->bit[entries[i] & kRowMask]);
+      out.branch[b] = {start[b + 1] - start[b], entries + start[b], bits, x.bits};
+    }
+    return true;
+  }
+  // A numeric test of a coded column.
+  bool take_bits(const CodedColumn& column, Parting& out) {
+    const u32 words = x.bits->words, missing = table.columns[column.f].missing_rank;
+    const u64 key = best.key[0], phase = phase_of(key);
+    u64 *left = x.bits->no_rows(w, 1), *right = x.bits->no_rows(w, 1);
+    u32 above = 0;  // the node's next value
+    bool any_missing = false;
+    for (u32 v = column.n_values; v-- > 0;) {
+      const u64* bits = column.rows + v * words;
+      u64* side = goes_left(column.rank[v], key, missing) ? left : right;
+      u64 any = 0;
+      for (u32 k = 0; k < words; k++) any |= bits[k] & x.rows[k], side[k] |= bits[k] & x.rows[k];
+      if (any && column.rank[v] == missing) any_missing = true;
+      else if (any && side == right) above = column.rank[v];
+    }
+    const LoneRows own{x.n, nullptr, table};
+    take_numeric(w, own, *x.node, column.f, phase, best.n_left[0], best.left, cut_of(key), above);
+    if (any_missing && phase != kPresence) x.node->missing = phase != kMissingLeft;
+    const auto n_left = static_cast<u32>(best.n_left[0]);
+    out = {2, w.scratch.take<Branch>(2), x.node->children};
+    out.branch[0] = {n_left, nullptr, left, x.bits}, out.branch[1] = {x.n - n_left, nullptr, right, x.bits};
+    return true;
+  }
+  // A nominal test of a coded column.
+  bool take_categories(const CodedColumn& column, Parting& out) {
+    const BitRows& bits = *x.bits;
+    const u32 words = bits.words, V = table.columns[column.f].n_ranks, K = static_cast<u32>(w.run.K());
+    double* sums = w.scratch.take<double>(V * K);
+    i64* count = w.scratch.take<i64>(V);
+    std::fill_n(sums, V * K, 0.0), std::fill_n(count, V, i64{0});
+    for (u32 v = 0; v < column.n_values; v++)
+      for (u32 c = 0, r = column.rank[v]; c < K; c++) {
+        u32 n = 0;
+        for (u32 k = 0; k < words; k++) n += count_bits(column.rows[v * words + k] & x.rows[k] & bits.classes[c * words + k]);
+        sums[r * K + c] = n, count[r] += n;
+      }
+    const LoneRows own{x.n, nullptr, table};
+    Forking<LoneRows> forking(w, bundle, own, best);
+    forking.take_nominal(0, V, sums, count);
+    const Test& test = forking.tests[0];
+    const auto n = static_cast<u32>(test.n_branches);
+    out = {0, w.scratch.take<Branch>(n), x.node->children};
+    for (u32 b = 0; b < n; b++) {  // those that have rows are the node's
+      Branch& branch = out.branch[out.n];
+      u64* to = nullptr;
+      branch = {0, nullptr, nullptr, x.bits};
+      for (u32 v = 0; v < column.n_values; v++) {
+        const u32 r = column.rank[v];
+        if (!count[r] || test.branch(r) != static_cast<int>(b)) continue;
+        if (!to) branch.rows = to = bits.no_rows(w, 1);
+        for (u32 k = 0; k < words; k++) to[k] |= column.rows[v * words + k] & x.rows[k];
+        branch.n += static_cast<u32>(count[r]);
+      }
+      out.n += to != nullptr;
+    }
+    return true;
+  }
+  const u32* coded_entries(const CodedColumn& column) {
+    u32 *entries = w.scratch.take<u32>(x.n), n = 0;
+    for (u32 v = 0; v < column.n_values; v++)
+      for (u32 k = 0; k < x.bits->words; k++) {
+        const u64 own = column.rows[v * x.bits->words + k] & x.rows[k];
+        each_bit_of(&own, 1, [&](u32 b) { entries[n++] = static_cast<u32>(column.rank[v]) << 16 | x.bits->row[k * 64 + b]; });
+      }
+    return entries;
+  }
+  bool take_any(const u32* list, Parting& out) {
+    const LoneRows own{x.n, list, table};
+    Forking<LoneRows> forking(w, bundle, own, best);
+    forking.take_tests();
+    if (forking.leaves) return false;
+    const Test& test = forking.tests[0];
+    const auto n = static_cast<u32>(test.n_branches);
+    u32 *entries = w.scratch.take<u32>(x.n), *start = w.scratch.take<u32>(n + 2);
+    std::fill_n(start, n + 2, 0u);
+    for (u32 i = 0; i < x.n; i++) start[test.branch(list[i] >> 16) + 2]++;
+    for (u32 b = 0; b < n; b++) start[b + 2] += start[b + 1];
+    for (u32 i = 0; i < x.n; i++) entries[start[test.branch(list[i] >> 16) + 1]++] = list[i];
+    u32 kept = 0;  // branches that have rows: those of the node
+    for (u32 b = 0; b < n; b++)
+      if (start[b] < start[b + 1]) start[kept++] = start[b];
+    start[kept] = x.n;
+    return part_into(kept, entries, start, out);
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL
