@@ -20,14 +20,48 @@ namespace crosscut {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T, std::size_t Dimensions = 1>  // written to: give it to the core as noconvert()
-using Output = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+// An array whose numbers stand where the processor wants them. Others, such as those of a packed record, are copied, or refused if they
+// are to be written to.
+template <class Base>
+struct Aligned : Base {
+  using Base::Base;
+  Aligned(Base base) : Base(std::move(base)) {}
+};
 
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using Array = Aligned<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+template <class T>
+using Matrix = Aligned<nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+template <class T, std::size_t Dimensions = 1>  // written to: give it to the core as noconvert()
+using Output = Aligned<nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>>;
+
+using AnyMatrix = Aligned<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>;
+
+}  // namespace crosscut
+
+namespace nanobind::detail {
+
+template <class Base>
+struct type_caster<crosscut::Aligned<Base>> {
+  NB_TYPE_CASTER(crosscut::Aligned<Base>, make_caster<Base>::Name)
+
+  bool from_python(handle source, auto flags, cleanup_list* cleanup) noexcept {
+    make_caster<Base> caster;
+    if (!caster.from_python(source, flags, cleanup)) return false;
+    const std::size_t bytes = caster.value.dtype().bits / 8;
+    if (bytes > 1 && reinterpret_cast<std::uintptr_t>(caster.value.data()) % bytes) {
+      const object copied = Base::ReadOnly ? steal(PyObject_CallMethod(source.ptr(), "copy", nullptr)) : object();
+      PyErr_Clear();
+      if (!copied.is_valid() || !caster.from_python(copied, flags, cleanup)) return false;
+    }
+    value = crosscut::Aligned<Base>(std::move(caster.value));
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail
+
+namespace crosscut {
 
 inline void need(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);

@@ -133,7 +133,7 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
 }
 
 template <class T>
-std::int64_t code_column(const nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>& values, const Array<double>& edges, int missing,
+std::int64_t code_column(const Aligned<nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>>& values, const Array<double>& edges, int missing,
                          const Output<std::uint8_t>& codes, int n_threads) {
   need(codes.size() == values.size(), "codes must have one entry per value");
   need(edges.size() <= 255 && std::is_sorted(edges.data(), edges.data() + edges.size()), "edges must ascend, at most 255 of them");

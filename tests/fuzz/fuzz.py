@@ -53,7 +53,10 @@ def attack(name, first, cases, seconds):
             break
         if not lines:
             raise RuntimeError(result.stderr)
-        faults.append((lines[-1], result.returncode, result.stderr.strip()[-1500:]))
+        said = result.stderr.strip()
+        faults.append(
+            (lines[-1], result.returncode, said if len(said) < 2000 else f"{said[:1000]} … {said[-1000:]}")
+        )
         first = int(lines[-1].split()[0]) + 1
     return tried, faults
 

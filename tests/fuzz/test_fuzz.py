@@ -1,6 +1,9 @@
 """A few attacks of each kind; `make fuzz` runs many."""
 
+import numpy as np
 import pytest
+
+from crosscut import _core
 
 from .fuzz import attack
 from .targets import TARGETS
@@ -11,3 +14,17 @@ def test_damaged_input_is_refused_or_works(name):
     tried, faults = attack(name, 0, 30 if name == "bindings" else 300, seconds=120)
     assert tried.total() >= 300
     assert faults == []
+
+
+def test_arrays_at_odd_addresses_are_copied_or_refused():
+    def odd(array):
+        raw = np.zeros(array.nbytes + 1, np.uint8)
+        raw[1:] = np.frombuffer(array.tobytes(), np.uint8)
+        return raw[1:].view(array.dtype)
+
+    folds, ordered = np.array([1, 0, 1, 0]), np.zeros(4, np.int64)
+    starts = _core.rows_by_fold(odd(folds), ordered)
+    assert ordered.tolist() == [1, 3, 0, 2]
+    assert starts == _core.rows_by_fold(folds, ordered)
+    with pytest.raises(TypeError):
+        _core.rows_by_fold(folds, odd(ordered))
