@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from crosscut.plot.canvas import BLUE, GREY, ORANGE, plain
+from crosscut.plot.canvas import BLUE, GREY, ORANGE, labelled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,12 +31,11 @@ def draw(rows: list[dict], file: Path) -> None:
             place = [row["rows"] for row in own], [row[name] for row in own]
             ax.scatter(*place, s=22, color=colour, alpha=0.75, linewidth=0, label=kind)
         ax.axhline(1, color=GREY, linestyle=":", linewidth=1)
-        ax.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
+        labelled(ax, "rows", label).set(xscale="log", yscale="log")
         ax.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
         figures = [row[name] for row in rows]
         ax.set_ylim(min(figures) / 1.2, max(figures) * 1.2)
         ax.minorticks_off()
-        plain(ax)
     handles = figure.axes[0].get_legend_handles_labels()
     figure.legend(*handles, frameon=False, ncols=2, loc="outside upper center")
     with rc_context({"svg.hashsalt": "crosscut", "svg.fonttype": "none"}):
