@@ -128,7 +128,8 @@ def test_our_trees(tree):
 
 @pytest.mark.filterwarnings("default::crosscut.DelegationWarning")
 def test_what_is_delegated():
-    tree = DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=2, min_weight_fraction_leaf=0.01)
+    limits = {"max_leaf_nodes": 4, "min_samples_leaf": 2, "min_weight_fraction_leaf": 0.01}
+    tree = DecisionTreeClassifier(**limits, random_state=0)
     for name, options in (("learning_curve", {}), ("permutation_test_score", {"n_permutations": 3})):
         with pytest.warns(DelegationWarning, match=f"{name} is delegated.*GaussianNB"):
             assert_same(name, GaussianNB(), **options)
