@@ -60,8 +60,8 @@ struct Bundles : Held<BundleForest> {
 StatisticsShape checked_shape(const Array<std::int64_t>& first_bin, int n_columns, int n_channels) {
   need(first_bin.size() == static_cast<std::size_t>(n_columns) + 1 && first_bin.data()[0] == 0, "first_bin must have one entry per column, and the end");
   for (int f = 0; f < n_columns; f++) {
-    const std::int64_t bins = first_bin.data()[f + 1] - first_bin.data()[f];
-    need(bins >= 1 && bins <= kCodes, "a column must have 1 to 256 bins, the one of missing values among them");
+    const std::int64_t first = first_bin.data()[f], end = first_bin.data()[f + 1];
+    need(first >= 0 && end > first && end - first <= kCodes, "a column must have 1 to 256 bins, the one of missing values among them");
   }
   need(n_channels >= 1 && n_channels <= 1 << 20, "n_channels must be from 1");
   return {first_bin.data(), n_channels};

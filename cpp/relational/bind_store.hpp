@@ -51,8 +51,8 @@ class QueryStore {
     CROSSCUT_REQUIRE(std::max(max_lookahead, exhaustive_lookahead) <= most_lookahead, "a lookahead of more than 1000 is too far");
     for (const auto* types : {&fixed_types, &root_types})
       for (std::int32_t type : *types) check_type(type);
-    Language language{.fixed_types = fixed_types, .root_types = root_types, .modes = modes_of(store_, modes), .max_lookahead = max_lookahead,
-                      .exhaustive_lookahead = exhaustive_lookahead};
+    Language language{.fixed_types = fixed_types, .root_types = root_types, .modes = modes_of(store_, modes), .max_lookahead = std::max(0, max_lookahead),
+                      .exhaustive_lookahead = std::max(0, exhaustive_lookahead)};
     for (const Mode& mode : language.modes) n_sources_ = std::max(n_sources_, static_cast<std::size_t>(mode.source) + 1);
     for (const auto& [first, then] : lookaheads) language.lookaheads.push_back({pattern_of(store_, first), patterns_of(store_, then)});
     for (const auto& [first, slots] : auto_lookaheads) language.auto_lookaheads.push_back({pattern_of(store_, first), slots});
