@@ -101,12 +101,20 @@ def big_problem(n=100_000):
 
 
 def grow_often(table, target, tasks):
-    for _ in range(1000):  # the signal may come between two runs; one of them is stopped
+    for _ in range(50):  # the signal may come between two runs; one of them is stopped
         memory.grow(table, target, tasks, Growth())
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own reaction to Ctrl-C, whatever other tests and libraries have made of it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.default_int_handler)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupt_stops_growing():
+def test_interrupt_stops_growing(interruptible):
     table, target, tasks = big_problem()
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
