@@ -9,7 +9,7 @@ from crosscut.cli.failure import UNREADABLE, UNSUITABLE
 
 from .calls import call, refused
 
-SHOP = Path("examples/shop")
+SHOP = Path(__file__).parents[2] / "examples" / "shop"
 
 
 def rows_of(name):
@@ -75,9 +75,9 @@ def test_numbers_are_predicted_if_that_is_the_task():
         ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
         ((SHOP, "-t", "churned"), UNSUITABLE, "must be 'table.column'"),
         ((SHOP, "-t", "customer.churned", "--fold-files", "x"), UNSUITABLE, "--fold-files is for ACE"),
-        (("examples/churn.csv",), UNREADABLE, "is not a database; these can be read"),
+        ((SHOP.parent / "churn.csv",), UNREADABLE, "is not a database; these can be read"),
         (("examples/none",), UNREADABLE, "no file or folder 'examples/none'"),
-        (("tests", "-t", "a.b"), UNREADABLE, "without tables such as .csv and .parquet files"),
+        ((Path(__file__).parent, "-t", "a.b"), UNREADABLE, "without tables such as .csv and .parquet files"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, code, message):

@@ -9,6 +9,8 @@ from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE, UNWRITABLE
 
 from .calls import call, refused
 
+SHOP = Path(__file__).parents[2] / "examples" / "shop"
+
 
 @pytest.fixture
 def application(tmp_path):
@@ -144,7 +146,7 @@ def test_linked_tables_with_all_options(tmp_path):
     options += ["--key", "customer.customer_id", "--link", "purchase.customer_id=customer.customer_id"]
     result = call(
         "relational",
-        "examples/shop",
+        SHOP,
         "-t",
         "customer.churned",
         "--sql",
@@ -162,7 +164,7 @@ def test_linked_tables_with_all_options(tmp_path):
     lines = oof.read_text().splitlines()
     assert lines[0].startswith("row,fold,customer.churned,predicted customer.churned,")
     assert len(lines) == 301
-    plain = call("relational", "examples/shop", "-t", "customer.churned", "--max-aggregates", 0)
+    plain = call("relational", SHOP, "-t", "customer.churned", "--max-aggregates", 0)
     assert "some purchase with category = grocery?" in plain.stdout
 
 
@@ -175,9 +177,8 @@ def test_linked_tables_with_all_options(tmp_path):
     ],
 )
 def test_options_of_linked_tables_that_do_not_fit(options, message, tmp_path, monkeypatch):
-    folder = Path("examples/shop").resolve()
     monkeypatch.chdir(tmp_path)
-    assert message in refused(call("relational", folder, "-t", "customer.churned", *options), UNSUITABLE)
+    assert message in refused(call("relational", SHOP, "-t", "customer.churned", *options), UNSUITABLE)
 
 
 def test_options_of_linked_tables_are_not_for_ace(application):
@@ -190,7 +191,7 @@ def test_options_of_linked_tables_are_not_for_ace(application):
 def marked_shop(tmp_path):
     """The shop with columns that weigh, group and date its customers."""
     folder = tmp_path / "shop"
-    shutil.copytree("examples/shop", folder)
+    shutil.copytree(SHOP, folder)
     head, *lines = (folder / "customer.csv").read_text().splitlines()
     marked = [f"{line},{1 + i % 2},f{i % 4},2024-{1 + i % 12:02d}-01" for i, line in enumerate(lines)]
     (folder / "customer.csv").write_text("\n".join([f"{head},w,part,since", *marked]) + "\n")

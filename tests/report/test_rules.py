@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,7 +78,9 @@ def test_the_page_of_first_order_rules(tmp_path):
 
 
 def test_rules_about_tables_use_their_words(tmp_path):
-    database = Database.from_folder("examples/shop", target="customer.churned")
+    database = Database.from_folder(
+        Path(__file__).parents[2] / "examples" / "shop", target="customer.churned"
+    )
     RelationalRuleClassifier(cv=3).fit(database).report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     assert "<h1>Predicting <em>customer.churned</em></h1>" in page

@@ -108,7 +108,7 @@ def tree_from_sklearn(model: Any) -> Tree:
     return Tree(
         feature=np.where(inner, given.feature, -1).astype(np.int32),
         threshold=np.where(inner, given.threshold, np.nan),
-        missing=np.where(inner, 1 - given.missing_go_to_left, -1).astype(np.int32),
+        missing=np.where(inner, 1 - given.missing_go_to_left.astype(np.int32), np.int32(-1)),
         first_child=np.concatenate([[0], np.cumsum(2 * inner)]).astype(np.int64),
         children=np.stack([given.children_left, given.children_right], axis=1)[inner]
         .ravel()

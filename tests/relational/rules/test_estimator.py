@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from crosscut.rules.rule_set import Rule, RuleSet
 
 @pytest.fixture(scope="module")
 def shop():
-    return Database.from_folder("examples/shop", target="customer.churned")
+    return Database.from_folder(Path(__file__).parents[3] / "examples" / "shop", target="customer.churned")
 
 
 @pytest.mark.parametrize(
