@@ -20,13 +20,7 @@ inline void pack_words(const u64* from, const u64* keep, u32 words, u64* to, u32
   u32 at = 0;
   for (u32 i = 0; i < words; i++) {
     if (!keep[i]) continue;
-#if defined(__BMI2__)
-    const u64 bits = _pext_u64(from[i], keep[i]);
-#else
-    u64 bits = 0;
-    u32 place = 0;
-    for (u64 m = keep[i]; m; m &= m - 1, place++) bits |= (from[i] >> __builtin_ctzll(m) & 1) << place;
-#endif
+    const u64 bits = pack_bits(from[i], keep[i]);
     const u32 shift = at & 63;
     to[at >> 6] |= bits << shift;
     if (shift) to[(at >> 6) + 1] |= bits >> (64 - shift);

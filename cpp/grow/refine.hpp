@@ -117,7 +117,6 @@ struct Block {
   // The largest bundles, by all threads together; then every thread on its own.
   void refine_all() {
     if (n_helpers == 1) return refine_waiting();
-    n_sharing = n_helpers;
     while (const WaitingBundle::Pointer next = waiting.newest(me)) refine(*next), waiting.finished();
     Failure failure;
     w().run.team->run(n_helpers, [&](int i) {
@@ -160,7 +159,7 @@ struct Block {
       }
       bundle = bundle.packed(bundle.lanes), n = kept;
     }
-    n_sharing = n_helpers;
+    n_sharing = n_helpers;  // the largest bundles, of which this is the first
     if (bundle.lanes) wait(bundle, HeldCodes(table), n, ids, masks);
     mine.scratch.release(mark);
     if (bundle.lanes) refine_all();
