@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
 
 
-def folds_of(
-    n_folds: int, n_rows: int, y: Any = None, random_state: Any = None, *, every_class: bool = True
-) -> NDArray[np.int64]:
+def folds_of(n_folds: int, n_rows: int, y: Any = None, random_state: Any = None) -> NDArray[np.int64]:
     """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
 
     This is all that an integer ``cv`` needs; importing scikit-learn takes longer than growing the trees, and
-    so do its splitters. A ``random_state`` shuffles the rows as theirs does; ``every_class`` warns of classes
-    that some folds lack.
+    so do its splitters. A ``random_state`` shuffles the rows as theirs does. There is a warning if some
+    folds lack a class.
 
     Examples
     --------
@@ -51,7 +49,7 @@ def folds_of(
     folds, counts = _dealt(n_folds, codes, len(classes), random_state)
     if n_folds > max(counts):
         raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {max(counts)} rows")
-    if every_class and n_folds > min(counts):
+    if n_folds > min(counts):
         warnings.warn(
             f"The least populated class in y has only {min(counts)} rows, fewer than the {n_folds} folds "
             "of cv: some folds lack it",
