@@ -288,10 +288,8 @@ def refuse(names: Iterable[str], why: str) -> None:
     """Refuse options of the running command that have no meaning together with others."""
     context = click.get_current_context()
     for name in names:
-        if context.get_parameter_source(name) not in {
-            None,
-            ParameterSource.DEFAULT,
-        }:  # None: not an option here
+        source = context.get_parameter_source(name)  # None: not an option here
+        if source not in {None, ParameterSource.DEFAULT}:
             raise click.UsageError(f"--{name.replace('_', '-')} {why}", context)
 
 
