@@ -1,6 +1,3 @@
-import contextlib
-import os
-
 import numpy as np
 import pytest
 from stream_tables import assert_same, forest_in_memory, table_of, with_weights, write_pieces
@@ -93,39 +90,4 @@ def test_workers_of_a_cluster(n_workers):
         distributed.Client(cluster),
     ):
         model.fit(Stream(delayed, memory_limit="100KB"), "y")
-    assert_same(model.forest_, expected)
-
-
-def die_once(marker):
-    """Let the worker that comes to the middle of level 1 first die there."""
-    from crosscut.engines import passes
-
-    add = passes.LevelPass.add
-
-    def deadly(one_pass, sums, batch):
-        if one_pass.name == "level 1" and batch.first_row >= 400:
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-                os._exit(1)
-        add(one_pass, sums, batch)
-
-    passes.LevelPass.add = deadly
-
-
-def test_a_worker_that_dies_inside_a_pass_changes_nothing(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    table, model, expected = model_of()
-    delayed = [dask.delayed(table.slice(i * 100, 100)) for i in range(9)]
-    marker = tmp_path / "died"
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        before = set(client.scheduler_info()["workers"])
-        client.run(die_once, str(marker))
-        model.fit(Stream(delayed, memory_limit="100KB"), "y")
-        assert set(client.scheduler_info()["workers"]) != before
-    assert marker.exists()
     assert_same(model.forest_, expected)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from crosscut.data.dialect import Dialect, TextOptions
+from crosscut.data.memory import READ_LESS, check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +82,22 @@ class FileKind(ABC):
         import pyarrow as pa
 
         contents = self.contents(place)
+        needed = sum(contents.parts) * sum(map(_least_bytes, contents.schema.types))
+        check_memory(needed, repr(str(place)), READ_LESS)
         tables = [
             table
             for part, rows in enumerate(contents.parts)
             for table in self.read(place, part, max(rows, 1), contents)
         ]
         return pa.concat_tables(tables) if tables else contents.schema.empty_table()
+
+
+def _least_bytes(dtype: pa.DataType) -> int:
+    """Bytes that a value takes at least; where lengths differ, those of its place."""
+    try:
+        return int(dtype.bit_width) // 8
+    except ValueError:
+        return 4
 
 
 def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:

@@ -36,8 +36,8 @@ def check_memory(needed: int, what: str, instead: str) -> None:
 
     >>> check_memory(2**60, "a table", "read fewer rows")
     Traceback (most recent call last):
-    MemoryError: for a table: about 1,152,921,505 GB are needed, but ... GB are free; read fewer rows
+    MemoryError: for a table: about 1,152,921,504.6 GB are needed, but ... GB are free; read fewer rows
     """
     if needed > NOTABLE and needed > (free := available()):
-        amounts = f"about {needed / 1e9:,.0f} GB are needed, but {free / 1e9:,.1f} GB are free"
+        amounts = f"about {needed / 1e9:,.1f} GB are needed, but {free / 1e9:,.1f} GB are free"
         raise MemoryError(f"for {what}: {amounts}; {instead}")

@@ -1,12 +1,13 @@
 """The dask engine: every pass is a tree of sums over partitions, on whatever client is active.
 
 A pass keeps no state of a row, so what a dead worker had done is done again by another one, with the same
-result.
+result. If the scheduler starts anew, the partitions are coded again and the pass is repeated.
 """
 
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import CancelledError
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from crosscut.tasks.fold_rule import FoldRule
 
 _FAN_IN = 8  # sums that are added up at once on the way to the total
+_TRIES = 3  # of a pass, if the scheduler starts anew meanwhile
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,35 @@ class CodedPartition:
         return replace(self.batch, fold=fold_of(self.batch, folds, self.counts.copy()))
 
 
+class HeldPartitions:
+    """Partitions in the memory of Dask's workers."""
+
+    def __init__(self, recipe: list[Any]) -> None:
+        self._recipe = recipe
+        self._hold()
+
+    def _hold(self) -> None:
+        import dask
+
+        self._parts = list(dask.persist(*self._recipe))
+
+    def total(self, work: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Return what the delayed work gives for all partitions, added up."""
+        return _total(lambda: [work(part) for part in self._parts], merge, self._hold)
+
+
 class DaskRows:
     """Coded rows in the memory of Dask's workers, one byte per value; a lost partition is coded again."""
 
     def __init__(
-        self, parts: list[Any], coding: Coding, totals: Totals, folds: FoldRule, *, meter: Meter, key: str
+        self,
+        parts: HeldPartitions,
+        coding: Coding,
+        totals: Totals,
+        folds: FoldRule,
+        *,
+        meter: Meter,
+        key: str,
     ) -> None:
         self._parts = parts
         self.key = key  # changes when a survey of the data would find something else
@@ -71,7 +97,7 @@ class DaskRows:
         first_rows = np.concatenate([[0], np.cumsum(lengths)]).tolist()
         meter.start("survey", first_rows[-1])
         survey: Survey = _total(
-            [
+            lambda: [
                 dask.delayed(_survey)(frame, first, number, roles)
                 for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
             ],
@@ -82,13 +108,14 @@ class DaskRows:
         counts = survey.class_counts(coding, range(len(frames)))
         none = np.zeros(0, np.int64)
         shared = dask.delayed(coding)
-        parts = [
-            dask.delayed(_code)(frame, first, shared, counts.get(number, none))
-            for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
-        ]
         meter.start("coding", first_rows[-1])
-        parts = list(dask.persist(*parts))
-        totals: Totals = _total([dask.delayed(_totals)(part, shared) for part in parts], Totals.merge)
+        parts = HeldPartitions(
+            [
+                dask.delayed(_code)(frame, first, shared, counts.get(number, none))
+                for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
+            ]
+        )
+        totals: Totals = parts.total(lambda part: dask.delayed(_totals)(part, shared), Totals.merge)
         meter.add(first_rows[-1])
         known = [coding.to_notes(), totals.to_notes(), first_rows, sorted(survey.pieces.items())]
         key = hashlib.sha256(repr(known).encode()).hexdigest()
@@ -102,8 +129,7 @@ class DaskRows:
         if getattr(one_pass, "n_jobs", 1) is None:
             one_pass = replace(one_pass, n_jobs=1)  # type: ignore[type-var]  # workers are Dask's threads
         shared, folds = dask.delayed(one_pass), self.folds
-        sums = [dask.delayed(_run_part)(shared, part, folds) for part in self._parts]
-        total = _total(sums, one_pass.merge)
+        total = self._parts.total(lambda part: dask.delayed(_run_part)(shared, part, folds), one_pass.merge)
         self.meter.add(self.coding.n_rows)
         return total
 
@@ -135,16 +161,26 @@ def _named(block: NDArray[Any]) -> Any:
     return pa.table({f"x{f}": pa.array(np.ascontiguousarray(column)) for f, column in enumerate(block.T)})
 
 
-def _total(parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """Add up in a tree, so that no worker has to hold many sums at once."""
+def _total(
+    parts_of: Callable[[], list[Any]],
+    merge: Callable[[Any, Any], Any],
+    renew: Callable[[], None] = lambda: None,
+) -> Any:
+    """Add up in a tree, so that no worker has to hold many sums at once; renew what a scheduler forgets."""
     import dask
 
-    while len(parts) > 1:
-        parts = [
-            dask.delayed(_merge_all)(merge, parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)
-        ]
-    (total,) = dask.compute(parts[0])
-    return total
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            parts = parts_of()
+            while len(parts) > 1:
+                some = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
+                parts = [dask.delayed(_merge_all)(merge, each) for each in some]
+            return dask.compute(parts[0])[0]
+        except CancelledError as error:
+            if not tries_left:
+                raise RuntimeError("Dask's scheduler gives up what it is asked for; start it anew") from error
+            renew()
+    raise AssertionError
 
 
 def _merge_all(merge: Callable[[Any, Any], Any], sums: list[Any]) -> Any:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.memory import check_memory
 from crosscut.engines.branching import branch_off
 from crosscut.engines.bundle import Bundle, Unit, flat_bundles
 from crosscut.engines.frontier import share_out
-from crosscut.engines.gather import grow_gathered
+from crosscut.engines.gather import gathered_bytes, grow_gathered
 from crosscut.engines.growing_tree import GrowingTree
 from crosscut.engines.passes import LevelPass, LevelSums
 
@@ -106,6 +107,10 @@ def grow_level_wise(
     save : callable, optional
         Called with the state after every level.
     """
+    n_rows, n_columns = plan.coding.n_rows, len(plan.coding.n_bins)
+    all_gathered = n_rows * len(plan.limits) * gathered_bytes(n_columns)
+    what = f"statistics and rows of a stream of {n_rows:,} rows"
+    check_memory(min(plan.memory_limit, all_gathered), what, "give Stream a smaller memory_limit")
     state = state or State.start(plan)
     while state.frontier:
         begin = time.perf_counter()

@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.grid import RowStatistics
+from crosscut.data.memory import check_memory
 from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
 from crosscut.forest.forest import Forest, Packed
@@ -95,6 +96,7 @@ def grow(
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
     progress = progress or watcher()
+    check_memory(50 * masks.size, f"{tasks.n_tasks} trees on {table.n_rows:,} rows", "grow fewer at a time")
     threads = n_threads(n_jobs, table.ranks.size * tasks.n_tasks)
     begin = time.process_time()
     trees, work = _core.grow(

@@ -12,6 +12,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.grid import exponent_of
+from crosscut.data.memory import check_memory
 from crosscut.rules.condition import Condition
 from crosscut.tasks.fold_rule import mix
 
@@ -169,6 +170,8 @@ class Examples(Rows):
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights, exponent or 0)
         self.table = table
         self._truth: dict[tuple[Condition, ...], int] = {}
+        instead = "learn from fewer rows, or grow trees"
+        check_memory(12 * table.ranks.size, f"rules on {table.n_rows:,} rows", instead)
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,

@@ -329,3 +329,9 @@ def test_alternatives_that_multiply_are_refused(rules):
     goals = (", t(W)" if rules.startswith("t") else ", (W > 3 ; W < 0)") * 14
     with pytest.raises(PrologError, match="its alternatives combine to more than 1,000 conjunctions"):
         Database.from_prolog("c(1,a). c(2,b). p(1,1). " + rules.format(goals), predict="c(+k,-c)")
+
+
+@pytest.mark.parametrize("goal", ["open(f,read,X)", "consult(f)", "shell(ls)", "halt", "see(f)", "assert(a)"])
+def test_no_predicate_reaches_files_or_the_system(goal):
+    with pytest.raises(PrologError, match=goal.partition("(")[0]):
+        Database.from_prolog(MOLECULES + f"p(X) :- edge(X,_), {goal}.", predict="mol(+mol,-class)")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.memory import available, check_memory
 from crosscut.relational.database.attribute_values import AttributeValues
 from crosscut.relational.language.modes import Const, Key, TypeVariable, Var
 from crosscut.relational.language.rule import COMPARISONS, Goal
@@ -29,9 +30,7 @@ UNUSED = "$unused"  # the type of variables that no input takes
 GIVEN = 0
 MARKS = {"+": 1, "-": 2, "_": 2, "+-": 3, "": 4}  # how the core writes those of variables
 STEP_LIMIT = 1_000_000
-MEMORY = (
-    1 << 29
-)  # bytes of truth that are kept while trees grow; beyond that all is forgotten and searched again
+MEMORY = 1 << 29  # most bytes of truth to keep while trees grow; beyond that all is searched again
 
 CoreLiteral = tuple[int, bool, list[int]]
 CorePattern = tuple[int, bool, list[tuple[int, int, int, int]]]
@@ -83,6 +82,10 @@ class Facts:
         used: Container[int] | None = None,
     ) -> None:
         self.database = database
+        sizes = [(len(each.columns), each.columns.shape[1]) for each in database.relations.values()]
+        needed = sum((4 * arity + 20) * n for arity, n in sizes)  # a copy, and an index at least
+        facts = f"{sum(n for _, n in sizes):,} facts"
+        check_memory(needed, facts, "leave out relations that no test uses, or some examples")
         columns, numbers = _attribute_columns(database, attributes, used)
         self.fixed, self.root, self.renumbered = _fixed_variables(database, root, columns)
         self.attributes = tuple(attributes)
@@ -252,7 +255,7 @@ class Queries:
     def start(self) -> None:
         """Begin with an empty cache."""
         self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
-        self.store.memory = MEMORY
+        self.store.memory = min(MEMORY, available() // 4)
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
             first = len(self.facts.database.keys)
