@@ -166,6 +166,7 @@ def test_models_without_any_class_can_be_predicted(write):
             "model 1 occurs twice",
         ),
         ({"app_kb": "begin(model(1)). ok."}, PrologError, "model 1 is not ended"),
+        ({"app_kb": "begin(model(A)). ok. end(model(1))."}, PrologError, "model A needs a name without"),
         (
             {"app_kb": "begin(model(1)). end(model(1)). end(model(1))."},
             PrologError,

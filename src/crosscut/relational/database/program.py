@@ -103,6 +103,8 @@ class Program:
     def _switch(self, name: str, key: Term) -> None:
         if (self.model is None) != (name == "begin"):
             raise PrologError("begin and end of models do not match")
+        if not is_ground(key):
+            raise PrologError(f"model {term_text(key)} needs a name without variables")
         self.model = None if name == "end" else self.constants.intern(key)  # type: ignore[arg-type]
         if self.model in self.models:
             raise PrologError(f"model {term_text(key)} occurs twice")
