@@ -141,6 +141,8 @@ double exact_ratio(const DigitGrid& of_a, const i64* a, const DigitGrid& of_b, c
   return above.negative ? -size : size;
 }
 
+double exact_mean(const Problem& p, const i64* sums) { return exact_ratio(p.exact.grid[0], sums, p.exact.grid[1], sums + p.exact.grid[0].n); }
+
 double exact_share(const Problem& p, const i64* sums, int c) {
   const DigitGrid& grid = p.exact.grid[0];
   return ratio(integer(grid, sums + c * grid.n).size, part(p, sums).below, 0);
