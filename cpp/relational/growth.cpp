@@ -28,7 +28,7 @@ Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) 
   std::vector<std::int32_t> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::uint64_t> own = truth_.everything();
-  refine(path, own, all, statistics_.totals(tasks), 0);
+  refine(path, own, {}, all, statistics_.totals(tasks), 0);
   return std::move(forest_);
 }
 
@@ -45,15 +45,15 @@ void Growth::add_nodes(std::span<const std::int32_t> tasks, std::span<const doub
     tree.no.push_back(-1);
     tree.prediction.push_back(prediction(own));
     tree.statistics.insert(tree.statistics.end(), own.begin(), own.end());
-    if (level == settings_.max_depth || stops(own)) continue;
+    if (stops(own, level)) continue;
     bundle.growing.push_back(tasks[i]);
     folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
     bundle.all.insert(bundle.all.end(), own.begin(), own.end());
   }
 }
 
-void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
-                    std::int32_t level) {
+void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+                    std::span<const double> totals, std::int32_t level) {
   const std::size_t width = statistics_.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
@@ -63,10 +63,10 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
 
   // a single task does not need the examples it leaves out
   if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
-    statistics_.leave_out(folds_here_[0], own);
+    if (statistics_.leave_out(folds_here_[0], own) && table.size() > 0) table = table.part(own);
     folds_here_[0] = -1;
   }
-  if (!settings_.caching || truth_.bytes() > settings_.memory) {
+  if (!settings_.caching || truth_.bytes() + handed_down_ > settings_.memory) {
     truth_.forget();
     refinement_.forget();
     path.blocks.reset();
@@ -79,10 +79,13 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
+  if (table.size() == 0) table_.start(attributes_, own);
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all,
-                      statistics_.n_examples() <= settings_.memory >> 17};
+                      table.size() == 0 ? table_ : table, statistics_.n_examples() <= settings_.memory >> 17};
   choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
+  part(demand, bundle, level);
+  table = {};
   if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
   Level& counters = forest_.levels[static_cast<std::size_t>(level)];
   counters.bundles++;
@@ -90,15 +93,9 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   counters.tests += static_cast<std::int64_t>(bundle.forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
   nodes.resize(agreeing.size());
   for (Fork& fork : forks) {
-    const Test& first = forest_.tests[static_cast<std::size_t>(tests[fork.begin])];
-    // an example that a task's own threshold would send elsewhere is one that the task leaves out
-    if (fork.cut.attribute >= 0)
-      attributes_.split(fork.cut, fork.cut.low, own, yes, no);
-    else
-      split(first, truth_, attributes_, own, yes, no);
     const std::size_t n = fork.end - fork.begin;
     const auto here = std::span(agreeing).subspan(fork.begin, n);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
@@ -106,19 +103,44 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       nodes[i] = tree.size() - 1;
       tree.test.back() = tests[i];
     }
-    refine(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    handed_down_ -= fork.yes_table.bytes();
+    refine(fork.path, fork.yes, std::move(fork.yes_table), here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
       Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
-    refine(path, no, here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+    handed_down_ -= fork.no_table.bytes();
+    refine(path, fork.no, std::move(fork.no_table), here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+  }
+}
+
+// Parts the examples, and the table where that saves work, by the test of each fork.
+void Growth::part(const Demand& demand, Bundle& bundle, std::int32_t level) {
+  const std::size_t width = statistics_.width();
+  const bool saves = settings_.caching && (attributes_.size() > 0 || !demand.keeps_tables);
+  for (Fork& fork : bundle.forks) {
+    // an example that a task's own threshold would send elsewhere is one that the task leaves out
+    if (fork.cut.attribute >= 0)
+      attributes_.split(fork.cut, fork.cut.low, demand.examples, fork.yes, fork.no);
+    else
+      choice_.split(candidates_, fork.candidate, demand, fork.yes, fork.no);
+    const auto hand_down = [&](const std::vector<double>& totals, const std::vector<std::uint64_t>& own, LocalTable& table) {
+      for (std::size_t i = fork.begin; i < fork.end; i++) {
+        if (!saves || handed_down_ > settings_.memory / 2 || stops(std::span(totals).subspan(i * width, width), level + 1)) continue;
+        table = demand.table.part(own);
+        handed_down_ += table.bytes();
+        return;
+      }
+    };
+    hand_down(bundle.yes_totals, fork.yes, fork.yes_table);
+    hand_down(bundle.no_totals, fork.no, fork.no_table);
   }
 }
 
 // Tasks that agree on a test stay together: lists them fork by fork, with the statistics of their branches.
 void Growth::fork(const Path& path, Bundle& bundle) {
   const std::size_t width = statistics_.width();
-  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
   splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
     if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
@@ -140,7 +162,7 @@ void Growth::fork(const Path& path, Bundle& bundle) {
     const bool same = !forks.empty() && forks.back().candidate == best[i] && forks.back().cut.same_column(cut) &&
                       (cut.attribute < 0 || cut.low < forks.back().cut.high);
     if (!same) {
-      forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut});
+      forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut, {}, {}, {}, {}});
       if (cut.attribute < 0) forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
     }
     Fork& fork = forks.back();
@@ -216,7 +238,8 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
   return longer;
 }
 
-bool Growth::stops(std::span<const double> all) const {
+bool Growth::stops(std::span<const double> all, std::int32_t level) const {
+  if (level == settings_.max_depth) return true;
   constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
   const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())

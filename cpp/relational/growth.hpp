@@ -77,6 +77,8 @@ class Growth {
     std::size_t begin, end;  // of its tasks in `agreeing`
     Path path;
     Cut cut;  // between values that every task's threshold lies between
+    std::vector<std::uint64_t> yes, no;
+    LocalTable yes_table, no_table;  // of those, unless they are made when needed
   };
   // The working state of a bundle: growing tasks, their totals, best tests and statistics where those hold; then the
   // tasks that continue, fork by fork. There is one per level, to reuse its buffers.
@@ -86,15 +88,15 @@ class Growth {
     std::vector<double> all, passed, yes_totals, no_totals;
     std::vector<std::size_t> nodes;
     std::vector<Fork> forks;
-    std::vector<std::uint64_t> yes, no;
   };
-  // `own`: the examples that reach the bundle, of all its tasks; a lone task's fold is taken out. `totals`: each task's
-  // statistics of its own among them.
-  void refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
-              std::int32_t level);
+  // `own`: the examples that reach the bundle, of all its tasks; a lone task's fold is taken out. `table`: of these, or empty.
+  // `totals`: each task's statistics of its own among them.
+  void refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+              std::span<const double> totals, std::int32_t level);
+  void part(const Demand& demand, Bundle& bundle, std::int32_t level);
   void add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle);
   void fork(const Path& path, Bundle& bundle);
-  bool stops(std::span<const double> all) const;
+  bool stops(std::span<const double> all, std::int32_t level) const;
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;
   Path extend(const Path& path, const Chosen& chosen, Test& test);
@@ -113,6 +115,8 @@ class Growth {
   std::vector<std::int32_t> folds_here_;
   std::vector<std::uint8_t> barred_;
   Candidates candidates_;
+  LocalTable table_;
+  std::size_t handed_down_ = 0;  // bytes of tables
   std::deque<Bundle> bundles_;  // by level
   // of `extend`
   Extension extension_;
