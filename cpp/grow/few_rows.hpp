@@ -61,7 +61,10 @@ class FewRows {
     FewColumn* columns = w.scratch.take<FewColumn>(static_cast<std::size_t>(x.n_columns));
     Set* sets = w.scratch.take<Set>(static_cast<std::size_t>(x.n_columns) * 2 * kFewRows);
     u8* place = w.scratch.take<u8>(table.n);
-    for (u32 i = 0; i < x.n; i++) row[i] = static_cast<u16>(x.lists[0][i] & kRowMask), place[row[i]] = static_cast<u8>(i);
+    for (u32 i = 0; i < x.n; i++) {
+      row[i] = static_cast<u16>(x.lists[0][i] & kRowMask), place[row[i]] = static_cast<u8>(i);
+      __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
+    }
     const auto fill = [&](double* sums, u32 begin, u32 end) {
       sums[0] = 0;
       for (u32 i = begin, n = 1; i < end; i++, n *= 2)

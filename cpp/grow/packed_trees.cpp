@@ -25,6 +25,7 @@ class Packer {
     const std::int64_t* exact;  // at leaves
   };
   static constexpr std::size_t kAhead = 8;  // nodes lie scattered: those that come soon are fetched
+  static void fetch(const Node* node) { __builtin_prefetch(node), __builtin_prefetch(&node->exact); }
   const Problem& p;
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
@@ -43,7 +44,7 @@ class Packer {
       const Step step = todo.back();
       todo.pop_back();
       for (int j = step.node->n_children; j-- > 0;) {
-        __builtin_prefetch(step.node->children + j);
+        fetch(step.node->children + j);
         todo.push_back({step.node->children + j, nodes.size(), n_children + static_cast<std::size_t>(j), nullptr});
       }
       n_children += static_cast<std::size_t>(step.node->n_children), n_branches += static_cast<std::size_t>(step.node->n_branches);
@@ -60,7 +61,7 @@ class Packer {
     std::int64_t *children_at = out.first_child.data() + first + n_trees, *branches_at = out.first_branch.data() + first + n_trees;
     for (std::size_t i = 0, at = first; i < n; i++, at++) {
       const Node& x = *nodes[i].node;
-      if (i + kAhead < n) __builtin_prefetch(nodes[i + kAhead].node);
+      if (i + kAhead < n) fetch(nodes[i + kAhead].node);
       nodes[i].exact = x.exact;
       if (i) out.children[first_child + nodes[i].place] = static_cast<std::int32_t>(i);
       out.feature[at] = x.feature, out.missing[at] = x.missing, out.depth[at] = x.depth, out.n_rows[at] = x.n_rows;
@@ -94,14 +95,20 @@ class Packer {
     }
   }
 
+  // The target of a leaf that has a row alone, and its digits for sums; null for others.
+  const double* target_of(const std::int64_t* exact) const {
+    const std::size_t digits = p.n_rows * static_cast<std::size_t>(p.exact.width);
+    const auto place = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(exact) - reinterpret_cast<std::uintptr_t>(p.exact.digits)) / sizeof *exact;
+    if (place >= digits) return nullptr;
+    return p.target + (digits >> 32 ? place / static_cast<std::size_t>(p.exact.width) : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(p.exact.width));
+  }
+
   void write_value(const Step& step, const std::int64_t* exact, std::size_t at) {
     const DigitGrid* grid = p.exact.grid;
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     if (!p.n_classes) {
       weight = exact_weight(p, exact), impurity = 0;
-      const auto place = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(step.exact) - reinterpret_cast<std::uintptr_t>(p.exact.digits)) / sizeof *exact;
-      const auto width_of_row = static_cast<std::size_t>(p.exact.width);
-      if (place < p.n_rows * width_of_row) value[0] = p.target[place / width_of_row] + 0.0;  // a row alone; never −0
+      if (const double* target = target_of(step.exact)) value[0] = *target + 0.0;  // never −0
       else value[0] = exact_mean(p, exact);
       if (out.n_rows[at] > 1) impurity = exact_variance(p.exact, exact);
       return;

@@ -82,7 +82,10 @@ class LoneTask {
       return;
     }
     start_sums(w, leaf);
-    for (u32 i = 0; i < n; i++) add_exactly(w, bundle, 0, table.ids[entries[i] & kRowMask], leaf.exact);
+    for (u32 i = 0; i < n; i++) {
+      if (i + 8 < n) __builtin_prefetch(p.exact.row(table.ids[entries[i + 8] & kRowMask]));
+      add_exactly(w, bundle, 0, table.ids[entries[i] & kRowMask], leaf.exact);
+    }
   }
   bool is_pure(const u32* entries, u32 n) const {  // regression
     const double first = table.target[entries[0] & kRowMask];
