@@ -95,12 +95,12 @@ class Packer {
     }
   }
 
-  // The target of a leaf that has a row alone, and its digits for sums; null for others.
+  // The target of a leaf whose sums are the digits of a row; null for others.
   const double* target_of(const std::int64_t* exact) const {
-    const std::size_t digits = p.n_rows * static_cast<std::size_t>(p.exact.width);
-    const auto place = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(exact) - reinterpret_cast<std::uintptr_t>(p.exact.digits)) / sizeof *exact;
-    if (place >= digits) return nullptr;
-    return p.target + (digits >> 32 ? place / static_cast<std::size_t>(p.exact.width) : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(p.exact.width));
+    const auto address = [](const std::int64_t* digit) { return reinterpret_cast<std::uintptr_t>(digit); };
+    const std::size_t bytes = static_cast<std::size_t>(p.exact.width) * sizeof *exact, place = address(exact) - address(p.exact.digits);
+    if (place >= p.n_rows * bytes) return nullptr;
+    return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
   void write_value(const Step& step, const std::int64_t* exact, std::size_t at) {
