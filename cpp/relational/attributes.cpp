@@ -22,7 +22,7 @@ Attributes::Attributes(const Facts& facts, std::span<const std::int64_t> order, 
 }
 
 void Attributes::sort(std::size_t attribute, std::span<const std::int32_t> positions, const std::uint64_t* mask,
-                      std::vector<std::int32_t>& result) {
+                      std::vector<std::int32_t>& result) const {
   result.clear();
   const auto& sorted = sorted_[attribute];
   if (positions.size() > sorted.size() / 16) {  // cheaper to filter all than to sort some
@@ -30,12 +30,11 @@ void Attributes::sort(std::size_t attribute, std::span<const std::int32_t> posit
       if (mask[i / 64] >> i % 64 & 1) result.push_back(i);
     return;
   }
-  keys_.clear();
   const std::int32_t* ranks = ranks_.data() + attribute * n_;
   for (std::int32_t i : positions)
-    if (ranks[i] >= 0) keys_.push_back(static_cast<std::uint32_t>(ranks[i]));
-  std::sort(keys_.begin(), keys_.end());
-  for (std::uint32_t key : keys_) result.push_back(sorted[key]);
+    if (ranks[i] >= 0) result.push_back(ranks[i]);
+  std::sort(result.begin(), result.end());
+  for (std::int32_t& each : result) each = sorted[static_cast<std::size_t>(each)];
 }
 
 void Attributes::split(const Cut& cut, double threshold, std::span<const std::uint64_t> own, std::vector<std::uint64_t>& yes,

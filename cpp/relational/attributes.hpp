@@ -37,7 +37,7 @@ class Attributes {
   }
   // Those of the positions (all of them in `mask`, too) that have a number, by ascending value.
   void sort(std::size_t attribute, std::span<const std::int32_t> positions, const std::uint64_t* mask,
-            std::vector<std::int32_t>& result);
+            std::vector<std::int32_t>& result) const;
   // Parts the examples of `own`.
   void split(const Cut& cut, double threshold, std::span<const std::uint64_t> own, std::vector<std::uint64_t>& yes,
              std::vector<std::uint64_t>& no) const;
@@ -48,7 +48,6 @@ class Attributes {
   std::vector<double> values_;        // per attribute and position; NaN where missing
   std::vector<std::int32_t> ranks_;   // the same: place in `sorted_`
   std::vector<std::vector<std::int32_t>> sorted_;
-  std::vector<std::uint32_t> keys_;
 };
 
 }  // namespace crosscut::query
