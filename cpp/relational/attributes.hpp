@@ -35,9 +35,9 @@ class Attributes {
     const double v = value(static_cast<std::size_t>(cut.attribute), position);
     return cut.above ? v > threshold : v <= threshold;
   }
-  // Those of the positions (all of them in `mask`, too) that have a number, by ascending value.
-  void sort(std::size_t attribute, std::span<const std::int32_t> positions, const std::uint64_t* mask,
-            std::vector<std::int32_t>& result) const;
+  // Positions that have a number, by ascending value; `tie` marks those whose value is that of the one before.
+  static constexpr std::uint32_t tie = std::uint32_t{1} << 31;
+  std::span<const std::uint32_t> sorted(std::size_t attribute) const { return sorted_[attribute]; }
   // Parts the examples of `own`.
   void split(const Cut& cut, double threshold, std::span<const std::uint64_t> own, std::vector<std::uint64_t>& yes,
              std::vector<std::uint64_t>& no) const;
@@ -45,9 +45,8 @@ class Attributes {
  private:
   std::size_t n_ = 0;
   std::vector<std::int32_t> variables_;
-  std::vector<double> values_;        // per attribute and position; NaN where missing
-  std::vector<std::int32_t> ranks_;   // the same: place in `sorted_`
-  std::vector<std::vector<std::int32_t>> sorted_;
+  std::vector<double> values_;  // per attribute and position; NaN where missing
+  std::vector<std::vector<std::uint32_t>> sorted_;
 };
 
 }  // namespace crosscut::query

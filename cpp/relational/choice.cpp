@@ -1,8 +1,8 @@
 #include "choice.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "counts.hpp"
 #include "dispatch.hpp"
@@ -26,43 +26,100 @@ Choice::Choice(const Components& components, Refinement& refinement, Truth& trut
   for (std::size_t i = 2; i < x_log_x_.size(); i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }
 
-// The truth of a block's tests as rows of bits; leaves in rows_ which of them is that of each example.
-const std::uint64_t* Choice::tabulate(const Block& block, const Demand& demand, std::span<const std::int32_t> examples) {
-  const bool kept = demand.keeps_tables || !truth_.end_in_tails(block.queries);
-  if (kept)
+// Says which group and class each example is of, and in which order they are counted.
+void Choice::arrange(const Demand& demand) {
+  groups_.assign(demand.tasks.size(), 0);
+  group_of_fold_.assign(statistics_.n_folds(), 0);
+  n_groups_ = 1;
+  for (std::size_t i = 0; i < demand.tasks.size(); i++) {
+    if (demand.tasks[i] < 0) continue;
+    std::size_t& group = group_of_fold_[static_cast<std::size_t>(demand.tasks[i])];
+    if (group == 0) group = n_groups_++;
+    groups_[i] = group;
+  }
+  const std::vector<std::int32_t>& positions = demand.table.positions;
+  const std::size_t k = statistics_.is_regression() ? 1 : statistics_.width();
+  slots_.resize(positions.size());
+  order_.resize(positions.size());
+  ends_.assign(n_groups_ * k, 0);
+  for (std::size_t i = 0; i < positions.size(); i++) {
+    const auto position = static_cast<std::size_t>(positions[i]);
+    const std::int32_t fold = n_groups_ == 1 ? -1 : statistics_.fold_of(position);
+    const std::size_t group = fold < 0 ? 0 : group_of_fold_[static_cast<std::size_t>(fold)];
+    slots_[i] = static_cast<std::int32_t>(group * k) + (statistics_.is_regression() ? 0 : statistics_.target().codes[position]);
+    ends_[static_cast<std::size_t>(slots_[i])]++;
+    order_[i] = static_cast<std::int32_t>(i);
+  }
+  if (statistics_.is_regression()) return;
+  std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::uint32_t{0});
+  for (std::size_t i = 0; i < positions.size(); i++) order_[ends_[static_cast<std::size_t>(slots_[i])]++] = static_cast<std::int32_t>(i);
+}
+
+Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
+  if (demand.keeps_tables || !truth_.end_in_tails(block.queries)) {
     truth_.tabulate(block.queries, demand.examples.data(), block.after, block.table);
-  else
-    truth_.tabulate(block.queries, positions_, bits_);
-  const std::vector<std::int32_t>& rows = kept ? block.table.rows : place_;
-  rows_.resize(examples.size());
-  for (std::size_t i = 0; i < examples.size(); i++) rows_[i] = rows[static_cast<std::size_t>(examples[i])];
-  return kept ? block.table.bits.data() : bits_.data();
+    return {block.table.bits.data(), block.table.rows.data()};
+  }
+  auto& rows = demand.table.rows;
+  auto own = std::find_if(rows.begin(), rows.end(), [&](const LocalTable::Rows& each) { return each.queries == block.queries; });
+  if (own == rows.end()) {
+    own = rows.insert(own, {block.queries, {}});
+    truth_.tabulate(block.queries, demand.table.positions, own->bits);
+  }
+  own->used = true;
+  return {own->bits.data(), nullptr};
+}
+
+// The rows of the examples, as they are counted.
+const std::int32_t* Choice::rows_of(const View& view, const Demand& demand) {
+  if (view.rows == nullptr) return order_.data();
+  rows_.resize(order_.size());
+  for (std::size_t i = 0; i < order_.size(); i++) {
+    const std::int32_t position = demand.table.positions[static_cast<std::size_t>(order_[i])];
+    rows_[i] = view.rows[position];
+  }
+  return rows_.data();
 }
 
 // Adds the sums of a block's tests, of numbers.
 void Choice::add_sums(const Block& block, const Demand& demand) {
-  const std::uint64_t* bits = tabulate(block, demand, positions_);
+  const View& view = views_.emplace_back(tabulate(block, demand));
   n_yes_.resize(block.size());
-  statistics_.add_sums(bits, rows_, positions_, demand.tasks, n_yes_, sums_);
+  statistics_.add_sums(view.bits, {rows_of(view, demand), order_.size()}, demand.table.positions, demand.tasks, n_yes_, sums_);
 }
 
 // Adds a block's counts: per group of segments and class the examples where each test is true. Group 0 gets the
 // counts of all examples.
 void Choice::count_classes(const Block& block, const Demand& demand) {
-  const std::size_t k = statistics_.width(), n_segments = segments_.ends.size();
-  const std::uint64_t* bits = tabulate(block, demand, std::span(segments_.examples).first(segments_.ends.back()));
+  const std::size_t k = statistics_.width();
+  const View& view = views_.emplace_back(tabulate(block, demand));
   const std::size_t stride = block.width() * 64, begin = n_counts_;
   first_.push_back(begin);
-  n_counts_ += n_segments * stride;
+  n_counts_ += ends_.size() * stride;
   if (counts_.size() < n_counts_) counts_.resize(2 * n_counts_);
   std::int32_t* own = counts_.data() + begin;
-  CROSSCUT_DISPATCH(count_rows, bits, block.width(), rows_.data(), segments_.ends.data(), n_segments, own);
-  for (std::size_t g = 1; g < n_segments / k; g++)
+  CROSSCUT_DISPATCH(count_rows, view.bits, block.width(), rows_of(view, demand), ends_.data(), ends_.size(), own);
+  for (std::size_t g = 1; g < n_groups_; g++)
     for (std::size_t i = 0; i < k * stride; i++) own[i] += own[g * k * stride + i];
   if (block.followers.empty()) return;
   n_yes_.assign(own, own + stride);
   for (std::size_t c = 1; c < k; c++)
     for (std::size_t i = 0; i < stride; i++) n_yes_[i] += own[c * stride + i];
+}
+
+void Choice::split(const Candidates& candidates, std::int32_t number, const Demand& demand, std::vector<std::uint64_t>& yes,
+                   std::vector<std::uint64_t>& no) const {
+  const std::size_t part = part_of(candidates, number), test = static_cast<std::size_t>(number) - candidates.first[part];
+  const std::size_t width = candidates.parts[part].block->width();
+  const auto& positions = demand.table.positions;
+  yes.assign(demand.examples.size(), 0);
+  no.assign(demand.examples.begin(), demand.examples.end());
+  for (std::size_t i = 0; i < positions.size(); i++) {
+    const auto position = static_cast<std::size_t>(positions[i]);
+    const std::size_t row = views_[part].rows == nullptr ? i : static_cast<std::size_t>(views_[part].rows[position]);
+    yes[position / 64] |= (views_[part].bits[row * width + test / 64] >> test % 64 & 1) << position % 64;
+  }
+  for (std::size_t w = 0; w < no.size(); w++) no[w] &= ~yes[w];
 }
 
 void Choice::prepare(Task& task, const double* all, const Demand& demand) const {
@@ -131,15 +188,8 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
                   std::vector<double>& passed) {
   const std::size_t t = demand.tasks.size(), w = statistics_.width();
   const bool classes = !statistics_.is_regression();
-  statistics_.segments(demand.examples.data(), demand.tasks, segments_);
-  positions_.clear();
-  place_.resize(statistics_.n_examples());
-  for (std::size_t word = 0; word < demand.examples.size(); word++)
-    for (std::uint64_t set = demand.examples[word]; set; set &= set - 1) {
-      const std::size_t position = word * 64 + static_cast<std::size_t>(std::countr_zero(set));
-      place_[position] = static_cast<std::int32_t>(positions_.size());
-      positions_.push_back(static_cast<std::int32_t>(position));
-    }
+  arrange(demand);
+  views_.clear();
   first_.clear();
   n_counts_ = 0;
   sums_.clear();
@@ -151,6 +201,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
       if (n_yes_[block.shape->followers[f].entry] >= std::max(1, demand.minimal_cases))
         if (const auto& after = refinement_.follow(block, f); after->size() > 0) candidates.add({after, candidates.parts[p].places});
   }
+  std::erase_if(demand.table.rows, [](const LocalTable::Rows& each) { return !each.used; });
   const std::size_t n = candidates.size;
   best_tests.assign(t, -1);
   passed.assign(t * w, 0.0);
@@ -171,7 +222,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     const double* all = demand.totals.data() + i * w;
     double top = -1.0;
     if (classes)
-      top = rate_classes(candidates, segments_.groups[i], tasks_[i].whole);
+      top = rate_classes(candidates, groups_[i], tasks_[i].whole);
     else
       for (std::size_t q = 0; q < n; q++)
         qualities_[q] = reduction(statistics_.moments(), sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
@@ -181,7 +232,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     if (!offers.empty() && offers.back().quality > top + tolerance) {
       const double least = offers.back().quality - tolerance;
       const auto offer = std::find_if(offers.begin(), offers.end(), [&](const Offer& each) { return each.quality >= least; });
-      cuts[i] = settle(offer->cut, demand.tasks[i], passed.data() + i * w);
+      cuts[i] = settle(offer->cut, demand.tasks[i], demand, passed.data() + i * w);
       best_tests[i] = static_cast<std::int32_t>(n);
       continue;
     }
@@ -193,7 +244,7 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
         if (qualities_[q] >= top - tolerance && qualities_[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q, part = p;
     }
     best_tests[i] = static_cast<std::int32_t>(chosen);
-    const std::size_t stride = candidates.parts[part].block->width() * 64, group = segments_.groups.empty() ? 0 : segments_.groups[i];
+    const std::size_t stride = candidates.parts[part].block->width() * 64, group = groups_[i];
     const std::int32_t* counts = classes ? counts_.data() + first_[part] + (chosen - candidates.first[part]) : nullptr;
     for (std::size_t c = 0; c < w; c++)
       passed[i * w + c] = !classes ? sums_[(chosen * t + i) * w + c]

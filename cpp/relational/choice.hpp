@@ -7,6 +7,7 @@
 
 #include "attributes.hpp"
 #include "counts.hpp"
+#include "local_table.hpp"
 #include "refine.hpp"
 #include "statistics.hpp"
 #include "truth.hpp"
@@ -24,7 +25,8 @@ struct Demand {
   std::span<const std::int32_t> ages;       // per variable of the path, component after component: 0 for the newest
   std::span<const std::uint64_t> examples;  // those of the bundle; a lone task's fold is not among them
   std::span<const double> totals;           // statistics of each task's examples
-  bool keeps_tables;                        // whether the truth of tests that are quick to evaluate is kept
+  LocalTable& table;                        // theirs; the truth of tests is added to it where `keeps_tables` is false
+  bool keeps_tables;                        // whether the truth of tests that are quick to evaluate is kept for all bundles
 };
 
 class Choice {
@@ -35,9 +37,19 @@ class Choice {
   // be admissible. Among tests of equal quality, candidates come before cuts.
   void best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<Cut>& cuts,
             std::vector<double>& passed);
+  // Parts the examples of the last call by one of its candidates.
+  void split(const Candidates& candidates, std::int32_t number, const Demand& demand, std::vector<std::uint64_t>& yes,
+             std::vector<std::uint64_t>& no) const;
 
  private:
-  const std::uint64_t* tabulate(const Block& block, const Demand& demand, std::span<const std::int32_t> examples);
+  // The truth of a block's tests: words of bits, and which row of them is that of an example.
+  struct View {
+    const std::uint64_t* bits;
+    const std::int32_t* rows;  // by position; null where an example's number in the local table is its row
+  };
+  void arrange(const Demand& demand);
+  View tabulate(const Block& block, const Demand& demand);
+  const std::int32_t* rows_of(const View& view, const Demand& demand);
   void count_classes(const Block& block, const Demand& demand);
   void add_sums(const Block& block, const Demand& demand);
   // What the quality of a task's tests needs to know.
@@ -56,10 +68,11 @@ class Choice {
   // in cuts.cpp
   void rate_cuts(const Demand& demand);
   template <class AtCut, class AtExample>
-  void walk(std::size_t attribute, AtCut at_cut, AtExample at_example) const;
+  static void walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example);
+  std::vector<double> count_values(std::span<const std::uint32_t> list);
   void scan_classes(std::size_t attribute, const Demand& demand);
   void scan_sums(std::size_t attribute, const Demand& demand);
-  Cut settle(const Cut& cut, std::int32_t fold, double* passed) const;
+  Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
 
   const Components& components_;
@@ -69,12 +82,15 @@ class Choice {
   const Attributes& attributes_;
   std::vector<double> x_log_x_;
   // of the bundle at hand
-  Segments segments_;
   std::vector<Task> tasks_;
-  std::vector<std::int32_t> positions_;  // its examples, ascending
-  std::vector<std::int32_t> place_;      // of an example among them
+  // Tests are counted over the examples that no task leaves out, then those of each fold that some task does; class by class within.
+  std::vector<std::size_t> groups_, group_of_fold_;  // of the fold that a task leaves out; of a fold. 0 for none
+  std::size_t n_groups_ = 1;
+  std::vector<std::int32_t> slots_;  // per example: its group and class; for numbers its group
+  std::vector<std::int32_t> order_;  // examples by slot; for numbers as they come
+  std::vector<std::uint32_t> ends_;  // of the slots in it
+  std::vector<View> views_;          // per block
   std::vector<std::int32_t> counts_, rows_;
-  std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_;   // per block: where its counts begin
   std::size_t n_counts_ = 0;
   std::vector<std::int32_t> n_yes_;  // of the last block: per entry, of the examples of all tasks
@@ -82,10 +98,9 @@ class Choice {
   std::vector<double> qualities_, sums_;
   // of its cuts
   std::vector<std::vector<Offer>> offers_, above_;  // per task, each better than those before it
-  std::vector<std::int32_t> sorted_, cut_counts_, running_, known_, alone_;
-  std::vector<std::size_t> groups_, group_of_fold_;  // of a task; of the fold that it leaves out. 0 for none
-  std::size_t n_groups_ = 1;
-  std::vector<double> cut_values_, running_sums_, known_sums_;
+  std::vector<std::int32_t> cut_counts_, running_, known_;
+  std::vector<std::size_t> cut_at_;  // in the list of an attribute: the last example below the cut
+  std::vector<double> running_sums_, known_sums_;
 };
 
 // Qualities closer than this are equal: TILDE then compares the length of the tests and their order.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "choice.hpp"
 #include "dispatch.hpp"
@@ -23,22 +24,12 @@ void Choice::rate_cuts(const Demand& demand) {
   if (offers_.size() < t) offers_.resize(t), above_.resize(t);
   for (std::size_t i = 0; i < t; i++) offers_[i].clear(), above_[i].clear();
   if (attributes_.size() == 0) return;
-  groups_.assign(t, 0);
-  group_of_fold_.assign(statistics_.n_folds(), 0);
-  n_groups_ = 1;
-  for (std::size_t i = 0; i < t; i++) {
-    if (demand.tasks[i] < 0) continue;
-    std::size_t& group = group_of_fold_[static_cast<std::size_t>(demand.tasks[i])];
-    if (group == 0) group = n_groups_++;
-    groups_[i] = group;
-  }
-  const std::size_t stride = std::min(most_cuts, (positions_.size() + 15) / 16 * 16);
+  const std::size_t stride = std::min(most_cuts, (demand.table.size() + 15) / 16 * 16);
   cut_counts_.assign(n_groups_ * statistics_.width() * stride, 0);
-  cut_values_.assign(stride, 0.0);
+  cut_at_.resize(stride);
   if (qualities_.size() < stride) qualities_.resize(stride);
   for (std::size_t a = 0; a < attributes_.size(); a++) {
-    attributes_.sort(a, positions_, demand.examples.data(), sorted_);
-    if (sorted_.size() < 2) continue;
+    if (demand.table.list(a).size() < 2) continue;
     statistics_.is_regression() ? scan_sums(a, demand) : scan_classes(a, demand);
     for (std::size_t i = 0; i < t; i++) {
       for (const Offer& offer : above_[i])
@@ -48,59 +39,63 @@ void Choice::rate_cuts(const Demand& demand) {
   }
 }
 
-// Calls at_cut(value) where the values of the sorted examples rise, with the lower of the two, and then at_example(position,
-// group).
+// Calls at_cut(i) where the values of the sorted examples rise after the i-th, and at_example(example) for each.
 template <class AtCut, class AtExample>
-void Choice::walk(std::size_t attribute, AtCut at_cut, AtExample at_example) const {
-  double last = attributes_.value(attribute, static_cast<std::size_t>(sorted_[0]));
-  for (std::int32_t each : sorted_) {
-    const auto position = static_cast<std::size_t>(each);
-    const double value = attributes_.value(attribute, position);
-    if (value != last) at_cut(last);
-    last = value;
-    const std::int32_t fold = statistics_.fold_of(position);
-    at_example(position, fold < 0 ? 0 : group_of_fold_[static_cast<std::size_t>(fold)]);
+void Choice::walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example) {
+  for (std::size_t i = 0; i < list.size(); i++) {
+    if (i > 0 && !(list[i] & Attributes::tie)) at_cut(i - 1);
+    at_example(list[i] & ~Attributes::tie);
   }
 }
 
-void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
-  const std::size_t k = statistics_.width(), width = n_groups_ * k, stride = cut_values_.size();
-  const bool missing = sorted_.size() < positions_.size();
-  const auto count = [&](std::vector<std::int32_t>& sums, std::size_t position, std::size_t group) {
-    const auto code = static_cast<std::size_t>(statistics_.target().codes[position]);
-    sums[code]++;
-    if (group > 0) sums[group * k + code]++;
-  };
-  // First how many different values each task has: all of them, less those that only the examples it leaves out have.
-  known_.assign(width, 0);
-  alone_.assign(n_groups_, 0);
-  double n_values = 0;
-  std::size_t only = 0;  // the group of all examples of the value at hand; n_groups_ for several groups
+// How many different values each group's task has: all of them, less those that only the examples it leaves out have. Leaves the class
+// counts of each group in known_.
+std::vector<double> Choice::count_values(std::span<const std::uint32_t> list) {
+  const std::size_t k = statistics_.width();
+  known_.assign(n_groups_ * k, 0);
+  std::vector<double> alone(n_groups_ + 1, 0.0);  // last the values of several groups
+  std::size_t only = 0;                           // the group of all examples of the value at hand
   bool first = true;
-  const auto end_value = [&](double) {
-    if (only < n_groups_) alone_[only]++;
-    n_values++;
+  const auto end_value = [&](std::size_t) {
+    alone[only]++;
     first = true;
   };
-  walk(attribute, end_value, [&](std::size_t position, std::size_t group) {
+  walk(list, end_value, [&](std::uint32_t example) {
+    const auto slot = static_cast<std::size_t>(slots_[example]), group = slot / k;
     only = first || only == group ? group : n_groups_;
     first = false;
-    count(known_, position, group);
+    known_[slot]++;
   });
   end_value(0);
+  const double all = std::accumulate(alone.begin(), alone.end(), 0.0);
+  for (std::size_t g = 1; g < n_groups_; g++) {
+    alone[g] = all - alone[g];
+    for (std::size_t c = 0; c < k; c++) known_[c] += known_[g * k + c];
+  }
+  alone[0] = all;
+  return alone;
+}
+
+void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
+  const std::size_t k = statistics_.width(), width = n_groups_ * k, stride = cut_at_.size();
+  const auto list = demand.table.list(attribute);
+  const bool missing = list.size() < demand.table.size();
+  const std::vector<double> n_values = count_values(list);
   std::size_t n = 0;
+  const auto value = [&](std::size_t i) {
+    return attributes_.value(attribute, static_cast<std::size_t>(demand.table.positions[list[i] & ~Attributes::tie]));
+  };
   const auto rate_all = [&](bool above) {
     for (std::size_t i = 0; i < demand.tasks.size(); i++) {
       const std::int32_t* left_out = groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
       // as in C4.5, a threshold has to gain more than it takes to say which of them it is
       Whole whole = tasks_[i].whole;
-      const double n_cuts = n_values - (groups_[i] == 0 ? 0 : alone_[groups_[i]]) - 1;
-      if (!whole.gini) whole.term += std::log2(std::max(n_cuts, 1.0));
+      if (!whole.gini) whole.term += std::log2(std::max(n_values[groups_[i]] - 1, 1.0));
       const double top = CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
       std::vector<Offer>& offers = above ? above_[i] : offers_[i];
       double best = offers.empty() ? tolerance : offers.back().quality;
       for (std::size_t c = 0; c < n && best < top; c++)
-        if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, cut_values_[c], 0}});
+        if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
     }
   };
   const auto rate_both = [&] {
@@ -112,28 +107,50 @@ void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
     }
     n = 0;
   };
-  const auto add_cut = [&](double value) {
-    for (std::size_t g = 0; g < width; g++) cut_counts_[g * stride + n] = running_[g];
-    cut_values_[n++] = value;
-    if (n == stride) rate_both();
-  };
-  running_.assign(width, 0);
-  walk(attribute, add_cut, [&](std::size_t position, std::size_t group) { count(running_, position, group); });
+  if (k == 2 && n_groups_ == 1) {
+    std::int32_t ones = 0, *first = cut_counts_.data(), *second = first + stride;
+    walk(
+        list,
+        [&](std::size_t i) {
+          first[n] = static_cast<std::int32_t>(i) + 1 - ones;
+          second[n] = ones;
+          cut_at_[n++] = i;
+          if (n == stride) rate_both();
+        },
+        [&](std::uint32_t example) { ones += slots_[example]; });
+  } else {
+    running_.assign(width, 0);
+    walk(
+        list,
+        [&](std::size_t i) {
+          for (std::size_t g = 0; g < width; g++) cut_counts_[g * stride + n] = running_[g];
+          cut_at_[n++] = i;
+          if (n == stride) rate_both();
+        },
+        [&](std::uint32_t example) {
+          const auto slot = static_cast<std::size_t>(slots_[example]);
+          running_[slot]++;
+          if (slot >= k) running_[slot % k]++;
+        });
+  }
   if (n > 0) rate_both();
 }
 
 void Choice::scan_sums(std::size_t attribute, const Demand& demand) {
   const Moments& moments = statistics_.moments();
   const std::size_t w = statistics_.width(), t = demand.tasks.size();
-  const bool missing = sorted_.size() < positions_.size();
+  const auto list = demand.table.list(attribute);
+  const bool missing = list.size() < demand.table.size();
   const auto adding = [&](std::vector<double>& sums) {
     sums.assign(n_groups_ * w, 0.0);
-    return [&, digits = statistics_.target().digits.data()](std::size_t position, std::size_t group) {
-      for (std::size_t c = 0; c < w; c++) sums[c] += digits[position * w + c];
-      for (std::size_t c = 0; group > 0 && c < w; c++) sums[group * w + c] += digits[position * w + c];
+    return [&, digits = statistics_.target().digits.data()](std::uint32_t example) {
+      const double* own = digits + static_cast<std::size_t>(demand.table.positions[example]) * w;
+      const auto group = static_cast<std::size_t>(slots_[example]);
+      for (std::size_t c = 0; c < w; c++) sums[c] += own[c];
+      for (std::size_t c = 0; group > 0 && c < w; c++) sums[group * w + c] += own[c];
     };
   };
-  if (missing) walk(attribute, [](double) {}, adding(known_sums_));
+  if (missing) walk(list, [](std::size_t) {}, adding(known_sums_));
   std::vector<double> means(t), deviations(t), yes(w);
   for (std::size_t i = 0; i < t; i++) {
     means[i] = moments.mean(demand.totals.data() + i * w);
@@ -148,7 +165,8 @@ void Choice::scan_sums(std::size_t attribute, const Demand& demand) {
     const double bound = far * far * n / (n_yes * n_no) / deviations[i];
     return bound == bound ? bound * (1 + 1e-12) + 1e-12 : std::numeric_limits<double>::infinity();
   };
-  const auto add_cut = [&](double value) {
+  const auto add_cut = [&](std::size_t at) {
+    const double value = attributes_.value(attribute, static_cast<std::size_t>(demand.table.positions[list[at] & ~Attributes::tie]));
     for (std::size_t i = 0; i < t; i++)
       for (const bool above : {false, true}) {
         if (above && !missing) continue;
@@ -164,15 +182,15 @@ void Choice::scan_sums(std::size_t attribute, const Demand& demand) {
         if (quality > best) offers.push_back({quality, {static_cast<std::int32_t>(attribute), above, value, 0}});
       }
   };
-  walk(attribute, add_cut, adding(running_sums_));
+  walk(list, add_cut, adding(running_sums_));
 }
 
 // The cut between the task's own values, and the statistics of its examples that pass it.
-Cut Choice::settle(const Cut& cut, std::int32_t fold, double* passed) const {
+Cut Choice::settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const {
   Cut own = cut;
   own.low = -std::numeric_limits<double>::infinity(), own.high = -own.low;
   const Target& target = statistics_.target();
-  for (std::int32_t each : positions_) {
+  for (std::int32_t each : demand.table.positions) {
     const auto position = static_cast<std::size_t>(each);
     if (fold >= 0 && statistics_.fold_of(position) == fold) continue;
     const double value = attributes_.value(static_cast<std::size_t>(cut.attribute), position);

@@ -17,22 +17,24 @@ void Path::set_ages(const Components& all) {
 
 void Growth::grow(Job& job) {
   job_ = &job;
-  job.by = this;
   job.trees.resize(job.tasks.size());
   for (std::size_t i = 0; i < job.tasks.size(); i++) places_[static_cast<std::size_t>(job.tasks[i])] = static_cast<std::int32_t>(i);
   components_.start();
   refinement_.drop_blocks();
   truth_.drop_tables();
   for (std::int32_t& component : job.path.components) component = components_.same(job.words, component);
-  refine(job.path, job.own, job.tasks, job.totals, 0);
+  handed_down_ -= job.table.bytes();
+  if (job.by != this) job.table.rows.clear();  // of queries with other numbers
+  job.by = this;
+  refine(job.path, job.own, std::move(job.table), job.tasks, job.totals, 0);
   job.path = {}, job.own = {}, job.totals = {};
 }
 
 // Leaves a bundle for whoever has nothing to do.
-void Growth::leave(const Path& path, const std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
-                   std::int32_t level) {
-  auto job = std::make_unique<Job>(Components(facts_), path, own, std::vector(tasks.begin(), tasks.end()), std::vector(totals.begin(), totals.end()),
-                                   job_->level + level);
+void Growth::leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+                   std::span<const double> totals, std::int32_t level) {
+  auto job = std::make_unique<Job>(Components(facts_), path, std::move(own), std::move(table), std::vector(tasks.begin(), tasks.end()),
+                                   std::vector(totals.begin(), totals.end()), job_->level + level, this);
   job->path.blocks.reset();
   for (std::int32_t& component : job->path.components) component = job->words.same(components_, component);
   const auto hole = Job::first_hole - static_cast<std::int32_t>(job_->children.size());
@@ -49,15 +51,15 @@ void Growth::add_nodes(std::span<const std::int32_t> tasks, std::span<const doub
   for (std::size_t i = 0; i < tasks.size(); i++) {
     const auto own = totals.subspan(i * width, width);
     tree_of(tasks[i]).add(-1, -1, prediction(own), own);
-    if (job_->level + level == settings_.max_depth || stops(own)) continue;
+    if (stops(own, level)) continue;
     bundle.growing.push_back(tasks[i]);
     folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
     bundle.all.insert(bundle.all.end(), own.begin(), own.end());
   }
 }
 
-void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
-                    std::int32_t level) {
+void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+                    std::span<const double> totals, std::int32_t level) {
   const std::size_t width = statistics_.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
@@ -67,13 +69,17 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
 
   std::size_t n_own = 0;
   for (std::size_t w = 0; level == 0 && w < own.size(); w++) n_own += static_cast<std::size_t>(std::popcount(own[w]));
-  const auto go_on = [&, large = n_own > settings_.alone](auto&&... child) { large ? leave(child...) : refine(child...); };
+  const auto go_on = [&, large = n_own > settings_.alone](Path& next, std::vector<std::uint64_t>& examples, LocalTable& theirs, auto here, auto sums) {
+    if (large) return leave(next, examples, std::move(theirs), here, sums, level + 1);
+    handed_down_ -= theirs.bytes();
+    refine(next, examples, std::move(theirs), here, sums, level + 1);
+  };
   // a single task does not need the examples it leaves out
   if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
-    statistics_.leave_out(folds_here_[0], own);
+    if (statistics_.leave_out(folds_here_[0], own) && table.size() > 0) table = table.part(own);
     folds_here_[0] = -1;
   }
-  if (!settings_.caching || truth_.bytes() > settings_.memory / static_cast<std::size_t>(settings_.n_threads)) {
+  if (!settings_.caching || static_cast<std::size_t>(settings_.n_threads) * truth_.bytes() + handed_down_ > settings_.memory) {
     truth_.forget();
     refinement_.forget();
     path.blocks.reset();
@@ -86,10 +92,13 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
+  if (table.size() == 0) table_.start(attributes_, own);
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all,
-                      statistics_.n_examples() <= settings_.memory >> 17};
+                      table.size() == 0 ? table_ : table, statistics_.n_examples() <= settings_.memory >> 17};
   choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
+  part(demand, bundle, level);
+  table = {};
   const auto depth = static_cast<std::size_t>(job_->level + level);
   if (levels_.size() <= depth) levels_.resize(depth + 1);
   Level& counters = levels_[depth];
@@ -98,16 +107,10 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
   counters.tests += static_cast<std::int64_t>(bundle.forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
-  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
   facts_.watch.done(statistics_.n(totals) - statistics_.n(yes_totals) - statistics_.n(no_totals));
   nodes.resize(agreeing.size());
   for (Fork& fork : forks) {
-    const Test& first = job_->tests[static_cast<std::size_t>(tests[fork.begin])];
-    // an example that a task's own threshold would send elsewhere is one that the task leaves out
-    if (fork.cut.attribute >= 0)
-      attributes_.split(fork.cut, fork.cut.low, own, yes, no);
-    else
-      split(first, truth_, attributes_, own, yes, no);
     const std::size_t n = fork.end - fork.begin;
     const auto here = std::span(agreeing).subspan(fork.begin, n);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
@@ -115,19 +118,42 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, std::span<const
       nodes[i] = tree.size() - 1;
       tree.test.back() = tests[i];
     }
-    go_on(fork.path, yes, here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    go_on(fork.path, fork.yes, fork.yes_table, here, std::span(yes_totals).subspan(fork.begin * width, n * width));
     for (std::size_t i = fork.begin; i < fork.end; i++) {
       Tree& tree = tree_of(agreeing[i]);
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
-    go_on(path, no, here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+    go_on(path, fork.no, fork.no_table, here, std::span(no_totals).subspan(fork.begin * width, n * width));
+  }
+}
+
+// Parts the examples, and the table where that saves work, by the test of each fork.
+void Growth::part(const Demand& demand, Bundle& bundle, std::int32_t level) {
+  const std::size_t width = statistics_.width();
+  const bool saves = settings_.caching && (attributes_.size() > 0 || !demand.keeps_tables);
+  for (Fork& fork : bundle.forks) {
+    // an example that a task's own threshold would send elsewhere is one that the task leaves out
+    if (fork.cut.attribute >= 0)
+      attributes_.split(fork.cut, fork.cut.low, demand.examples, fork.yes, fork.no);
+    else
+      choice_.split(candidates_, fork.candidate, demand, fork.yes, fork.no);
+    const auto hand_down = [&](const std::vector<double>& totals, const std::vector<std::uint64_t>& own, LocalTable& table) {
+      for (std::size_t i = fork.begin; i < fork.end; i++) {
+        if (!saves || handed_down_ > settings_.memory / 2 || stops(std::span(totals).subspan(i * width, width), level + 1)) continue;
+        table = demand.table.part(own);
+        handed_down_ += table.bytes();
+        return;
+      }
+    };
+    hand_down(bundle.yes_totals, fork.yes, fork.yes_table);
+    hand_down(bundle.no_totals, fork.no, fork.no_table);
   }
 }
 
 // Tasks that agree on a test stay together: lists them fork by fork, with the statistics of their branches.
 void Growth::fork(const Path& path, Bundle& bundle) {
   const std::size_t width = statistics_.width();
-  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks, yes, no] = bundle;
+  auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
   splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
     if (best[i] >= 0 && accepts(std::span(all).subspan(i * width, width), std::span(passed).subspan(i * width, width)))
@@ -149,7 +175,7 @@ void Growth::fork(const Path& path, Bundle& bundle) {
     const bool same = !forks.empty() && forks.back().candidate == best[i] && forks.back().cut.same_column(cut) &&
                       (cut.attribute < 0 || cut.low < forks.back().cut.high);
     if (!same) {
-      forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut});
+      forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut, {}, {}, {}, {}});
       if (cut.attribute < 0) forks.back().path = extend(path, choose(candidates_, best[i]), job_->tests.emplace_back());
     }
     Fork& fork = forks.back();
@@ -217,7 +243,8 @@ Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
   return longer;
 }
 
-bool Growth::stops(std::span<const double> all) const {
+bool Growth::stops(std::span<const double> all, std::int32_t level) const {
+  if (job_->level + level == settings_.max_depth) return true;
   constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
   const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())

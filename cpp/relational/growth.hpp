@@ -2,6 +2,7 @@
 // same path of tests are one bundle: candidates are generated, evaluated and counted once, each task picks its best
 // test, and tasks that pick the same one stay together.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -78,14 +79,15 @@ struct Job {
   Components words;  // of the path
   Path path;
   std::vector<std::uint64_t> own;
+  LocalTable table;  // of the examples, or empty
   std::vector<std::int32_t> tasks;
   std::vector<double> totals;
   std::int32_t level = 0;
+  const Growth* by = nullptr;  // whose queries the table has; afterwards whose the tests have
   // what has been grown
   std::vector<Tree> trees;  // per task; test first_hole - c stands for the tree of the child c at place `no`
   std::vector<Test> tests;
   std::int32_t first_test = 0;  // of those, in the forest
-  const Growth* by = nullptr;   // whose queries they are
   std::vector<std::unique_ptr<Job>> children;
 
   static constexpr std::int32_t first_hole = -2;
@@ -100,9 +102,9 @@ struct Job {
 class Growth {
  public:
   Growth(Facts& facts, Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, const Attributes& attributes,
-         const Settings& settings, std::span<const std::int32_t> folds)
+         const Settings& settings, std::span<const std::int32_t> folds, std::atomic<std::size_t>& handed_down)
       : facts_(facts), components_(components), truth_(truth), refinement_(refinement), statistics_(statistics), attributes_(attributes),
-        choice_(components, refinement, truth, statistics, attributes), settings_(settings), folds_(folds), places_(folds.size()) {}
+        choice_(components, refinement, truth, statistics, attributes), settings_(settings), folds_(folds), places_(folds.size()), handed_down_(handed_down) {}
   void grow(Job& job);
   const Components& components() const { return components_; }
   const std::vector<Level>& levels() const { return levels_; }
@@ -114,6 +116,8 @@ class Growth {
     std::size_t begin, end;  // of its tasks in `agreeing`
     Path path;
     Cut cut;  // between values that every task's threshold lies between
+    std::vector<std::uint64_t> yes, no;
+    LocalTable yes_table, no_table;  // of those, unless they are made when needed
   };
   // The working state of a bundle: growing tasks, their totals, best tests and statistics where those hold; then the
   // tasks that continue, fork by fork. There is one per level, to reuse its buffers.
@@ -123,17 +127,17 @@ class Growth {
     std::vector<double> all, passed, yes_totals, no_totals;
     std::vector<std::size_t> nodes;
     std::vector<Fork> forks;
-    std::vector<std::uint64_t> yes, no;
   };
-  // As in a job; a lone task's fold is taken out. `level`: below the job's.
-  void refine(Path& path, std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
-              std::int32_t level);
-  void leave(const Path& path, const std::vector<std::uint64_t>& own, std::span<const std::int32_t> tasks, std::span<const double> totals,
-             std::int32_t level);
+  // As in a job; a lone task's fold is taken out. `table`: of the examples, or empty. `level`: below the job's.
+  void refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+              std::span<const double> totals, std::int32_t level);
+  void leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+             std::span<const double> totals, std::int32_t level);
   Tree& tree_of(std::int32_t task) { return job_->trees[static_cast<std::size_t>(places_[static_cast<std::size_t>(task)])]; }
+  void part(const Demand& demand, Bundle& bundle, std::int32_t level);
   void add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle);
   void fork(const Path& path, Bundle& bundle);
-  bool stops(std::span<const double> all) const;
+  bool stops(std::span<const double> all, std::int32_t level) const;
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;
   Path extend(const Path& path, const Chosen& chosen, Test& test);
@@ -153,6 +157,8 @@ class Growth {
   std::vector<std::int32_t> folds_here_;
   std::vector<std::uint8_t> barred_;
   Candidates candidates_;
+  LocalTable table_;
+  std::atomic<std::size_t>& handed_down_;  // bytes of tables, of all threads
   std::deque<Bundle> bundles_;  // by level
   // of `extend`
   Extension extension_;

@@ -131,14 +131,17 @@ Candidates Refinement::candidates(std::span<const std::int32_t> path) {
   return made;
 }
 
+std::size_t part_of(const Candidates& candidates, std::int32_t number) {
+  const auto after = std::upper_bound(candidates.first.begin(), candidates.first.end(), static_cast<std::size_t>(number));
+  return static_cast<std::size_t>(after - candidates.first.begin() - 1);
+}
+
 Chosen choose(const Candidates& candidates, std::int32_t number) {
-  const auto wanted = static_cast<std::size_t>(number);
-  const auto part = static_cast<std::size_t>(
-      std::upper_bound(candidates.first.begin(), candidates.first.end(), wanted) - candidates.first.begin() - 1);
+  const std::size_t part = part_of(candidates, number);
   Chosen chosen;
   chosen.block = candidates.parts[part].block.get();
   chosen.positions = candidates.parts[part].positions();
-  chosen.index = wanted - candidates.first[part];
+  chosen.index = static_cast<std::size_t>(number) - candidates.first[part];
   return chosen;
 }
 

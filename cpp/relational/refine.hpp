@@ -193,6 +193,7 @@ struct Chosen {
   std::int32_t mode() const { return block->shape->entries[index].mode; }
   std::int32_t n_literals() const { return block->shape->entries[index].n_literals; }
 };
+std::size_t part_of(const Candidates& candidates, std::int32_t number);
 Chosen choose(const Candidates& candidates, std::int32_t number);
 
 // Whether a test adds nothing to its path: it is then true wherever the path is, and no task chooses it.

@@ -41,47 +41,9 @@ Statistics::Statistics(Target target, std::vector<std::int32_t> folds)
   const std::size_t n = folds_.size();
   std::int32_t n_folds = 0;
   for (std::int32_t fold : folds_) n_folds = std::max(n_folds, fold + 1);
-  class_bits_.assign(target_.n_classes, std::vector<std::uint64_t>(words_, 0));
   fold_bits_.assign(static_cast<std::size_t>(n_folds), std::vector<std::uint64_t>(words_, 0));
-  for (std::size_t e = 0; e < n; e++) {
-    const std::uint64_t bit = std::uint64_t{1} << (e % 64);
-    if (target_.n_classes > 0) class_bits_[static_cast<std::size_t>(target_.codes[e])][e / 64] |= bit;
-    if (folds_[e] >= 0) fold_bits_[static_cast<std::size_t>(folds_[e])][e / 64] |= bit;
-  }
-}
-
-void Statistics::segments(const std::uint64_t* mask, std::span<const std::int32_t> tasks, Segments& result) const {
-  result.ends.clear();
-  result.groups.clear();
-  if (is_regression()) return;
-  std::vector<std::int32_t>& folds = result.folds;
-  folds.clear();
-  for (std::int32_t fold : tasks) {
-    if (fold < 0) {
-      result.groups.push_back(0);
-      continue;
-    }
-    const auto known = std::find(folds.begin(), folds.end(), fold);
-    result.groups.push_back(1 + static_cast<std::size_t>(known - folds.begin()));
-    if (known == folds.end()) folds.push_back(fold);
-  }
-  result.rest.assign(mask, mask + words_);
-  for (std::int32_t fold : folds) leave_out(fold, result.rest);
-  result.examples.resize(n_examples());
-  std::int32_t* end = result.examples.data();
-  const auto add = [&](const std::uint64_t* members, const std::uint64_t* within) {
-    std::size_t first = 0, last = words_;  // a fold's examples are in few words
-    while (first < last && members[first] == 0) first++;
-    while (last > first && members[last - 1] == 0) last--;
-    for (const auto& of_class : class_bits_) {
-      for (std::size_t w = first; w < last; w++)
-        for (std::uint64_t set = members[w] & within[w] & of_class[w]; set; set &= set - 1)
-          *end++ = static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set)));
-      result.ends.push_back(static_cast<std::uint32_t>(end - result.examples.data()));
-    }
-  };
-  add(result.rest.data(), result.rest.data());
-  for (std::int32_t fold : folds) add(fold_bits_[static_cast<std::size_t>(fold)].data(), mask);
+  for (std::size_t e = 0; e < n; e++)
+    if (folds_[e] >= 0) fold_bits_[static_cast<std::size_t>(folds_[e])][e / 64] |= std::uint64_t{1} << e % 64;
 }
 
 void Statistics::add_sums(const std::uint64_t* bits, std::span<const std::int32_t> rows, std::span<const std::int32_t> examples,
@@ -132,9 +94,11 @@ double Statistics::n(std::span<const double> totals) const {
   return sum;
 }
 
-void Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const {
+bool Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const {
   const auto& out = fold_bits_[static_cast<std::size_t>(fold)];
-  for (std::size_t w = 0; w < words_; w++) mask[w] &= ~out[w];
+  std::uint64_t any = 0;
+  for (std::size_t w = 0; w < words_; w++) any |= mask[w] & out[w], mask[w] &= ~out[w];
+  return any != 0;
 }
 
 }  // namespace crosscut::query

@@ -31,21 +31,9 @@ struct Target {
   std::vector<double> digits;  // (examples, width)
 };
 
-// The examples of a node in the order in which its tests are counted: those that no task leaves out, then those of each
-// fold that some task does; class by class within.
-struct Segments {
-  std::vector<std::int32_t> examples;  // as many as the last end says
-  std::vector<std::uint32_t> ends;
-  std::vector<std::size_t> groups;  // per task: which group of segments it leaves out; 0 for none
-  std::vector<std::int32_t> folds;  // of the groups from 1 on
-  std::vector<std::uint64_t> rest;  // examples of group 0
-};
-
 class Statistics {
  public:
   Statistics(Target target, std::vector<std::int32_t> folds);
-  // The folds of `tasks` are taken apart. Empty for regression.
-  void segments(const std::uint64_t* mask, std::span<const std::int32_t> tasks, Segments& result) const;
   // Class counts, or digits, of all examples that each task trains on.
   std::vector<double> totals(std::span<const std::int32_t> tasks) const;
   std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : target_.moments.width(); }
@@ -56,7 +44,7 @@ class Statistics {
   std::size_t n_folds() const { return fold_bits_.size(); }
   const Target& target() const { return target_; }
   std::int32_t fold_of(std::size_t example) const { return folds_[example]; }
-  void leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;
+  bool leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;  // whether there were any to take out
   const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
   // Of tests: adds, test by test and task by task, the digits of the task's examples that pass, and counts all that do in `n_yes` (one per
   // test). The truth of the i-th example is row rows[i] of `bits`.
@@ -67,7 +55,7 @@ class Statistics {
   Target target_;
   std::size_t words_;
   std::vector<std::int32_t> folds_;
-  std::vector<std::vector<std::uint64_t>> class_bits_, fold_bits_;
+  std::vector<std::vector<std::uint64_t>> fold_bits_;
 };
 
 }  // namespace crosscut::query

@@ -11,6 +11,7 @@ from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut.relational.language.attributes import attribute_text
 from crosscut.relational.language.bias import Bias
+from crosscut.relational.queries.queries import MEMORY
 from relational.linked_tables import shop
 
 
@@ -29,9 +30,10 @@ def only(tables, chosen):
     return Database.from_tables({**tables, "customer": customer}, target="customer.leaves")
 
 
-@pytest.mark.parametrize("seed", [0, 3, 6])
+@pytest.mark.parametrize(("seed", "memory"), [(0, MEMORY), (3, 1 << 20), (6, 1)])
 @pytest.mark.parametrize("maker", [RelationalTreeClassifier, RelationalTreeRegressor])
-def test_a_fold_tree_is_that_of_its_training_examples_alone(seed, maker):
+def test_a_fold_tree_is_that_of_its_training_examples_alone(seed, memory, maker, monkeypatch):
+    monkeypatch.setattr("crosscut.relational.queries.queries.MEMORY", memory)
     tables, database = shop_database(seed, numbers=maker is RelationalTreeRegressor)
     bias = Bias.from_schema(database, pruning="none", ftest=0.5)
     folds = np.random.default_rng(seed).integers(0, 4, database.n_examples)

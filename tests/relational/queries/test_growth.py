@@ -268,3 +268,13 @@ def test_trees_do_not_depend_on_the_memory_for_truth(monkeypatch):
     assert tight.forest_.trees == ample.forest_.trees
     assert tight.cv_predictions_.tolist() == ample.cv_predictions_.tolist()
     assert tight.forest_.n_evaluations > ample.forest_.n_evaluations
+
+
+def test_what_a_node_evaluated_is_handed_down(monkeypatch):
+    monkeypatch.setattr("crosscut.relational.queries.queries.MEMORY", 1 << 20)  # too little to keep it
+    database = Database.from_tables(datasets.shop(60, purchases=4, seed=1), target="customer.churned")
+    bias = Bias.from_schema(database, pruning="none", minimal_cases=2)
+    model = RelationalTreeClassifier(bias, cv=3, sharing="serial").fit(database)
+    again = RelationalTreeClassifier(bias, cv=3, sharing="uncached").fit(database)
+    assert again.forest_.trees == model.forest_.trees
+    assert again.forest_.n_evaluations > 1.5 * model.forest_.n_evaluations

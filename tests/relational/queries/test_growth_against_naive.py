@@ -78,7 +78,7 @@ def assert_same(node, expected):
     modes=st.lists(st.sampled_from(MODES), min_size=1, max_size=6, unique=True),
     lookahead=st.lists(st.sampled_from(LOOKAHEAD), max_size=2, unique=True),
     key=st.sampled_from(["k", "K"]),  # declared, or bound by its first use
-    memory=st.sampled_from([MEMORY, 1]),  # truth is kept, or computed at every node
+    memory=st.sampled_from([MEMORY, 1 << 20, 1]),  # truth is kept, handed down, or computed at every node
     alone=st.sampled_from([ALONE, 1]),  # one job, or one per node
     n_jobs=st.sampled_from([1, 2, 5]),
     growth=st.fixed_dictionaries(
