@@ -23,7 +23,7 @@ struct Run {
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
-  bool few_valued;  // most columns have a coarse interval, or category, for each value
+  bool few_valued;  // most columns are numbers of which there are few
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
@@ -41,7 +41,7 @@ struct Run {
         shares(!problem.multiplicity && !problem.features),
         remembers(problem.n_tasks > kBlockTasks) {
     int few = 0;
-    for (int f = 0; f < problem.n_features; f++) few += problem.columns[f].nominal || problem.columns[f].n_coarse == problem.columns[f].n_values;
+    for (int f = 0; f < problem.n_features; f++) few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
     few_valued = 2 * few > problem.n_features;
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
   }
