@@ -104,6 +104,7 @@ std::shared_ptr<const Block> Refinement::make(std::shared_ptr<const Shape> shape
   made->after = after;
   made->queries.reserve(shape->entries.size());
   for (std::size_t e = 0; e < shape->entries.size(); e++) {
+    components_.facts().watch.poll();
     components_.extend(components, shape->code(e), shape->types(e), extension_);
     made->queries.push_back(extension_.query);
   }
