@@ -31,6 +31,9 @@ GIVEN = 0
 MARKS = {"+": 1, "-": 2, "_": 2, "+-": 3, "": 4}  # how the core writes those of variables
 STEP_LIMIT = 1_000_000
 MEMORY = 1 << 29  # most bytes of truth to keep while trees grow; beyond that all is searched again
+ALONE = (
+    1 << 10
+)  # examples of a bundle that one thread grows with all below it; up to eight times as many of many
 
 CoreLiteral = tuple[int, bool, list[int]]
 CorePattern = tuple[int, bool, list[tuple[int, int, int, int]]]
@@ -256,6 +259,7 @@ class Queries:
         """Begin with an empty cache."""
         self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
         self.store.memory = min(MEMORY, available() // 4)
+        self.store.alone = max(ALONE, min(self.facts.database.n_examples // 16, 8 * ALONE))
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
             first = len(self.facts.database.keys)
