@@ -196,7 +196,7 @@ def _fits():
         )
     yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
     yield lambda: RelationalTreeClassifier(MODES, cv=2).fit(links)
-    yield lambda: RelationalTreeClassifier(MODES, cv=2, step_limit=2).fit(links)
+    yield lambda: RelationalTreeClassifier(MODES, cv=2, step_limit=1).fit(links)
     shop = Database.from_tables(datasets.shop(40), target="customer.churned")
     yield lambda: RelationalTreeClassifier(cv=2).fit(shop)
     yield lambda: RelationalTreeRegressor(numeric_bias, cv=2).fit(numeric)
