@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../huge_pages.hpp"
 #include "exact.hpp"
 
 namespace crosscut {
@@ -11,6 +12,7 @@ namespace {
 double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
   double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
   for (int c = 0; c < n_classes; c++) {
+    if (value[c] == 0) continue;  // most of many classes
     const double share = value[c] / weight;
     if (criterion == Criterion::gini) squares += share * share;
     else if (share > 0) impurity -= share * std::log2(share);
@@ -31,7 +33,19 @@ class Packer {
   std::vector<std::int64_t> sums;
 
  public:
-  Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
+  Packer(const Problem& problem, PackedTrees& trees, const Node* const* roots) : p(problem), out(trees) {
+    std::size_t n = 0;
+    for (int t = 0; t < p.n_tasks; t++) {
+      todo.assign(1, {roots[t], 0, 0});
+      for (; !todo.empty(); n++) {
+        const Node& x = *todo.back().node;
+        todo.pop_back();
+        for (int j = 0; j < x.n_children; j++) todo.push_back({x.children + j, 0, 0});
+      }
+    }
+    out.value.reset(new double[n * width]);  // with many classes by far the largest array
+    invite_huge_pages(out.value.get(), n * width * sizeof(double));
+  }
 
   void add(const Node& root) {
     const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = first - n_trees;
@@ -48,7 +62,7 @@ class Packer {
     for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(end);
     for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(end);
     for (auto* array : {&out.first_child, &out.first_branch}) array->resize(end + n_trees + 1);
-    out.low.resize(end), out.high.resize(end), out.n_rows.resize(end), out.value.resize(end * width);
+    out.low.resize(end), out.high.resize(end), out.n_rows.resize(end);
     out.children.resize(first_child + n - 1), out.branches.resize(first_branch + n_branches);
     out.node_start.push_back(static_cast<std::int64_t>(end)), out.branch_start.push_back(static_cast<std::int64_t>(first_branch + n_branches));
     std::int64_t child = 0, branch = 0;
@@ -80,7 +94,7 @@ class Packer {
 
   void write_value(const Node& x, const std::int64_t* exact, std::size_t at) {
     const DigitGrid* grid = p.exact.grid;
-    double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
+    double *value = out.value.get() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     if (!p.n_classes) {
       const std::int64_t* w = exact + grid[0].n;
       weight = exact_weight(p, exact), value[0] = exact_ratio(grid[0], exact, grid[1], w);
@@ -92,7 +106,8 @@ class Packer {
       for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid[0], exact + c * static_cast<std::size_t>(grid[0].n));
     } else {
       weight = 0;
-      for (std::size_t c = 0; c < width; c++) value[c] = x.stats[c], weight += value[c];
+      for (std::size_t c = 0; c < width; c++)
+        if ((value[c] = x.stats[c]) != 0) weight += value[c];
     }
     impurity = impurity_of(p.criterion, value, p.n_classes, weight);
   }
@@ -101,7 +116,7 @@ class Packer {
 }  // namespace
 
 void pack_trees(const Problem& p, const Node* const* roots, PackedTrees& out) {
-  Packer packer(p, out);
+  Packer packer(p, out, roots);
   for (int t = 0; t < p.n_tasks; t++) packer.add(*roots[t]);
 }
 
