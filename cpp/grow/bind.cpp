@@ -195,16 +195,16 @@ struct Watch {  // asks Python now and then whether to stop, and tells it how fa
   }
 };
 
-nb::dict to_dict(PackedTrees& t, std::size_t width) {
+nb::dict to_dict(PackedTrees& t) {
   nb::dict d;
-  const std::size_t n_nodes = t.feature.size();
+  const std::size_t width = t.value.size() / t.feature.size();
   d["node_start"] = give(std::move(t.node_start)), d["branch_start"] = give(std::move(t.branch_start));
   d["feature"] = give(std::move(t.feature)), d["threshold"] = give(std::move(t.threshold)), d["missing"] = give(std::move(t.missing));
   d["first_child"] = give(std::move(t.first_child)), d["children"] = give(std::move(t.children));
   d["first_branch"] = give(std::move(t.first_branch)), d["branches"] = give(std::move(t.branches));
   d["low"] = give(std::move(t.low)), d["high"] = give(std::move(t.high)), d["depth"] = give(std::move(t.depth));
   d["n_rows"] = give(std::move(t.n_rows)), d["weight"] = give(std::move(t.weight));
-  d["value"] = give(std::move(t.value), {n_nodes, width}), d["impurity"] = give(std::move(t.impurity));
+  d["value"] = give(std::move(t.value), width), d["impurity"] = give(std::move(t.impurity));
   return d;
 }
 
@@ -239,7 +239,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   }
   if (grown.outcome == Outcome::no_memory) throw std::bad_alloc();
   if (grown.outcome == Outcome::stopped) throw nb::python_error();
-  return nb::make_tuple(to_dict(trees, static_cast<std::size_t>(std::max(1, target.n_classes))), work(grown));
+  return nb::make_tuple(to_dict(trees), work(grown));
 }
 
 }  // namespace

@@ -25,30 +25,14 @@ inline double midpoint(float a, float b) {
              : mid;
 }
 
-// Few rows of one class, one of many: a node needs no statistics of its own for them. The two children were the last to be given memory.
-inline void share_pure(Worker& w, Node* child) {
-  const int K = w.run.K();
-  for (int b = 2; b-- > 0;) {
-    const double* s = child[b].stats;
-    const auto c = static_cast<int>(std::find_if(s, s + K, [](double v) { return v != 0; }) - s);
-    if (child[b].n_rows > kPureRows || c == K || s[c] != static_cast<double>(child[b].n_rows)) continue;
-    if (b == 0 && child[1].stats == s + K) std::copy_n(s + K, K, child[0].stats), child[1].stats = child[0].stats;
-    w.nodes.give_back<double, 16>(static_cast<std::size_t>(K));
-    child[b].stats = w.pure_stats(c, static_cast<int>(child[b].n_rows));
-  }
-}
-
 // Gives a node its numeric test: children, their statistics (left: of the first), the task's own threshold between its neighbours.
 template <class Rows>
 void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64 n_left, const double* left, u32 below, u32 above) {
   const Column& column = w.run.p.columns[f];
-  const bool many = w.run.counted && w.run.K() >= kManyClasses;
-  if (many) w.prepare_pure();
   Node* child = add_children(w, node, 2);
   node.feature = f;
   for (int c = 0; c < w.run.K(); c++) child[0].stats[c] = left[c], child[1].stats[c] = node.stats[c] - left[c];
   child[0].n_rows = n_left, child[1].n_rows = node.n_rows - n_left;
-  if (many) share_pure(w, child);
   node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
   if (phase == kPresence) {
     node.threshold = std::numeric_limits<double>::infinity(), node.missing = 1;
@@ -122,8 +106,17 @@ struct Forking {
     const int f = best.feature[k], K = w.run.K();
     Node& node = *bundle.node[k];
     std::int32_t* map = arena.take<std::int32_t>(V);
-    if (best.map[k]) std::copy_n(best.map[k], V, map);
-    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map, Always{}, w.run.p.n_classes ? kAnyKey : best.key[k]);
+    if (best.map[k]) {
+      std::copy_n(best.map[k], V, map);
+    } else if (w.run.p.n_classes || w.run.p.multiway) {
+      choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
+    } else {  // the first categories by mean; the key says how many
+      Category* order = arena.take<Category>(V);
+      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
+      const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(V), order, unknown, ExactMeans<Rows>{w, bundle, rows, k, f});
+      std::fill_n(map, V, -1);
+      for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
+    }
     int n_branches = 0;
     for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
     start_nominal(w, node, f, n_branches);

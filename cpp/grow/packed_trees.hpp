@@ -1,6 +1,5 @@
 // The arrays of crosscut.forest.forest.Packed.
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "node.hpp"
@@ -10,8 +9,7 @@ namespace crosscut {
 struct PackedTrees {
   std::vector<std::int64_t> node_start{0}, branch_start{0}, first_child, first_branch, n_rows;
   std::vector<std::int32_t> feature, missing, children, branches, depth;
-  std::vector<double> threshold, weight, impurity;
-  std::unique_ptr<double[]> value;  // [nodes][classes, or 1]
+  std::vector<double> threshold, weight, value, impurity;
   std::vector<float> low, high;
 };
 
