@@ -174,8 +174,9 @@ class FewRows {
       int n_kept = 0;
       for (int j = 0; j < n_columns; j++) {
         kept[n_kept] = {columns[j].f, 0, sets, sets + kFewRows, static_cast<Set>(columns[j].missing & part)};
-        n_kept += narrow(columns[j], part, kept[n_kept]), sets += 2 * kFewRows;
-        if (n_kept && child.n_rows == 2 && !table.columns[columns[j].f].any_close) break;  // two rows can be parted in one way only
+        const bool varies = narrow(columns[j], part, kept[n_kept]);
+        n_kept += varies, sets += 2 * kFewRows;
+        if (varies && child.n_rows == 2 && !table.columns[columns[j].f].any_close) break;  // two rows can be parted in one way only
       }
       if (n_kept) refine(child, part, kept, n_kept);
       else close(child, part);
