@@ -135,7 +135,8 @@ struct Forest : Held<Trees> {
 
   void check_ends(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start) const {
     need(level.size() == size, "level must have one entry per node");
-    need(n_levels >= 0, "n_levels must not be negative");
+    need(n_levels >= 0 && n_levels <= std::max<std::int64_t>(static_cast<std::int64_t>(size), 1 << 24),
+         "n_levels must be from 0 to the number of nodes, or to 2**24");
     check_row_start(row_start, leaf.size());
     for (std::int64_t t = 0; t < n_trees; t++) {
       const std::int64_t first = row_start.data()[t], end = row_start.data()[t + 1];

@@ -14,6 +14,7 @@ inline ExactRows grids_of(const nanobind::list& grids, std::size_t n) {
   for (std::size_t q = 0; q < n; q++) {
     const auto [unit, bits, n_digits] = nanobind::cast<std::tuple<int, int, int>>(grids[q]);
     need(bits >= 1 && bits <= 61 && n_digits >= 1 && n_digits <= 1 << 12, "a grid has digits of 1 to 61 bits");
+    need(unit >= -(1 << 14) && unit <= 1 << 14, "a grid's unit must be within the cubes of all numbers");
     rows.grid[q] = {unit, bits, n_digits}, rows.width += n_digits;
   }
   return rows;

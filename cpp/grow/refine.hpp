@@ -30,8 +30,8 @@ struct Block {
   std::size_t local_limit(const Bundle& bundle) {
     const i64 levels = levels_left(bundle);
     std::size_t most = w().run.p.local_rows;
-    // Measured: a lone task's scan takes a step per class, which lanes of tasks share as long as there are many; but a column with many
-    // values costs them more, since its intervals have to be opened.
+    // Measured: a lone task's scan takes a step per class, which lanes of tasks share as long as there are many; but a column with more
+    // than a few dozen values costs them more.
     const Run& run = w().run;
     if (run.family == Run::Family::many_gini && run.p.n_classes >= 8 && run.few_valued && __builtin_popcount(bundle.lanes) >= 8) most = (most + 15) / 16;
     return levels >= 6 ? most : most >> (6 - levels);

@@ -13,31 +13,6 @@ namespace crosscut::CROSSCUT_LEVEL {
 constexpr int kMostThreads = 256;  // that share the rows of one bundle
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-struct Stopped {};  // thrown when the user interrupts
-
-// Exceptions must not leave a thread: the first is kept, the other threads see it and do no more, and the caller throws it.
-class Failure {
-  std::atomic<int> what_{0};
-
- public:
-  bool any() const { return what_.load(std::memory_order_relaxed) != 0; }
-  template <class Work>
-  void guard(Work work) {
-    if (any()) return;
-    try {
-      work();
-    } catch (const Stopped&) {
-      what_.store(1);
-    } catch (...) {
-      what_.store(2);
-    }
-  }
-  void rethrow() const {
-    if (what_.load() == 1) throw Stopped{};
-    if (what_.load()) throw std::bad_alloc();
-  }
-};
-
 struct Run {
   const Problem& p;
   Team* team;
@@ -48,7 +23,7 @@ struct Run {
   enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
-  bool few_valued;  // most columns have a coarse interval, or category, for each value
+  bool few_valued;  // most columns are numbers of which there are few
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
@@ -66,7 +41,7 @@ struct Run {
         shares(!problem.multiplicity && !problem.features),
         remembers(problem.n_tasks > kBlockTasks) {
     int few = 0;
-    for (int f = 0; f < problem.n_features; f++) few += problem.columns[f].nominal || problem.columns[f].n_coarse == problem.columns[f].n_values;
+    for (int f = 0; f < problem.n_features; f++) few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
     few_valued = 2 * few > problem.n_features;
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <type_traits>
 
 #include "../threads.hpp"
 
@@ -113,6 +114,13 @@ class Walk {
   }
 };
 
+// The sums of a fit have room; absurd ones wrap.
+template <class T>
+void add(T& cell, i64 amount) {
+  using Bits = std::make_unsigned_t<T>;
+  cell = static_cast<T>(static_cast<Bits>(cell) + static_cast<Bits>(amount));
+}
+
 // Adds the rows that arrived at a bundle to the statistics of one column.
 template <class T>
 void add_column(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape, const Arrived& a, int f, T* statistics) {
@@ -127,11 +135,11 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
   const std::size_t A = static_cast<std::size_t>(rows.n_amounts);
   for (std::size_t i = 0; i < a.pure.size(); i++) {
     T* cell = to + codes[a.pure[i]] * bin + a.cell[i];
-    *cell += 1;
+    add(*cell, 1);
     if (!rows.amounts) continue;
     const i64* amounts = rows.amounts + a.pure[i] * A;
     cell += (1 + static_cast<std::size_t>(rows.slot[a.pure[i]]) * A) * cells;
-    for (std::size_t j = 0; j < A; j++) cell[j * cells] += static_cast<T>(amounts[j]);
+    for (std::size_t j = 0; j < A; j++) add(cell[j * cells], amounts[j]);
   }
   for (std::size_t i = 0; i < a.mixed.size(); i++) {
     const u32 id = a.mixed[i];
@@ -140,10 +148,10 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
     if (!rows.amounts) at += slot * cells;
     for (u64 left = a.mixed_lanes[i]; left; left &= left - 1) {
       T* cell = at + std::countr_zero(left);
-      *cell += 1;
+      add(*cell, 1);
       if (!rows.amounts) continue;
       cell += (1 + slot * A) * cells;
-      for (std::size_t j = 0; j < A; j++) cell[j * cells] += static_cast<T>(rows.amounts[id * A + j]);
+      for (std::size_t j = 0; j < A; j++) add(cell[j * cells], rows.amounts[id * A + j]);
     }
   }
 }

@@ -22,6 +22,12 @@ void Truth::forget() {
   packs_.clear();
 }
 
+void Truth::add(const Truth& other, Components& own, const Components& theirs) {
+  steps_ += other.n_steps();
+  evaluations_ += other.n_evaluations();
+  for (const auto& [query, example] : other.hits_) hits_.emplace(own.same(theirs, query), example);
+}
+
 void Truth::abandon() {
   std::fill(asked_.begin(), asked_.end(), char{0});
   forget();

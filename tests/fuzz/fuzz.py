@@ -1,5 +1,7 @@
 """Attack crosscut with damaged input: `cd tests; python -m fuzz.fuzz models readers bindings --cases 100000`.
 
+`bindings:relational` are those of one folder of cpp/.
+
 Cases run in a process of their own. What takes long is interrupted, as by Ctrl-C, and the process is killed
 if that does not help. A case that crashes, hangs or raises an error that is no refusal is reported with its
 number, which `--first N --cases 1` repeats.
@@ -28,13 +30,15 @@ def work(name, first, cases, seconds):
     faulthandler.enable()
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     warnings.simplefilter("ignore")
-    target = TARGETS[name]()
+    kind, _, group = name.partition(":")
+    target = TARGETS[kind](group) if group else TARGETS[kind]()
     begin = time.monotonic()
     for case in range(first, first + cases):
         if time.monotonic() - begin > seconds:
             break
         for what in target.attack(np.random.default_rng(case)):
-            print(case, what, flush=True)
+            if what is not None:
+                print(case, what, flush=True)
             signal.setitimer(signal.ITIMER_PROF, LIMIT)
             signal.alarm(target.patience)
     print("done", flush=True)

@@ -1,6 +1,7 @@
-"""What is attacked. A case says what it does before each damaged thing, and which errors are fine."""
+"""What is attacked. A case says what it does before each thing, None if that is not damaged."""
 
 import tempfile
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -186,7 +187,7 @@ def _fits():
     )
     yield lambda: TreeClassifier(cv=[(np.arange(30), np.arange(30, 90))], prune="pessimistic").fit(table, y)
     yield lambda: TreeRegressor(cv=3, max_bins=4).fit(X, numbers)
-    yield lambda: BaggedTrees(n_trees=3).fit(X, y)
+    yield lambda: BaggedTrees(n_trees=3).fit(X, np.arange(90) % 3)
     yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:
         X.with_columns(y=pl.Series(y)).write_parquet(f"{folder}/a.parquet")
@@ -195,24 +196,38 @@ def _fits():
         )
     yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
     yield lambda: RelationalTreeClassifier(MODES, cv=2).fit(links)
+    yield lambda: RelationalTreeClassifier(MODES, cv=2, step_limit=2).fit(links)
     shop = Database.from_tables(datasets.shop(40), target="customer.churned")
     yield lambda: RelationalTreeClassifier(cv=2).fit(shop)
     yield lambda: RelationalTreeRegressor(numeric_bias, cv=2).fit(numeric)
 
 
+GROUPS = {  # as the folders of cpp/
+    "data": "rank_columns intervals code_classes deal_folds mark_rows first_marked rows_by_fold",
+    "grow": "Table Target exact_digits Tasks Growth grow",
+    "forest": "Forest",
+    "relational": "FactStore QueryStore QueryForest additional_errors",
+    "level_wise": "pass_batch choose_tests bin_codes",
+    "rules": "RuleTable",
+}
+
+
 class Bindings:
-    """Fits as crosscut makes them, call by call of the core, with damaged calls in between."""
+    """Fits as crosscut makes them, call by call of the core, with damaged calls of a group in between."""
 
     patience = 2  # seconds
 
-    def __init__(self):
+    def __init__(self, group=""):
+        self.attacked = set((GROUPS[group] if group else " ".join(GROUPS.values())).split())
         self.calls, self.sessions = [], []
         owners = (_core.Forest, _core.FactStore, _core.QueryStore, _core.QueryForest, _core.RuleTable, _core)
         restore = [self._record(owner, name) for owner in owners for name in dir(owner) if name[0] != "_"]
         for fit in _fits():
             self.calls.clear()
             fit()
-            self.sessions.append(tuple(self.calls))
+            attacked = [place for place, call in enumerate(self.calls, 1) if self._is_attacked(call)]
+            if attacked:
+                self.sessions.append(tuple(self.calls[: attacked[-1]]))
         for owner, name, original in filter(None, restore):
             setattr(owner, name, original)
 
@@ -221,27 +236,36 @@ class Bindings:
         if not callable(original) or name in {"set_simd_level", "simd_level", "best_simd_level"}:
             return None
 
+        full = name if owner is _core else f"{owner.__name__}.{name}"
+
         def recorded(*arguments, **named):
             given = _own((list(arguments), named))  # as it was before the call
             result = original(*arguments, **named)
-            self.calls.append((name, original, *given, result))
+            self.calls.append((full, original, *given, result))
             return result
 
         made = type(name, (), {"__new__": lambda cls, *a, **k: recorded(*a, **k)})
         setattr(owner, name, made if isinstance(original, type) else recorded)
         return owner, name, original
 
+    def _is_attacked(self, call):
+        return call[0].partition(".")[0] in self.attacked
+
     def attack(self, random):
         session = self.sessions[random.integers(0, len(self.sessions))]
+        calls = Counter(name for name, *_ in session)  # one that is made often is damaged as often as others
         now = {}  # the objects of this run, by those of the recorded one
-        for name, function, *given, result in session:
+        for call in session:
+            name, function, *given, result = call
             arguments, named = _own(given, now)
-            for _ in range(random.integers(0, 4)):
+            often = self._is_attacked(call) * min(8, 1 + 40 // calls[name])
+            for _ in range(random.integers(0, 1 + often)):
                 damaged = _damaged(random, *_own((arguments, named)))
                 yield name
                 with suppress(*REFUSALS):
                     function(*damaged[0], **damaged[1])
-            with suppress(*REFUSALS):  # after what was damaged before
+            yield None  # not damaged, but perhaps endless after what was damaged before
+            with suppress(*REFUSALS):
                 now[id(result)] = function(*arguments, **named)
 
 

@@ -6,7 +6,7 @@ import pytest
 from crosscut import _core
 
 from .fuzz import attack
-from .targets import TARGETS
+from .targets import TARGETS, Bindings
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -14,6 +14,20 @@ def test_damaged_input_is_refused_or_works(name):
     tried, faults = attack(name, 0, 30 if name == "bindings" else 300, seconds=120)
     assert tried.total() >= 300
     assert faults == []
+
+
+def test_every_function_of_the_core_is_attacked():
+    owners = {name: owner for name, owner in vars(_core).items() if isinstance(owner, type)}
+    methods = {
+        f"{name}.{each}"
+        for name, owner in owners.items()
+        for each in vars(owner)
+        if each[0] != "_" and callable(getattr(owner, each))
+    }
+    functions = {name for name, each in vars(_core).items() if name[0] != "_" and callable(each)}
+    called = {call[0] for session in Bindings().sessions for call in session}
+    no_input = {"Candidates", "QueryForest", "simd_level", "best_simd_level", "set_simd_level"}
+    assert (functions | methods) - called == no_input
 
 
 def test_arrays_at_odd_addresses_are_copied_or_refused():

@@ -5,7 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from crosscut.data.forms import BLANKS, NAMES, NumberForm, TextForm
@@ -13,7 +17,6 @@ from crosscut.data.memory import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
@@ -156,15 +159,41 @@ class Dialect:
             column_names=list(self.names) or None,
             skip_rows=0 if self.loose else self.skip,
             skip_rows_after_names=int(self.header and bool(self.names)),
-            encoding="utf-8" if self.loose else self.encoding,
             **options,
         )
 
-    def opened(self, path: Path) -> Any:
-        """Return what pyarrow reads: the path, or the rows written again where it would not read them."""
+    @contextmanager
+    def opened(self, path: Path) -> Iterator[str]:
+        """Give the path that pyarrow reads, of a copy where it would not read the file itself.
+
+        pyarrow reads ahead on threads of its own. If these called Python to make the text, a process that
+        ends meanwhile would wait for them for ever, or be aborted.
+        """
         if self.loose:
-            return io.BufferedReader(_Rewritten(self, path))
-        return _Unpacked(path) if path.suffix in {".gz", ".bz2"} else str(path)
+            chunks = self._rewritten(path)
+        elif codecs.lookup(self.encoding).name != "utf-8":
+            chunks = _recoded(path, self.encoding)
+        else:
+            yield str(path)
+            return
+        with TemporaryDirectory(prefix="crosscut-") as folder:
+            copy = Path(folder, "copy.csv")
+            with copy.open("wb") as file:
+                file.writelines(chunks)
+            yield str(copy)
+
+    def _rewritten(self, path: Path) -> Iterator[bytes]:
+        """Yield the rows of a loosely written file as pyarrow reads them."""
+        text = io.TextIOWrapper(text_stream(path), encoding=self.encoding, newline="")
+        for _ in range(self.skip):
+            next(text, "")
+        spaced = self.separator == " "
+        lines = (line.strip(" \r\n") + "\n" for line in text) if spaced else text
+        rows = csv.reader(lines, delimiter=self.separator, quotechar=self.quote, skipinitialspace=True)
+        while some := list(islice(rows, 1000)):
+            written = io.StringIO()
+            csv.writer(written, lineterminator="\n").writerows(some)
+            yield written.getvalue().encode()
 
     def with_forms(self, forms: Mapping[str, Form], words: Mapping[str, Iterable[str]]) -> Dialect:
         """Return the dialect with the forms of columns, and the words that are missing values in them."""
@@ -244,58 +273,20 @@ def text_stream(path: Path) -> Any:
     return pa.input_stream(str(path), compression="detect")
 
 
-class _Unpacked(io.RawIOBase):
-    """A packed file, which is given up when it turns out to be larger than memory."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._stream, self._path, self._bytes = text_stream(path), path, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n = int(self._stream.readinto(buffer))
-        self._bytes += n
-        if self._bytes >> 28 > (self._bytes - n) >> 28:  # at every 256 MB
-            check_memory(
-                2 * self._bytes,
-                f"the unpacked {str(self._path)!r}",
-                "fit a Stream, which reads it in batches",
-            )
-        return n
+def _recoded(path: Path, encoding: str) -> Iterator[bytes]:
+    """Yield a file in UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with text_stream(path) as stream:
+        while block := stream.read(1 << 18):
+            yield decoder.decode(block).encode()
+    yield decoder.decode(b"", final=True).encode()
 
 
-class _Rewritten(io.RawIOBase):
-    """The rows of a loosely written file, written as pyarrow reads them."""
-
-    def __init__(self, dialect: Dialect, path: Path) -> None:
-        super().__init__()
-        self._stream = text_stream(path)
-        self._lines = self._written(dialect)
-        self._left = b""
-
-    def _written(self, dialect: Dialect) -> Iterator[bytes]:
-        text = io.TextIOWrapper(self._stream, encoding=dialect.encoding, newline="")
-        for _ in range(dialect.skip):
-            next(text, "")
-        spaced = dialect.separator == " "
-        lines = (line.strip(" \r\n") + "\n" for line in text) if spaced else text
-        rows = csv.reader(lines, delimiter=dialect.separator, quotechar=dialect.quote, skipinitialspace=True)
-        for row in rows:
-            line = io.StringIO()
-            csv.writer(line, lineterminator="\n").writerow(row)
-            yield line.getvalue().encode()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while len(self._left) < len(buffer):
-            line = next(self._lines, None)
-            if line is None:
-                break
-            self._left += line
-        n = min(len(buffer), len(self._left))
-        buffer[:n], self._left = self._left[:n], self._left[n:]
-        return n
+def check_unpacked(path: Path) -> None:
+    """Refuse a packed file that is larger than memory."""
+    size = 0
+    with text_stream(path) as stream:
+        while block := stream.read(1 << 24):
+            size += len(block)
+            instead = "fit a Stream, which reads it in batches"
+            check_memory(2 * size, f"the unpacked {str(path)!r}", instead)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from crosscut.data.column_guess import ColumnGuess, settle_all
 from crosscut.data.column_types import held_by, joined, settled
 from crosscut.data.detection import detect, one_byte_encoding
-from crosscut.data.dialect import READ_AS, Dialect, text_stream
+from crosscut.data.dialect import READ_AS, Dialect, check_unpacked, text_stream
 from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, sliced
 from crosscut.data.memory import check_memory
 
@@ -59,9 +59,11 @@ class TextFile(FileKind):
         check_memory(
             2 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
         )
-        with _explained(place, dialect):
+        if place.path.suffix in {".gz", ".bz2"}:
+            check_unpacked(place.path)
+        with _explained(place, dialect), dialect.opened(place.path) as source:
             table = csv.read_csv(
-                dialect.opened(place.path),
+                source,
                 read_options=dialect.reading(),
                 parse_options=dialect.parsing(),
                 convert_options=dialect.converting(),
@@ -131,15 +133,20 @@ class TextFile(FileKind):
         return table.replace_schema_metadata({READ_AS: told} if told else None)
 
 
-def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Any:
+@contextmanager
+def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Iterator[Any]:
     from pyarrow import csv
 
-    return csv.open_csv(
-        dialect.opened(place.path),
-        read_options=dialect.reading(block_size=BLOCK),
-        parse_options=dialect.parsing(),
-        convert_options=dialect.converting(types),
-    )
+    with (
+        dialect.opened(place.path) as source,
+        csv.open_csv(
+            source,
+            read_options=dialect.reading(block_size=BLOCK),
+            parse_options=dialect.parsing(),
+            convert_options=dialect.converting(types),
+        ) as reader,
+    ):
+        yield reader
 
 
 def _guesses(schema: pa.Schema, place: Place, dialect: Dialect) -> dict[str, ColumnGuess]:

@@ -123,6 +123,12 @@ def test_several_keys(write):
     assert database.folds.tolist() == [2, -1]
 
 
+@pytest.mark.parametrize("fold", ["1.5", "3000000000", "-1.0e300"])
+def test_fold_marks_that_number_no_fold(write, fold):
+    with pytest.raises(ValueError, match="testid and testnr name folds by whole numbers"):
+        Database.from_ace(write(KEYS, app_kb=KEYS["app.kb"].replace("testid(3,1)", f"testid(3,{fold})")))
+
+
 def test_regression(write):
     files = KEYS | {"app.kb": "act(a,1.5). act(b,-2).", "app.bg": ""}
     database = Database.from_ace(write(files, app_s="tilde_mode(regression). predict(act(+m,-num))."))

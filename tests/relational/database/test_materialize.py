@@ -199,6 +199,11 @@ def test_built_in_predicates(clauses, expected):
     assert derived(LISTS + clauses, "p", 1) == expected
 
 
+def test_terms_with_many_arguments():
+    terms = "".join(f"p(f({','.join([str(i)] * 20)})). " for i in range(3))
+    assert derived(terms + f"q(X) :- p(f({','.join('X' * 20)})), X > 0.", "q", 1) == {(1.0,), (2.0,)}
+
+
 def test_arithmetic_without_a_value_is_false_with_a_warning():
     with pytest.warns(UserWarning, match=r"\(line 5\): some arithmetic has no value"):
         assert derived(MOLECULES + "p(X) :- atom(_,X,V), V / 0 > 1.", "p", 1) == set()

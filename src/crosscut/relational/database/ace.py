@@ -216,6 +216,11 @@ def _take_folds(database: Database, facts: Facts) -> NDArray[np.int32] | None:
     marks = np.full(database.n_examples, -1, np.int32)
     numbers = database.constants.numbers[stated[-1]]
     known = ~np.isnan(numbers)
+    for fold in numbers[known]:
+        if fold != fold // 1 or abs(fold) >= 2**31:
+            raise ValueError(
+                f"{FOLD_MARKS[0]} and {FOLD_MARKS[1]} name folds by whole numbers, not by {fold:g}"
+            )
     fold_of = dict(zip(map(tuple, stated[:-1, known].T.tolist()), numbers[known].astype(int), strict=True))
     for example, key in enumerate(map(tuple, database.keys.T.tolist())):
         marks[example] = fold_of.get(key, -1)

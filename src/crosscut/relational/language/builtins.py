@@ -204,13 +204,16 @@ BUILTINS["$list", 3] = (
     ((0,), lambda items: iter([(items, items[0], items[1:])] if _full(items) else [])),
     ((1, 2), lambda first, rest: iter([((first, *rest), first, rest)] if _lists(rest) else [])),
 )
-for _arity in range(3, 12):
-    BUILTINS["$term", _arity] = (
-        (
-            (0,),
-            lambda term: iter([(term, term.name, *term.args)] if isinstance(term, Compound) else []),
-        ),
-        (tuple(range(1, _arity)), lambda name, *args: iter([(Compound(name, args), name, *args)])),
+
+
+def cases_of(predicate: tuple[str, int]) -> tuple[tuple[tuple[int, ...], Solve], ...]:
+    """Return the cases of a built-in predicate; ``$term`` has a name and any number of arguments."""
+    name, arity = predicate
+    if name != "$term":
+        return BUILTINS[predicate]
+    return (
+        ((0,), lambda term: iter([(term, term.name, *term.args)] if isinstance(term, Compound) else [])),
+        (tuple(range(1, arity)), lambda name, *args: iter([(Compound(name, args), name, *args)])),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.builtins import BUILTINS
+from crosscut.relational.language.builtins import cases_of
 from crosscut.relational.language.terms import Variable, variables
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting:
 
 def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, ...], Solve] | None:
     """Return the bound arguments of a built-in predicate and its solutions for them, None if too few are."""
-    for inputs, solve in BUILTINS[part.predicate]:
+    for inputs, solve in cases_of(part.predicate):
         if all(each in known for position in inputs for each in variables(part.args[position])):
             return inputs, solve
     return None
@@ -96,4 +96,4 @@ def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, .
 
 def makes_constants(part: Part) -> bool:
     """Whether a built-in predicate may have solutions that are not among its inputs."""
-    return all(len(inputs) < len(part.args) for inputs, _ in BUILTINS[part.predicate])
+    return all(len(inputs) < len(part.args) for inputs, _ in cases_of(part.predicate))
