@@ -1,6 +1,7 @@
 // The first resolution of a large bundle: statistics of every column over coarse intervals (or categories) give the exact quality of the
 // tests at the intervals' borders.
 #pragma once
+#include "categories.hpp"
 #include "statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -122,7 +123,7 @@ struct BorderSearch : Search<P> {
     }
     each_bit(lanes, [&](int k) {
       Base::judge_nominal(k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
-                          [](int) { return std::numeric_limits<double>::quiet_NaN(); });
+                          [](int) { return std::numeric_limits<double>::quiet_NaN(); }, ExactMeans<LargeRows>{w, bundle, rows, k, f});
     });
     w.scratch.release(mark);
   }

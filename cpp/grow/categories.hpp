@@ -1,6 +1,7 @@
 // Statistics of a nominal column, for the lanes that chose a test of it.
 #pragma once
 #include "bundle.hpp"
+#include "exact.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -49,6 +50,26 @@ struct CategoryTables {
       for (u32 v = 0; v < out.V; v++) out.n[k][v] += all_n[v];
     });
     return out;
+  }
+};
+
+// Regression: exact means of lane k's rows in the categories of a column, summed when the first is asked for.
+template <class Rows>
+struct ExactMeans {
+  Worker& w;
+  const Bundle& bundle;
+  const Rows& rows;
+  int k, f;
+  i64* sums = nullptr;
+
+  double operator()(int v) {
+    const int T = w.run.p.n_sums();
+    if (!sums) {
+      sums = empty_sums(w, static_cast<int>(rows.n_ranks(f)));
+      for (u32 i = 0; i < rows.n; i++)
+        if (rows.mask(i) >> k & 1) add_exactly(w, bundle, k, rows.row(i), sums + static_cast<int>(rows.rank(f, i)) * T);
+    }
+    return exact_mean(w.run.p, sums + v * T);
   }
 };
 

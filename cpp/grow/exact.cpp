@@ -1,5 +1,6 @@
 #include "exact.hpp"
 
+#include <bit>
 #include <limits>
 
 #include "wide.hpp"
@@ -39,6 +40,13 @@ Integer integer(const DigitGrid& grid, const i64* sum) {
   return out;
 }
 
+// v · 2^exponent
+double scaled(double v, int exponent) {
+  const double size = v < 0 ? -v : v;
+  if (exponent > -900 && exponent < 900 && size < 0x1p100 && size > 0x1p-100) return v * std::bit_cast<double>(static_cast<u64>(1023 + exponent) << 52);
+  return std::ldexp(v, exponent);
+}
+
 // Sums of one or two digits need no long numbers.
 bool is_short(const DigitGrid& grid) { return grid.n <= 2; }
 
@@ -51,7 +59,7 @@ double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
   const u128 q = a / b;  // at least 64 bits; all that follow the first ones are put into the last
   const int spare = 64 - __builtin_clzll(static_cast<u64>(q >> 64) | 1);
   const bool rest = more || a != q * b || (q & ((static_cast<u128>(1) << spare) - 1));
-  return std::ldexp(static_cast<double>(static_cast<u64>(q >> spare) | static_cast<u64>(rest)), exponent + spare);
+  return scaled(static_cast<double>(static_cast<u64>(q >> spare) | static_cast<u64>(rest)), exponent + spare);
 }
 
 // Doubles that hold a and b give their ratio rounded once, unless it is too small to be normal.
@@ -59,9 +67,9 @@ bool is_held(u128 a, u64 b, int exponent) { return a >> 53 == 0 && b >> 53 == 0 
 
 double short_ratio(i128 a, u64 b, int exponent) {
   if (!a) return 0;
-  if (b == 1) return std::ldexp(static_cast<double>(a), exponent);
+  if (b == 1) return scaled(static_cast<double>(a), exponent);
   const u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
-  if (is_held(size, b, exponent)) return std::ldexp(static_cast<double>(static_cast<i64>(a)) / static_cast<double>(b), exponent);
+  if (is_held(size, b, exponent)) return scaled(static_cast<double>(static_cast<i64>(a)) / static_cast<double>(b), exponent);
   const u64 high = static_cast<u64>(size >> 64);
   const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(size));
   const double value = first_bits_ratio(size << shift, false, b, exponent - shift);
@@ -72,7 +80,7 @@ double short_ratio(i128 a, u64 b, int exponent) {
 double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int exponent) {
   if (grid.n == 1 && p < i128{1} << 53 && p > -(i128{1} << 53)) {
     const u128 small = static_cast<u128>(s[0]) * w - static_cast<u128>(p * p);
-    if (is_held(small, w * w, exponent)) return std::ldexp(static_cast<double>(static_cast<u64>(small)) / static_cast<double>(w * w), exponent);
+    if (is_held(small, w * w, exponent)) return scaled(static_cast<double>(static_cast<u64>(small)) / static_cast<double>(w * w), exponent);
   }
   Wide x;
   for (int d = 0; d < grid.n; d++) x += Wide::shifted(static_cast<u64>(s[d]), d * grid.bits);
@@ -118,7 +126,7 @@ void add(Fraction& a, const Fraction& b) {
 }  // namespace
 
 double exact_value(const DigitGrid& grid, const i64* sum) {
-  if (is_short(grid)) return std::ldexp(static_cast<double>(short_integer(grid, sum)), grid.unit);
+  if (is_short(grid)) return scaled(static_cast<double>(short_integer(grid, sum)), grid.unit);
   const Integer v = integer(grid, sum);
   Natural one(1);
   one[0] = 1;
@@ -140,6 +148,8 @@ double exact_ratio(const DigitGrid& of_a, const i64* a, const DigitGrid& of_b, c
   const double size = ratio(above.size, integer(of_b, b).size, of_a.unit - of_b.unit);
   return above.negative ? -size : size;
 }
+
+double exact_mean(const Problem& p, const i64* sums) { return exact_ratio(p.exact.grid[0], sums, p.exact.grid[1], sums + p.exact.grid[0].n); }
 
 double exact_share(const Problem& p, const i64* sums, int c) {
   const DigitGrid& grid = p.exact.grid[0];

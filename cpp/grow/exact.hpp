@@ -10,6 +10,7 @@ namespace crosscut {
 double exact_value(const DigitGrid&, const std::int64_t* sum);  // rounded once
 double exact_weight(const Problem&, const std::int64_t* sums);  // of a node
 double exact_ratio(const DigitGrid&, const std::int64_t* a, const DigitGrid&, const std::int64_t* b);  // a / b, rounded once
+double exact_mean(const Problem&, const std::int64_t* sums);  // of a node of a regression, rounded once
 double exact_share(const Problem&, const std::int64_t* sums, int c);  // of a class in a node's weight, rounded once
 // The variance (Σwy²·Σw − (Σwy)²) / (Σw)², rounded once. sums: those of a regression, in the order of ExactRows.
 double exact_variance(const ExactRows&, const std::int64_t* sums);

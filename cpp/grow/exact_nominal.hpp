@@ -50,11 +50,10 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
   }
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));
   int* place = arena.take<int>(static_cast<std::size_t>(m));
-  const DigitGrid* grid = p.exact.grid;
   for (int c = p.n_classes == 2 ? 1 : 0; c < (p.n_classes ? p.n_classes : 1); c++) {
     for (int j = 0; j < m; j++) {
       const i64* s = x.table + codes[j] * T;
-      order[j] = {p.n_classes ? exact_share(p, s, c) : exact_ratio(grid[0], s, grid[1], s + grid[0].n), j};
+      order[j] = {p.n_classes ? exact_share(p, s, c) : exact_mean(p, s), j};
     }
     std::sort(order, order + m);
     for (int j = 0; j < m; j++) place[order[j].code] = j;

@@ -106,8 +106,17 @@ struct Forking {
     const int f = best.feature[k], K = w.run.K();
     Node& node = *bundle.node[k];
     std::int32_t* map = arena.take<std::int32_t>(V);
-    if (best.map[k]) std::copy_n(best.map[k], V, map);
-    else choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map, Always{}, w.run.p.n_classes ? kAnyKey : best.key[k]);
+    if (best.map[k]) {
+      std::copy_n(best.map[k], V, map);
+    } else if (w.run.p.n_classes || w.run.p.multiway) {
+      choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
+    } else {  // the first categories by mean; the key says how many
+      Category* order = arena.take<Category>(V);
+      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
+      const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(V), order, unknown, ExactMeans<Rows>{w, bundle, rows, k, f});
+      std::fill_n(map, V, -1);
+      for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
+    }
     int n_branches = 0;
     for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
     start_nominal(w, node, f, n_branches);

@@ -144,8 +144,12 @@ struct LoneSearch : Search<P> {
       return;
     }
     if (!C && !w.run.weighted) {
-      for (u32 i = begin; i < end; i++) s[0] += rows.product[list[i] & kRowMask];
-      s[1] = end - begin;
+      double sum[4] = {};  // integers: exact in any order
+      u32 i = begin;
+      for (; i + 4 <= end; i += 4)
+        for (u32 j = 0; j < 4; j++) sum[j] += rows.product[list[i + j] & kRowMask];
+      for (; i < end; i++) sum[0] += rows.product[list[i] & kRowMask];
+      s[0] = sum[0] + sum[1] + (sum[2] + sum[3]), s[1] = end - begin;
       return;
     }
     for (u32 i = begin; i < end; i++) {
@@ -161,24 +165,28 @@ struct LoneSearch : Search<P> {
     const u32 most = std::min(n, table.columns[f].n_ranks);
     double* sums = w.scratch.take<double>(K * most);
     i64* count = w.scratch.take<i64>(most);
-    u32 m = 0, *first = w.scratch.take<u32>(most);  // categories; their first entries
+    u32 m = 0, *first = w.scratch.take<u32>(most);  // categories; the places of their first entries
     for (u32 begin = 0, end = 0; begin < n; begin = end, m++) {
       while (end < n && list[end] >> 16 == list[begin] >> 16) end++;
-      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin, first[m] = list[begin];
+      sum_entries(list, begin, end, sums + K * m), count[m] = end - begin, first[m] = begin;
     }
-    judge_categories(f, sums, count, m, [&](int v) { return table.target[first[v] & kRowMask]; });
+    judge_categories(f, sums, count, m, [&](int v) { return table.target[list[first[v]] & kRowMask]; }, [&](int v) {
+      i64* exact = empty_sums(w);
+      for (u32 i = first[v], end = i + static_cast<u32>(count[v]); i < end; i++) add_exactly(w, bundle, 0, table.ids[list[i] & kRowMask], exact);
+      return exact_mean(w.run.p, exact);
+    });
     w.scratch.release(mark);
   }
 
-  template <class Single>
-  void judge_categories(int f, const double* sums, const i64* count, u32 m, Single single) {
+  template <class Single, class Exact>
+  void judge_categories(int f, const double* sums, const i64* count, u32 m, Single single, Exact exact) {
     const auto worth = [&](const double* left, i64 n_left) {
       if constexpr (requires { p.put_left(left, n_left); }) {
         if (!best.rivals) return p.put_left(left, n_left), p.promising() != 0;
       }
       return true;
     };
-    if (m > 2 || worth(sums, count[0])) Base::judge_nominal(0, f, sums, count, m, single, worth);
+    if (m > 2 || worth(sums, count[0])) Base::judge_nominal(0, f, sums, count, m, single, exact, worth);
   }
 
   // The values of a coded column that the node has: their ranks, and their rows of each class.
@@ -239,7 +247,8 @@ struct LoneSearch : Search<P> {
       double* sums = w.scratch.take<double>(values.n * K);
       i64* count = w.scratch.take<i64>(values.n);
       for (u32 j = 0; j < values.n; j++) std::copy_n(values.of(j), K, sums + j * K), count[j] = values.rows(j);
-      return judge_categories(f, sums, count, values.n, [](int) { return std::numeric_limits<double>::quiet_NaN(); });
+      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
+      return judge_categories(f, sums, count, values.n, unknown, unknown);
     }
     p.clear();
     const u32 present = values.n - (values.rank[values.n - 1] == table.columns[f].missing_rank);

@@ -43,12 +43,12 @@ class LoneTest {
     for (int j = 0; j < x.n_coded; j++) {
       const CodedColumn& column = x.bits->columns[x.coded[j]];
       if (column.f != f) continue;
-      if (judged) return take_any(coded_entries(column), out);
+      if (judged) return take_any(coded_entries(column), judged, out);
       return nominal ? take_categories(column, out) : take_bits(column, out);
     }
     int j = 0;
     while (x.columns[j] != f) j++;
-    return nominal || judged ? take_any(x.lists[j], out) : take_list(f, x.lists[j], out);
+    return nominal || judged ? take_any(x.lists[j], judged, out) : take_list(f, x.lists[j], out);
   }
 
  private:
@@ -142,10 +142,20 @@ class LoneTest {
       }
     return entries;
   }
-  bool take_any(const u32* list, Parting& out) {
+  bool take_any(const u32* list, bool judged, Parting& out) {
     const LoneRows own{x.n, list, table};
     Forking<LoneRows> forking(w, bundle, own, best);
-    forking.take_tests();
+    if (table.product && !w.run.weighted && !judged) {  // nominal
+      const u32 V = own.n_ranks(best.feature[0]);
+      double* sums = w.scratch.take<double>(2 * V);
+      i64* count = w.scratch.take<i64>(V);
+      std::fill_n(sums, 2 * V, 0.0), std::fill_n(count, V, i64{0});
+      for (u32 i = 0; i < x.n; i++) sums[2 * (list[i] >> 16)] += table.product[own.at(i)], count[list[i] >> 16]++;
+      for (u32 v = 0; v < V; v++) sums[2 * v + 1] = static_cast<double>(count[v]);
+      forking.take_nominal(0, V, sums, count);
+    } else {
+      forking.take_tests();
+    }
     if (forking.leaves) return false;
     const Test& test = forking.tests[0];
     const auto n = static_cast<u32>(test.n_branches);

@@ -18,20 +18,34 @@ struct Category {
   bool operator<(const Category& o) const { return mean < o.mean || (mean == o.mean && code < o.code); }
 };
 
-// Regression: sorts categories by mean. False if exact means, rounded once, might be in another order.
-// single(code): the target of a category's only row, NaN if that is not known.
-template <class Single>
-bool sort_by_mean(const Problem& p, const double* table, const i64* n, Category* order, int m, Single single) {
+// Regression, every row counting once: the categories that have rows, in the order of their exact means, rounded once; returns how many.
+// table: [V][2] statistics, n: [V] rows. single(code): the target of a category's only row, NaN if that is not known. exact(code): its
+// mean, asked for only where the grid leaves the order open.
+template <class Single, class Exact>
+int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order, Single single, Exact exact) {
+  int m = 0;
   double most = 0;
-  for (int j = 0; j < m; j++) most = std::max(most, order[j].mean < 0 ? -order[j].mean : order[j].mean);
+  for (int v = 0; v < V; v++) {
+    if (!n[v]) continue;
+    const double mean = table[2 * v] / table[2 * v + 1];
+    most = std::max(most, mean < 0 ? -mean : mean), order[m++] = {mean, v};
+  }
   std::sort(order, order + m);
   const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
-  for (int j = 1; j < m; j++) {
-    const int a = order[j - 1].code, b = order[j].code;
-    if (order[j].mean - order[j - 1].mean > far || (n[a] == 1 && n[b] == 1 && single(a) == single(b))) continue;
-    if (p.product_rounded || !same_mean(table + 2 * a, table + 2 * b)) return false;
+  const auto same = [&](int a, int b) {
+    return n[a] == 1 && n[b] == 1 ? single(a) == single(b) : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);
+  };
+  bool open = false;
+  for (int j = 1, begin = 0; j <= m; j++) {
+    if (j < m && !(order[j].mean - order[j - 1].mean > far)) {
+      open |= !same(order[j - 1].code, order[j].code);
+      continue;
+    }
+    for (int i = begin; i < j && open; i++) order[i].mean = exact(order[i].code);
+    if (open) std::sort(order + begin, order + j);
+    begin = j, open = false;
   }
-  return true;
+  return m;
 }
 
 struct NominalChoice {
@@ -39,18 +53,15 @@ struct NominalChoice {
   u64 key = 0;
 };
 
-constexpr u64 kAnyKey = ~u64{0};
-
 struct Always {
   bool operator()(const double*, i64) const { return true; }
 };
 
 // table: [V][K] statistics and n: [V] rows of one task per category. Writes the branch of every category into `map` (−1: not
 // present) if map is given. Of two branches only those are looked at whose first is worth it, by its statistics and rows.
-// only: the key of the test that was chosen before.
 template <class Worth = Always>
 NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
-                             std::int32_t* map, Worth worth = {}, u64 only = kAnyKey) {
+                             std::int32_t* map, Worth worth = {}) {
   const auto mark = arena.mark();
   const int K = run.K();
   int m = 0;
@@ -75,7 +86,7 @@ NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, 
   double* sum = arena.take<double>(static_cast<std::size_t>(K));
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));
   const auto look = [&](i64 rows, u64 key) {
-    if ((only != kAnyKey && key != only) || rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return false;
+    if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return false;
     const double q = run.judge.binary(sum, node.stats);
     if (!(q > best.q)) return false;
     best.q = q, best.key = key;

@@ -22,7 +22,10 @@ class Packer {
   struct Step {
     const Node* node;
     std::size_t parent, place;  // its parent's number, and its own place among all children of the tree
+    const std::int64_t* exact;  // at leaves
   };
+  static constexpr std::size_t kAhead = 8;  // nodes lie scattered: those that come soon are fetched
+  static void fetch(const Node* node) { __builtin_prefetch(node), __builtin_prefetch(&node->exact); }
   const Problem& p;
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
@@ -35,12 +38,15 @@ class Packer {
 
   void add(const Node& root) {
     const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = first - n_trees;
-    nodes.clear(), todo.assign(1, {&root, 0, 0});
+    nodes.clear(), todo.assign(1, {&root, 0, 0, nullptr});
     std::size_t n_children = 0, n_branches = 0;
     while (!todo.empty()) {  // preorder
       const Step step = todo.back();
       todo.pop_back();
-      for (int j = step.node->n_children; j-- > 0;) todo.push_back({step.node->children + j, nodes.size(), n_children + static_cast<std::size_t>(j)});
+      for (int j = step.node->n_children; j-- > 0;) {
+        fetch(step.node->children + j);
+        todo.push_back({step.node->children + j, nodes.size(), n_children + static_cast<std::size_t>(j), nullptr});
+      }
       n_children += static_cast<std::size_t>(step.node->n_children), n_branches += static_cast<std::size_t>(step.node->n_branches);
       nodes.push_back(step);
     }
@@ -55,6 +61,8 @@ class Packer {
     std::int64_t *children_at = out.first_child.data() + first + n_trees, *branches_at = out.first_branch.data() + first + n_trees;
     for (std::size_t i = 0, at = first; i < n; i++, at++) {
       const Node& x = *nodes[i].node;
+      if (i + kAhead < n) fetch(nodes[i + kAhead].node);
+      nodes[i].exact = x.exact;
       if (i) out.children[first_child + nodes[i].place] = static_cast<std::int32_t>(i);
       out.feature[at] = x.feature, out.missing[at] = x.missing, out.depth[at] = x.depth, out.n_rows[at] = x.n_rows;
       out.threshold[at] = x.threshold, out.low[at] = x.low, out.high[at] = x.high;
@@ -64,27 +72,45 @@ class Packer {
     }
     children_at[n] = child, branches_at[n] = branch;
     add_up();
-    for (std::size_t i = 0; i < n; i++) write_value(*nodes[i].node, sums.data() + i * Q, first + i);
+    for (std::size_t i = 0; i < n; i++) write_value(nodes[i], sums.data() + i * Q, first + i);
+  }
+
+  // Room for that many trees like the first, which is the largest of a cross-validation.
+  void reserve(std::size_t n_trees) {
+    const auto more = [&](auto&... array) { (array.reserve(array.size() * n_trees + array.size() / 8), ...); };
+    more(out.feature, out.missing, out.depth, out.threshold, out.weight, out.impurity, out.first_child, out.first_branch, out.low, out.high,
+         out.n_rows, out.value, out.children, out.branches);
   }
 
  private:
   // Exact sums of all nodes, from those at the leaves.
   void add_up() {
     sums.assign(nodes.size() * Q, 0);
-    for (std::size_t i = nodes.size(); i-- > 0 && Q;)
+    for (std::size_t i = nodes.size(); i-- > 0 && Q;) {
+      if (i >= kAhead) __builtin_prefetch(nodes[i - kAhead].exact);
       for (std::size_t q = 0; q < Q; q++) {
-        if (!nodes[i].node->n_children) sums[i * Q + q] = nodes[i].node->exact[q];
+        if (nodes[i].exact) sums[i * Q + q] = nodes[i].exact[q];
         if (i) sums[nodes[i].parent * Q + q] += sums[i * Q + q];
       }
+    }
   }
 
-  void write_value(const Node& x, const std::int64_t* exact, std::size_t at) {
+  // The target of a leaf whose sums are the digits of a row; null for others.
+  const double* target_of(const std::int64_t* exact) const {
+    const auto address = [](const std::int64_t* digit) { return reinterpret_cast<std::uintptr_t>(digit); };
+    const std::size_t bytes = static_cast<std::size_t>(p.exact.width) * sizeof *exact, place = address(exact) - address(p.exact.digits);
+    if (place >= p.n_rows * bytes) return nullptr;
+    return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
+  }
+
+  void write_value(const Step& step, const std::int64_t* exact, std::size_t at) {
     const DigitGrid* grid = p.exact.grid;
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     if (!p.n_classes) {
-      const std::int64_t* w = exact + grid[0].n;
-      weight = exact_weight(p, exact), value[0] = exact_ratio(grid[0], exact, grid[1], w);
-      impurity = x.n_rows > 1 ? exact_variance(p.exact, exact) : 0;
+      weight = exact_weight(p, exact), impurity = 0;
+      if (const double* target = target_of(step.exact)) value[0] = *target + 0.0;  // never −0
+      else value[0] = exact_mean(p, exact);
+      if (out.n_rows[at] > 1) impurity = exact_variance(p.exact, exact);
       return;
     }
     if (Q) {
@@ -92,7 +118,7 @@ class Packer {
       for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid[0], exact + c * static_cast<std::size_t>(grid[0].n));
     } else {
       weight = 0;
-      for (std::size_t c = 0; c < width; c++) value[c] = x.stats[c], weight += value[c];
+      for (std::size_t c = 0; c < width; c++) value[c] = step.node->stats[c], weight += value[c];
     }
     impurity = impurity_of(p.criterion, value, p.n_classes, weight);
   }
@@ -102,7 +128,10 @@ class Packer {
 
 void pack_trees(const Problem& p, const Node* const* roots, PackedTrees& out) {
   Packer packer(p, out);
-  for (int t = 0; t < p.n_tasks; t++) packer.add(*roots[t]);
+  for (int t = 0; t < p.n_tasks; t++) {
+    packer.add(*roots[t]);
+    if (!t) packer.reserve(static_cast<std::size_t>(p.n_tasks));
+  }
 }
 
 }  // namespace crosscut

@@ -1,6 +1,7 @@
 // Small bundles: copied into a local table, whose columns are sorted once, and then refined to the end task by task. Sharing goes on where
 // rows are the same: a subtree that some task has grown already from the very same rows is taken from there (memo.hpp).
 #pragma once
+#include "few_rows.hpp"
 #include "lone_search.hpp"
 #include "lone_test.hpp"
 
@@ -81,7 +82,10 @@ class LoneTask {
       return;
     }
     start_sums(w, leaf);
-    for (u32 i = 0; i < n; i++) add_exactly(w, bundle, 0, table.ids[entries[i] & kRowMask], leaf.exact);
+    for (u32 i = 0; i < n; i++) {
+      if (i + 8 < n) __builtin_prefetch(p.exact.row(table.ids[entries[i + 8] & kRowMask]));
+      add_exactly(w, bundle, 0, table.ids[entries[i] & kRowMask], leaf.exact);
+    }
   }
   bool is_pure(const u32* entries, u32 n) const {  // regression
     const double first = table.target[entries[0] & kRowMask];
@@ -162,6 +166,11 @@ class LoneTask {
     if (x.sparse()) x = x.packed(w, table);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
+      if (x.n <= kFewRows && FewRows::serves(w.run, limits)) {
+        FewRows(w, table, bundle, limits).finish(x);
+        if (table.keys) w.memo.remember(key(*x.node, x.set), x.node);
+        break;
+      }
       const bool timed = x.n >= 256;  // below that the clock costs too much
       const double started = timed ? seconds_now() : 0;
       LevelCounts& level = count_visit(*x.node, x.n);

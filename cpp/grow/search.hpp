@@ -208,11 +208,12 @@ struct Search {
     for (int c = 0; c < best.K; c++) same &= stats[c] == mine[c], mirrored &= stats[c] == node[c] - mine[c];
     return same || mirrored;
   }
-  // A nominal column: lane k's statistics, [n_categories][K], and rows per category; single: see sort_by_mean.
-  template <class Single, class Worth = Always>
-  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Worth worth = {}) {
+  // A nominal column: lane k's statistics, [n_categories][K], and rows per category; single, exact: see sort_by_mean.
+  template <class Single, class Exact, class Worth = Always>
+  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Exact exact, Worth worth = {}) {
     if constexpr (requires { p.worth(k, table); }) {
-      if (!w.run.p.multiway && judge_prefixes(k, f, table, n, n_categories, single)) return;
+      if (!w.run.p.multiway && !w.run.weighted && !(limits_of(w, bundle, k).min_decrease > 0))
+        return judge_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
         choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
@@ -220,19 +221,15 @@ struct Search {
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
   }
-  // Regression: the prefixes of the categories by mean. False if it is left to exact sums: the order, or how much the impurity falls.
-  template <class Single>
-  bool judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single) {
-    if (limits_of(w, bundle, k).min_decrease > 0) return false;
+  // Regression: the prefixes of the categories by mean.
+  template <class Single, class Exact>
+  void judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     Category* order = w.scratch.take<Category>(n_categories);
-    int m = 0;
-    for (u32 v = 0; v < n_categories; v++)
-      if (n[v]) order[m++] = {table[2 * v] / table[2 * v + 1], static_cast<int>(v)};
-    const bool sorted = sort_by_mean(w.run.p, table, n, order, m, single);
+    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single, exact);
     double sum[2] = {};
     i64 rows = 0;
-    for (int j = 0; j + 1 < m && sorted; j++) {
+    for (int j = 0; j + 1 < m; j++) {
       const int v = order[j].code;
       sum[0] += table[2 * v], sum[1] += table[2 * v + 1], rows += n[v];
       if (!p.worth(k, sum)) continue;
@@ -240,7 +237,6 @@ struct Search {
       if (propose(k, f, static_cast<u64>(j), rows)) lower(k);
     }
     w.scratch.release(mark);
-    return sorted;
   }
   // The order of categories depends on sums, so that it is left to exact ones; prefixes that are too small for a leaf in one order may be
   // large enough in another, with several classes they may be much better, and means that round to the same number are in the order of codes.

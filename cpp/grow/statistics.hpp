@@ -138,7 +138,18 @@ void fill_values(const Run& run, const SortedRows& s, Codes codes, u32 bins, Vec
     for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
   if (s.n_pure && !run.p.n_classes && !s.pure_w)
     for (u32 b = 0; b < bins; b++) values[b * 3 + 2] = values[b * 3 + 1];
-  for (u32 i = 0; i < s.n_mixed; i++) {
+  const bool plain = !run.p.n_classes && !run.weighted;  // two sums
+  if (plain && s.n_mixed) {
+    for (u32 i = 0; i < s.n_mixed; i++) {
+      const u32 b = codes[s.mixed[i]];
+      const double p = s.mixed_p[i];
+      const V one = ones<double, W>(s.mixed_info[i] & 0xffff);
+      values[b * 3] += one * p, values[b * 3 + 1] += one;
+      squares[b] += p * p, sums[2 * b] += p, sums[2 * b + 1] += 1;
+    }
+    for (u32 b = 0; b < bins; b++) values[b * 3 + 2] = values[b * 3 + 1];
+  }
+  for (u32 i = 0; i < s.n_mixed && !plain; i++) {
     const u32 b = codes[s.mixed[i]], x = s.mixed_info[i], mask = x & 0xffff;
     V* bin = values + b * parts;
     const V one = ones<double, W>(mask), m = times_of_row<double, W>(s.times, i, mask);

@@ -1,0 +1,297 @@
+// Regression, every row counting once: a node of at most 16 rows is finished without lists. A set of its rows is a word of 16 bits, a column is
+// the sets that its tests put on the left, and the sum of any set is the sum of two entries of a table. Going down keeps of each set
+// the rows of the child.
+#pragma once
+#include <array>
+
+#include "fork.hpp"
+#include "lone_node.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr u32 kFewRows = 16;
+
+class FewRows {
+  using Set = u16;
+  struct FewColumn {
+    int f;
+    u32 n;      // sets
+    Set* sets;  // numeric: the rows up to every value but the last, those with a missing value never among them; nominal: of each category
+    u16* codes; // nominal: the categories' ranks
+    Set missing;
+  };
+  // The best test so far: the rows that go left, its quality on the grid, and what another one needs to be worth a look.
+  struct Found {
+    const FewColumn* column = nullptr;
+    Set left = 0;
+    double q = 0, lowest = kNever;
+  };
+  Worker& w;
+  const LocalTable& table;
+  const Bundle& bundle;
+  const TaskLimits& limits;
+  u16 row[kFewRows];  // of the local table
+  double low[256], high[256];  // Σ of the products of all sets of the first eight rows, and of the others
+  double margin;               // how far qualities may be apart, at most, for the exact ones to be in another order
+
+  static constexpr Set all(u32 n) { return static_cast<Set>((1u << n) - 1); }
+  static u32 size(Set s) { return static_cast<u32>(__builtin_popcount(s)); }
+  static constexpr std::array<double, kFewRows + 1> kShare = [] {  // 1 / n
+    std::array<double, kFewRows + 1> share{};
+    for (u32 n = 1; n <= kFewRows; n++) share[n] = 1.0 / n;
+    return share;
+  }();
+  CC_INLINE double sum(Set s) const { return low[s & 255] + high[s >> 8]; }
+  template <class F>
+  CC_INLINE void each(Set s, F f) const {
+    each_bit(s, [&](int i) { f(u32{row[i]}); });
+  }
+
+ public:
+  FewRows(Worker& worker, const LocalTable& t, const Bundle& b, const TaskLimits& l) : w(worker), table(t), bundle(b), limits(l) {}
+
+  // Not where leaves are so large that there is one node to search: it would not repay the table.
+  static bool serves(const Run& run, const TaskLimits& l) {
+    return !run.p.n_classes && !run.weighted && !run.p.multiway && !(l.min_decrease > 0) && 4 * l.min_leaf <= i64{kFewRows};
+  }
+
+  // A node that wants a test, with its lists.
+  void finish(const LoneNode& x) {
+    const auto mark = w.scratch.mark();
+    FewColumn* columns = w.scratch.take<FewColumn>(static_cast<std::size_t>(x.n_columns));
+    Set* sets = w.scratch.take<Set>(static_cast<std::size_t>(x.n_columns) * 2 * kFewRows);
+    u8* place = w.scratch.take<u8>(table.n);
+    for (u32 i = 0; i < x.n; i++) {
+      row[i] = static_cast<u16>(x.lists[0][i] & kRowMask), place[row[i]] = static_cast<u8>(i);
+      __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
+    }
+    const auto fill = [&](double* sums, u32 begin, u32 end) {
+      sums[0] = 0;
+      for (u32 i = begin, n = 1; i < end; i++, n *= 2)
+        for (u32 s = 0; s < n; s++) sums[n + s] = sums[s] + table.product[row[i]];
+    };
+    fill(low, 0, std::min(x.n, 8u)), fill(high, 8, x.n);
+    double squares = 0;  // no quality is higher
+    for (u32 i = 0; i < x.n; i++) squares += table.product[row[i]] * table.product[row[i]];
+    margin = w.run.margin(x.node->stats, squares);
+    int n_columns = 0;
+    for (int j = 0; j < x.n_columns; j++) {
+      const int f = x.columns[j];
+      if (!allowed_lanes(w, bundle, f)) continue;
+      const bool nominal = w.run.p.columns[f].nominal;
+      FewColumn& c = columns[n_columns++] = {f, 0, sets, sets + kFewRows, 0};
+      sets += 2 * kFewRows;
+      const u32* list = x.lists[j];
+      Set own = 0;
+      for (u32 i = 0; i < x.n; i++) {
+        own = static_cast<Set>(own | 1u << place[list[i] & kRowMask]);
+        if (i + 1 < x.n ? list[i] >> 16 == list[i + 1] >> 16 : !nominal) continue;
+        c.sets[c.n] = own, c.codes[c.n++] = static_cast<u16>(list[i] >> 16);
+        if (nominal) own = 0;
+      }
+      if (!nominal && list[x.n - 1] >> 16 == table.columns[f].missing_rank) c.missing = all(x.n) & ~c.sets[c.n - 1];
+    }
+    refine(*x.node, all(x.n), columns, n_columns);
+    w.scratch.release(mark);
+  }
+
+ private:
+  void refine(Node& node, Set own, const FewColumn* columns, int n_columns) {
+    LevelCounts& level = w.level(node.depth);
+    level.bundles++, level.rows += size(own);
+    Found best;
+    for (int j = 0; j < n_columns; j++) {
+      if (w.run.p.columns[columns[j].f].nominal) look_at_categories(node, own, columns[j], best);
+      else look_at_cuts(node, own, columns[j], best);
+    }
+    if (!best.column) return close(node, own);
+    if (w.run.p.columns[best.column->f].nominal) take_categories(node, own, best);
+    else take_cut(node, own, best);
+    for (int b = 0; b < 2; b++) {
+      Node& child = node.children[b];
+      const Set part = static_cast<Set>(b ? own & ~best.left : best.left);
+      if (!wants_test(w.run, child, limits) || is_pure(part)) {
+        close(child, part);
+        continue;
+      }
+      const auto mark = w.scratch.mark();
+      FewColumn* kept = w.scratch.take<FewColumn>(static_cast<std::size_t>(n_columns));
+      Set* sets = w.scratch.take<Set>(static_cast<std::size_t>(n_columns) * 2 * kFewRows);
+      int n_kept = 0;
+      for (int j = 0; j < n_columns; j++) {
+        kept[n_kept] = {columns[j].f, 0, sets, sets + kFewRows, static_cast<Set>(columns[j].missing & part)};
+        n_kept += narrow(columns[j], part, kept[n_kept]), sets += 2 * kFewRows;
+        if (n_kept && child.n_rows == 2 && !table.columns[columns[j].f].any_close) break;  // two rows can be parted in one way only
+      }
+      if (n_kept) refine(child, part, kept, n_kept);
+      else close(child, part);
+      w.scratch.release(mark);
+    }
+  }
+  // What is left of a column for the rows `own`. False if it is constant there.
+  bool narrow(const FewColumn& from, Set own, FewColumn& to) const {
+    u32 n = 0;
+    if (w.run.p.columns[from.f].nominal) {
+      for (u32 i = 0; i < from.n; i++) {
+        to.sets[n] = from.sets[i] & own, to.codes[n] = from.codes[i];
+        n += to.sets[n] != 0;
+      }
+      to.n = n;
+      return n > 1;
+    }
+    Set before = 0;
+    for (u32 i = 0; i < from.n; i++) {
+      const Set s = to.sets[n] = from.sets[i] & own;
+      n += (s != before) & (s != own), before = s;
+    }
+    to.n = n;
+    return n > 0;
+  }
+
+  // A candidate; they come in the order that decides ties.
+  CC_INLINE void look(const Node& node, Set own, const FewColumn& c, Set left, Found& best) {
+    const u32 n = size(left), rest = static_cast<u32>(node.n_rows) - n;
+    const double p = sum(left), p_r = node.stats[0] - p, q = p * p * kShare[n] + p_r * p_r * kShare[rest];
+    if (q < best.lowest || n < limits.min_leaf || rest < limits.min_leaf) return;
+    propose(node, own, c, left, q, best);
+  }
+  __attribute__((noinline)) void propose(const Node& node, Set own, const FewColumn& c, Set left, double q, Found& best) {
+    if (table.columns[c.f].any_close && !parted(own, c, left)) return;
+    if (!best.column || q - margin > best.q || better(node, own, left, best.left)) best = {&c, left, q, q - margin};
+  }
+  void look_at_cuts(const Node& node, Set own, const FewColumn& c, Found& best) {
+    for (u32 i = 0; i < c.n; i++) look(node, own, c, c.sets[i], best);
+    for (u32 i = 0; c.missing && i < c.n; i++)
+      if (const Set left = c.sets[i] | c.missing; left != own) look(node, own, c, left, best);
+  }
+  void look_at_categories(const Node& node, Set own, const FewColumn& c, Found& best) {
+    if (c.n == 2) return look(node, own, c, c.sets[0], best);
+    u8 order[kFewRows];
+    sort_by_mean(c, order);
+    Set left = 0;
+    for (u32 i = 0; i + 1 < c.n; i++) left |= c.sets[order[i]], look(node, own, c, left, best);
+  }
+
+  // Is the first of two tests better, by exact sums? Sets of the same targets are as good.
+  bool better(const Node& node, Set own, Set a, Set b) const {
+    const Set rest = own & ~b;
+    if (a == b || a == rest) return false;
+    if (w.run.decides()) {
+      const double first[] = {sum(a), static_cast<double>(size(a))}, second[] = {sum(b), static_cast<double>(size(b))};
+      return compare_tests(node.stats, first, second) > 0;
+    }
+    const u64 targets = targets_of(a);
+    if (targets == targets_of(b) || targets == targets_of(rest)) return false;
+    const auto mark = w.scratch.mark();
+    const int T = w.run.p.n_sums();
+    i64 *sums = empty_sums(w), *branches = empty_sums(w, 2);
+    add_exactly(own, sums);
+    Contest contest(w.run.p, sums);
+    bool found = false;
+    for (const Set s : {b, a}) {
+      std::fill_n(branches, 2 * T, i64{0});
+      add_exactly(s, branches), add_exactly(own & ~s, branches + T);
+      found = contest.offer(branches, 2);
+    }
+    w.scratch.release(mark);
+    return found;
+  }
+  // Which targets a set's rows have, and how often: four bits for each.
+  u64 targets_of(Set s) const {
+    u64 found = 0;
+    each_bit(s, [&](int i) {
+      int first = 0;
+      while (table.target[row[first]] != table.target[row[i]]) first++;
+      found += u64{1} << 4 * first;
+    });
+    return found;
+  }
+  void add_exactly(Set s, i64* sums) const {
+    each(s, [&](u32 r) { crosscut::CROSSCUT_LEVEL::add_exactly(w, bundle, 0, table.ids[r], sums); });
+  }
+  // The order of categories: by exact means, rounded once.
+  void sort_by_mean(const FewColumn& c, u8* order) const {
+    const Problem& p = w.run.p;
+    double mean[kFewRows], most = 0;
+    for (u32 i = 0; i < c.n; i++) mean[i] = sum(c.sets[i]) * kShare[size(c.sets[i])], most = std::max(most, mean[i] < 0 ? -mean[i] : mean[i]);
+    const auto sort = [&] {
+      for (u32 i = 0; i < c.n; i++) {
+        u32 at = i;
+        for (; at && mean[order[at - 1]] > mean[i]; at--) order[at] = order[at - 1];
+        order[at] = static_cast<u8>(i);
+      }
+    };
+    sort();
+    const double far = p.mean_step + 0x1p-49 * most + (p.product_rounded ? 2 : 0);
+    bool sure = true;
+    for (u32 i = 1; i < c.n && sure; i++) {
+      const Set a = c.sets[order[i - 1]], b = c.sets[order[i]];
+      sure = mean[order[i]] - mean[order[i - 1]] > far || (size(a) == size(b) && targets_of(a) == targets_of(b));
+    }
+    if (sure) return;
+    const auto mark = w.scratch.mark();
+    for (u32 i = 0; i < c.n; i++) {
+      i64* sums = empty_sums(w);
+      add_exactly(c.sets[i], sums), mean[i] = exact_mean(p, sums);
+    }
+    w.scratch.release(mark);
+    sort();
+  }
+
+  // The ranks on both sides of a cut, of the rows that have a value.
+  void neighbours(Set own, const FewColumn& c, Set left, u32& below, u32& above) const {
+    const u16* rank = table.columns[c.f].rank;
+    below = 0, above = ~u32{0};
+    each(left & ~c.missing, [&](u32 r) { below = std::max<u32>(below, rank[r]); });
+    each(own & ~left & ~c.missing, [&](u32 r) { above = std::min<u32>(above, rank[r]); });
+  }
+  bool parted(Set own, const FewColumn& c, Set left) const {  // gap rule
+    if (w.run.p.columns[c.f].nominal || left == (own & ~c.missing)) return true;
+    u32 below, above;
+    neighbours(own, c, left, below, above);
+    const auto value = [&](u32 r) { return w.run.p.columns[c.f].values[table.columns[c.f].global[r]]; };
+    return apart(value(below), value(above));
+  }
+  void take_cut(Node& node, Set own, const Found& best) {
+    const FewColumn& c = *best.column;
+    const bool presence = best.left == (own & ~c.missing), missing_left = best.left & c.missing;
+    const u64 phase = presence ? kPresence : missing_left ? kMissingLeft : kMissingRight;
+    u32 below = 0, above = 0;
+    if (!presence) neighbours(own, c, best.left, below, above);
+    const double left[] = {sum(best.left), static_cast<double>(size(best.left))};
+    take_numeric(w, LoneRows{size(own), nullptr, table}, node, c.f, phase, size(best.left), left, below, above);
+    if (c.missing && !presence) node.missing = !missing_left;
+  }
+  void take_categories(Node& node, Set own, Found& best) {
+    const FewColumn& c = *best.column;
+    if (c.n == 2) {
+      u8 order[kFewRows];
+      sort_by_mean(c, order), best.left = c.sets[order[0]];
+    }
+    std::int32_t* branches = start_nominal(w, node, c.f, 2);
+    for (u32 i = 0; i < c.n; i++) branches[table.columns[c.f].global[c.codes[i]]] = !(c.sets[i] & best.left);
+    for (int b = 0; b < 2; b++) {
+      const Set part = static_cast<Set>(b ? own & ~best.left : best.left);
+      Node& child = node.children[b];
+      child.n_rows = size(part), child.stats[0] = sum(part), child.stats[1] = size(part);
+    }
+    node.missing = branches[node.n_branches - 1];
+    if (node.missing < 0) node.missing = node.children[0].n_rows > node.children[1].n_rows ? 0 : 1;
+  }
+
+  bool is_pure(Set s) const {
+    const double first = table.target[row[__builtin_ctz(s)]];
+    for (u32 m = s; m &= m - 1;)
+      if (table.target[row[__builtin_ctz(m)]] != first) return false;
+    return true;
+  }
+  void close(Node& leaf, Set s) {
+    if (!(s & (s - 1))) {
+      leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[__builtin_ctz(s)]]));
+      return;
+    }
+    start_sums(w, leaf), add_exactly(s, leaf.exact);
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL
