@@ -19,6 +19,16 @@ bool has_room(int n) {
 
 }  // namespace
 
+void Failure::keep() {
+  const std::scoped_lock lock(mutex_);
+  if (!first_) first_ = std::current_exception();
+  any_.store(true);
+}
+
+void Failure::rethrow() const {
+  if (first_) std::rethrow_exception(first_);
+}
+
 Team::Team(int n) {
   if (n <= 1 || !has_room(n - 1)) return;
   try {

@@ -10,6 +10,29 @@
 
 namespace crosscut {
 
+struct Stopped {};  // thrown when the user interrupts
+
+// Exceptions must not leave a thread: the first is kept, the other threads see it and do no more, and the caller throws it.
+class Failure {
+  std::mutex mutex_;
+  std::exception_ptr first_;
+  std::atomic<bool> any_{false};
+  void keep();  // the exception at hand
+
+ public:
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  template <class Work>
+  void guard(Work work) {
+    if (any()) return;
+    try {
+      work();
+    } catch (...) {
+      keep();
+    }
+  }
+  void rethrow() const;
+};
+
 // Some threads that run one function after the other; the caller is the first of them.
 class Team {
   using Call = void (*)(const void*, int);
@@ -49,16 +72,11 @@ void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body&
   }
   Team team(static_cast<int>(std::min<std::int64_t>(n_threads, n_chunks)));
   std::atomic<std::int64_t> next{0};
-  std::exception_ptr error;
+  Failure failure;
   team.run(team.size(), [&](int) {
-    for (std::int64_t c; (c = next.fetch_add(1)) < n_chunks;) try {
-        body(c * chunk, std::min(n, (c + 1) * chunk));
-      } catch (...) {
-        const std::scoped_lock lock(team.mutex);
-        error = std::current_exception();
-      }
+    for (std::int64_t c; (c = next.fetch_add(1)) < n_chunks;) failure.guard([&] { body(c * chunk, std::min(n, (c + 1) * chunk)); });
   });
-  if (error) std::rethrow_exception(error);
+  failure.rethrow();
 }
 
 }  // namespace crosscut

@@ -13,31 +13,6 @@ namespace crosscut::CROSSCUT_LEVEL {
 constexpr int kMostThreads = 256;  // that share the rows of one bundle
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-struct Stopped {};  // thrown when the user interrupts
-
-// Exceptions must not leave a thread: the first is kept, the other threads see it and do no more, and the caller throws it.
-class Failure {
-  std::atomic<int> what_{0};
-
- public:
-  bool any() const { return what_.load(std::memory_order_relaxed) != 0; }
-  template <class Work>
-  void guard(Work work) {
-    if (any()) return;
-    try {
-      work();
-    } catch (const Stopped&) {
-      what_.store(1);
-    } catch (...) {
-      what_.store(2);
-    }
-  }
-  void rethrow() const {
-    if (what_.load() == 1) throw Stopped{};
-    if (what_.load()) throw std::bad_alloc();
-  }
-};
-
 struct Run {
   const Problem& p;
   Team* team;

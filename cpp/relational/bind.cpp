@@ -42,11 +42,12 @@ void bind_query(nanobind::module_& m) {
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
       .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a, "minimal_cases"_a, "accuracy"_a,
-           "max_depth"_a, "max_uses"_a, "critical_f"_a, "caching"_a, nb::keep_alive<0, 1>())
+           "max_depth"_a, "max_uses"_a, "critical_f"_a, "caching"_a, "n_threads"_a = 1, "progress"_a = nb::none(), nb::keep_alive<0, 1>())
       .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)
       .def("test", &QueryStore::test, "candidates"_a, "number"_a)
       .def("literals", &QueryStore::literals, "component"_a)
       .def_rw("memory", &QueryStore::memory)
+      .def_rw("alone", &QueryStore::alone)
       .def_prop_ro("n_components", &QueryStore::n_components)
       .def_prop_ro("n_evaluations", &QueryStore::n_evaluations)
       .def_prop_ro("n_steps", &QueryStore::n_steps)

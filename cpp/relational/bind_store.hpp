@@ -29,10 +29,6 @@ class QueryStore {
         facts_(store.facts),
         components_(facts_),
         truth_(facts_, components_, static_cast<std::uint64_t>(step_limit), {order.data(), order.data() + order.size()}) {
-    facts_.watch.wants_to_stop = [] {
-      nb::gil_scoped_acquire gil;
-      return PyErr_CheckSignals() != 0;
-    };
     std::vector<char> seen(facts_.n_examples(), 0);
     CROSSCUT_REQUIRE(order.size() == seen.size(), "order needs one entry per example");
     for (std::size_t i = 0; i < order.size(); i++) {
@@ -136,12 +132,13 @@ class QueryStore {
 
   QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root, const std::vector<std::int32_t>& root_types,
                    const std::string& criterion, std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,
-                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching) {
+                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching, std::int32_t n_threads, nb::object progress) {
     check_tasks(tasks);
+    CROSSCUT_REQUIRE(n_threads >= 1 && n_threads <= 1024, "n_threads has to be from 1 to 1024");
     CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
     CROSSCUT_REQUIRE(minimal_cases >= 0 && minimal_cases <= 1 << 30, "minimal_cases has to be from 0 to 2**30");
     check_types(root_types);
-    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory};
+    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory, alone, n_threads};
     CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
                      "criterion " + criterion + " does not fit the target");
     CROSSCUT_REQUIRE(!statistics_->is_regression() || settings.critical_f.size() > facts_.n_examples(),
@@ -150,10 +147,9 @@ class QueryStore {
     if (!root.empty()) start = components_.extend({}, encode(root, root_types.size()), root_types);
     CROSSCUT_REQUIRE(std::all_of(start.places.begin(), start.places.end(), [](const Place& place) { return place.part >= 0; }),
                      "root_types has a variable that root does not use");
-    return interruptibly([&] {
-      Growth growth(facts_, components_, truth_, *refinement_, *statistics_, attributes_, std::move(settings));
-      return QueryForest{growth.grow(tasks, start), *statistics_, this};
-    });
+    const Growing from{facts_, components_, truth_, *refinement_, *statistics_, attributes_};
+    return interruptibly([&] { return QueryForest{query::grow(from, settings, tasks, start), *statistics_, this}; }, progress.ptr(),
+                         statistics_->n(statistics_->totals(tasks)));
   }
 
   // Out-of-fold predictions of trees that each leave one fold out, and the leaf each example falls in.
@@ -194,7 +190,7 @@ class QueryStore {
   }
 
   const Components& components() const { return components_; }
-  std::size_t memory = std::size_t{1} << 29;  // see Settings
+  std::size_t memory = std::size_t{1} << 29, alone = 1 << 10;  // see Settings
 
   std::size_t n_components() const { return components_.size(); }
   std::uint64_t n_evaluations() const { return truth_.n_evaluations(); }
@@ -202,9 +198,20 @@ class QueryStore {
   std::vector<std::pair<std::int32_t, std::int64_t>> limit_hits() const { return {truth_.limit_hits().begin(), truth_.limit_hits().end()}; }
 
  private:
+  // Whether Python wants to stop; tells `progress`, unless it is null or None, how much is done.
+  static bool ask(void* progress, double share) {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) return true;
+    if (progress == nullptr || progress == Py_None) return false;
+    PyObject* answer = PyObject_CallFunction(static_cast<PyObject*>(progress), "d", share);
+    Py_XDECREF(answer);
+    return answer == nullptr;
+  }
+
   // Without the interpreter's lock; after Ctrl-C, and where memory ends, what was being computed is forgotten.
   template <class Act>
-  std::invoke_result_t<Act> interruptibly(Act act) {
+  std::invoke_result_t<Act> interruptibly(Act act, void* progress = nullptr, double total = 0) {
+    facts_.watch.start(&ask, progress, total);
     try {
       nb::gil_scoped_release release;
       return act();

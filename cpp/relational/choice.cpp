@@ -21,7 +21,7 @@ double reduction(const Moments& moments, const double* yes, const double* all, s
   return (deviations - moments.deviations(yes) - moments.deviations(no.data())) / deviations;
 }
 
-Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, Attributes& attributes)
+Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, const Attributes& attributes)
     : components_(components), refinement_(refinement), truth_(truth), statistics_(statistics), attributes_(attributes), x_log_x_(statistics.n_examples() + 1, 0.0) {
   for (std::size_t i = 2; i < x_log_x_.size(); i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }

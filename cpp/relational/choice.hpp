@@ -31,7 +31,7 @@ struct Demand {
 
 class Choice {
  public:
-  Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, Attributes& attributes);
+  Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, const Attributes& attributes);
   // The number of each task's best test, -1 if none is admissible, that of candidates if it is one of `cuts`; `passed`: its
   // statistics over the examples where that test is true. Followers of candidates are added to `candidates` if one of them may
   // be admissible. Among tests of equal quality, candidates come before cuts.
@@ -69,7 +69,7 @@ class Choice {
   void rate_cuts(const Demand& demand);
   template <class AtCut, class AtExample>
   static void walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example);
-  std::vector<double> count_values(std::span<const std::uint32_t> list);
+  std::vector<double> count_values(std::span<const std::uint32_t> list, bool missing);
   void scan_classes(std::size_t attribute, const Demand& demand);
   void scan_sums(std::size_t attribute, const Demand& demand);
   Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
@@ -79,7 +79,7 @@ class Choice {
   Refinement& refinement_;
   Truth& truth_;
   const Statistics& statistics_;
-  Attributes& attributes_;
+  const Attributes& attributes_;
   std::vector<double> x_log_x_;
   // of the bundle at hand
   std::vector<Task> tasks_;

@@ -197,7 +197,7 @@ void Components::order_rest(std::size_t n_variables) {
 // The component of code_ and own_types_, a new one if there is none like it; leaves the names that their variables have
 // there in renaming_. Most components are the only ones whose variables occur in these positions of these literals,
 // so that is checked first.
-std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool joins) {
+std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool joins, bool literally) {
   std::int32_t n_literals = 0;
   std::uint64_t hash = 0;
   colour_.assign(own_types_.begin(), own_types_.end());
@@ -213,7 +213,7 @@ std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool jo
   renaming_.resize(own_types_.size());
   std::iota(renaming_.begin(), renaming_.end(), 0);
   const std::int32_t first = first_with(hash);
-  std::int32_t form = -1;
+  std::int32_t form = -1, found = -1;
   if (first >= 0) {
     canonicalize(code_, own_types_, form_);
     for (std::int32_t other = first; other >= 0; other = all_[static_cast<std::size_t>(other)].next) {
@@ -224,19 +224,42 @@ std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool jo
       }
       const Form& known = forms_[static_cast<std::size_t>(record.form)];
       if (known.key != form_.key) continue;
+      const Component own = (*this)[other];
+      if (own.parent == parent && own.joins == joins && std::equal(own.code.begin(), own.code.end(), code_.begin(), code_.end()) &&
+          std::equal(own.types.begin(), own.types.end(), own_types_.begin(), own_types_.end()))
+        found = other;  // word by word
+      if (literally || record.found < start_) continue;
       back_.resize(own_types_.size());
       for (std::size_t v = 0; v < back_.size(); v++) back_[static_cast<std::size_t>(known.numbers[v])] = static_cast<std::int32_t>(v);
       for (std::size_t v = 0; v < back_.size(); v++) renaming_[v] = back_[static_cast<std::size_t>(form_.numbers[v])];
       return other;
     }
+    if (found >= 0) {
+      std::int64_t& last = all_[static_cast<std::size_t>(found)].found;
+      if (last < start_) last = n_found_++;
+      return found;
+    }
     form = static_cast<std::int32_t>(forms_.size());
     forms_.push_back(form_);
   }
   const Record record{store_.size(), 0, static_cast<std::uint32_t>(code_.size()), static_cast<std::uint32_t>(own_types_.size()),
-                      n_literals, parent, prefix, hash, joins, form};
+                      n_literals, parent, prefix, hash, joins, form, -1, n_found_++};
   store_.insert(store_.end(), code_.begin(), code_.end());
   store_.insert(store_.end(), own_types_.begin(), own_types_.end());
   return add(record);
+}
+
+std::int32_t Components::same(const Components& other, std::int32_t query) {
+  const Component theirs = other[query];
+  if (!theirs.parts.empty()) {
+    std::vector<std::int32_t> parts;
+    for (std::int32_t part : theirs.parts) parts.push_back(same(other, part));
+    return conjunction(std::move(parts));
+  }
+  const std::int32_t parent = theirs.parent < 0 ? -1 : same(other, theirs.parent);
+  code_.assign(theirs.code.begin(), theirs.code.end());
+  own_types_.assign(theirs.types.begin(), theirs.types.end());
+  return intern(parent, theirs.prefix, theirs.joins, true);
 }
 
 std::int32_t Components::conjunction(std::vector<std::int32_t> parts) {

@@ -69,6 +69,14 @@ class Components {
     return result;
   }
 
+  // From here on a component is found in the words in which it comes first from here on, whatever was added before. So what a query
+  // takes to evaluate, which step limits depend on, does not depend on what a thread did before.
+  void start() { start_ = n_found_; }
+  // A number that grows in the order in which components were first found since then.
+  std::int64_t found(std::int32_t component) const { return all_[static_cast<std::size_t>(component)].found; }
+  // A query, component or conjunction, of other Components, in the same words.
+  std::int32_t same(const Components& other, std::int32_t query);
+
   // Calls visit(literal's first term, its length) for each literal of a code.
   template <class Visit>
   void each_literal(std::span<const Term> code, Visit visit) const {
@@ -96,7 +104,8 @@ class Components {
     return h ^ (h >> 31);
   }
   bool extend_one(std::int32_t base, std::span<const Term> added, std::span<const std::int32_t> new_types, Extension& result);
-  std::int32_t intern(std::int32_t parent, std::size_t prefix, bool joins);
+  // `literally`: if it is known in other words, it is added all the same.
+  std::int32_t intern(std::int32_t parent, std::size_t prefix, bool joins, bool literally = false);
   std::int32_t conjunction(std::vector<std::int32_t> parts);
   void add_local(Code& code, std::int32_t base, std::size_t offset) const;
   void order_rest(std::size_t n_variables);
@@ -118,6 +127,7 @@ class Components {
     bool joins;
     std::int32_t form = -1;  // in forms_, once another component with this hash has come
     std::int32_t next = -1;  // the next one with this hash
+    std::int64_t found = 0;  // as a number among all that were; see start()
   };
   std::int32_t& first_with(std::uint64_t hash) {
     return table_.find(hash, [&](std::int32_t first) { return all_[static_cast<std::size_t>(first)].hash == hash; });
@@ -129,6 +139,7 @@ class Components {
   std::vector<Form> forms_;
   NumberTable table_;  // the first component with each hash
   std::size_t n_hashes_ = 0;
+  std::int64_t n_found_ = 0, start_ = 0;
 
   // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a known component.
   std::vector<std::int32_t> types_, owner_, group_, slot_, back_;

@@ -1,12 +1,12 @@
 #include "growth.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
 #include <tuple>
 
 namespace crosscut::query {
 
-void Growth::Path::set_ages(const Components& all) {
+void Path::set_ages(const Components& all) {
   std::vector<std::size_t> first(components.size() + 1, 0);
   for (std::size_t c = 0; c < components.size(); c++) first[c + 1] = first[c] + all[components[c]].types.size();
   ages.assign(first.back(), 0);
@@ -15,21 +15,31 @@ void Growth::Path::set_ages(const Components& all) {
         static_cast<std::int32_t>(variables.size() - 1 - v);
 }
 
-Forest Growth::grow(std::span<const std::int32_t> tasks, const Extension& root) {
-  forest_ = Forest{};
-  folds_.assign(tasks.begin(), tasks.end());
-  forest_.trees.resize(tasks.size());
-  Path path;
-  path.components = root.parts;
-  path.variables = root.places;
-  path.uses.assign(settings_.max_uses.size(), 0);
-  path.bound.assign(refinement_.language().n_type_variables, any_type);
-  path.set_ages(components_);
-  std::vector<std::int32_t> all(tasks.size());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::uint64_t> own = truth_.everything();
-  refine(path, own, {}, all, statistics_.totals(tasks), 0);
-  return std::move(forest_);
+void Growth::grow(Job& job) {
+  job_ = &job;
+  job.trees.resize(job.tasks.size());
+  for (std::size_t i = 0; i < job.tasks.size(); i++) places_[static_cast<std::size_t>(job.tasks[i])] = static_cast<std::int32_t>(i);
+  components_.start();
+  refinement_.drop_blocks();
+  truth_.drop_tables();
+  for (std::int32_t& component : job.path.components) component = components_.same(job.words, component);
+  handed_down_ -= job.table.bytes();
+  if (job.by != this) job.table.rows.clear();  // of queries with other numbers
+  job.by = this;
+  refine(job.path, job.own, std::move(job.table), job.tasks, job.totals, 0);
+  job.path = {}, job.own = {}, job.totals = {};
+}
+
+// Leaves a bundle for whoever has nothing to do.
+void Growth::leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+                   std::span<const double> totals, std::int32_t level) {
+  auto job = std::make_unique<Job>(Components(facts_), path, std::move(own), std::move(table), std::vector(tasks.begin(), tasks.end()),
+                                   std::vector(totals.begin(), totals.end()), job_->level + level, this);
+  job->path.blocks.reset();
+  for (std::int32_t& component : job->path.components) component = job->words.same(components_, component);
+  const auto hole = Job::first_hole - static_cast<std::int32_t>(job_->children.size());
+  for (std::size_t i = 0; i < tasks.size(); i++) tree_of(tasks[i]).add(hole, static_cast<std::int32_t>(i), 0, totals.subspan(0, statistics_.width()));
+  job_->children.push_back(std::move(job));
 }
 
 // Adds a node to each task's tree; those that are not leaves yet are the bundle's.
@@ -40,11 +50,7 @@ void Growth::add_nodes(std::span<const std::int32_t> tasks, std::span<const doub
   folds_here_.clear();
   for (std::size_t i = 0; i < tasks.size(); i++) {
     const auto own = totals.subspan(i * width, width);
-    Tree& tree = forest_.trees[static_cast<std::size_t>(tasks[i])];
-    tree.test.push_back(-1);
-    tree.no.push_back(-1);
-    tree.prediction.push_back(prediction(own));
-    tree.statistics.insert(tree.statistics.end(), own.begin(), own.end());
+    tree_of(tasks[i]).add(-1, -1, prediction(own), own);
     if (stops(own, level)) continue;
     bundle.growing.push_back(tasks[i]);
     folds_here_.push_back(folds_[static_cast<std::size_t>(tasks[i])]);
@@ -59,14 +65,21 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
   facts_.watch.look();
   add_nodes(tasks, totals, level, bundle);
-  if (bundle.growing.empty()) return;
+  if (bundle.growing.empty()) return facts_.watch.done(statistics_.n(totals));
 
+  std::size_t n_own = 0;
+  for (std::size_t w = 0; level == 0 && w < own.size(); w++) n_own += static_cast<std::size_t>(std::popcount(own[w]));
+  const auto go_on = [&, large = n_own > settings_.alone](Path& next, std::vector<std::uint64_t>& examples, LocalTable& theirs, auto here, auto sums) {
+    if (large) return leave(next, examples, std::move(theirs), here, sums, level + 1);
+    handed_down_ -= theirs.bytes();
+    refine(next, examples, std::move(theirs), here, sums, level + 1);
+  };
   // a single task does not need the examples it leaves out
   if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
     if (statistics_.leave_out(folds_here_[0], own) && table.size() > 0) table = table.part(own);
     folds_here_[0] = -1;
   }
-  if (!settings_.caching || truth_.bytes() + handed_down_ > settings_.memory) {
+  if (!settings_.caching || static_cast<std::size_t>(settings_.n_threads) * truth_.bytes() + handed_down_ > settings_.memory) {
     truth_.forget();
     refinement_.forget();
     path.blocks.reset();
@@ -86,31 +99,31 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
   fork(path, bundle);
   part(demand, bundle, level);
   table = {};
-  if (forest_.levels.size() <= static_cast<std::size_t>(level)) forest_.levels.resize(static_cast<std::size_t>(level) + 1);
-  Level& counters = forest_.levels[static_cast<std::size_t>(level)];
+  const auto depth = static_cast<std::size_t>(job_->level + level);
+  if (levels_.size() <= depth) levels_.resize(depth + 1);
+  Level& counters = levels_[depth];
   counters.bundles++;
   counters.nodes += static_cast<std::int64_t>(bundle.growing.size());
   counters.tests += static_cast<std::int64_t>(bundle.forks.size());
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
   auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
+  facts_.watch.done(statistics_.n(totals) - statistics_.n(yes_totals) - statistics_.n(no_totals));
   nodes.resize(agreeing.size());
   for (Fork& fork : forks) {
     const std::size_t n = fork.end - fork.begin;
     const auto here = std::span(agreeing).subspan(fork.begin, n);
     for (std::size_t i = fork.begin; i < fork.end; i++) {
-      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      Tree& tree = tree_of(agreeing[i]);
       nodes[i] = tree.size() - 1;
       tree.test.back() = tests[i];
     }
-    handed_down_ -= fork.yes_table.bytes();
-    refine(fork.path, fork.yes, std::move(fork.yes_table), here, std::span(yes_totals).subspan(fork.begin * width, n * width), level + 1);
+    go_on(fork.path, fork.yes, fork.yes_table, here, std::span(yes_totals).subspan(fork.begin * width, n * width));
     for (std::size_t i = fork.begin; i < fork.end; i++) {
-      Tree& tree = forest_.trees[static_cast<std::size_t>(agreeing[i])];
+      Tree& tree = tree_of(agreeing[i]);
       tree.no[nodes[i]] = static_cast<std::int32_t>(tree.size());
     }
-    handed_down_ -= fork.no_table.bytes();
-    refine(path, fork.no, std::move(fork.no_table), here, std::span(no_totals).subspan(fork.begin * width, n * width), level + 1);
+    go_on(path, fork.no, fork.no_table, here, std::span(no_totals).subspan(fork.begin * width, n * width));
   }
 }
 
@@ -163,13 +176,13 @@ void Growth::fork(const Path& path, Bundle& bundle) {
                       (cut.attribute < 0 || cut.low < forks.back().cut.high);
     if (!same) {
       forks.push_back({best[i], agreeing.size(), agreeing.size(), path, cut, {}, {}, {}, {}});
-      if (cut.attribute < 0) forks.back().path = extend(path, choose(candidates_, best[i]), forest_.tests.emplace_back());
+      if (cut.attribute < 0) forks.back().path = extend(path, choose(candidates_, best[i]), job_->tests.emplace_back());
     }
     Fork& fork = forks.back();
     fork.cut.low = cut.low;  // they come by ascending low values
     fork.cut.high = std::min(fork.cut.high, cut.high);
-    if (cut.attribute >= 0 && (!same || forest_.tests.back().threshold != cut.threshold())) forest_.tests.push_back(test_of(cut, path));
-    tests.push_back(static_cast<std::int32_t>(forest_.tests.size()) - 1);
+    if (cut.attribute >= 0 && (!same || job_->tests.back().threshold != cut.threshold())) job_->tests.push_back({{}, -1, static_cast<std::int32_t>(path.variables.size()), cut, cut.threshold()});
+    tests.push_back(static_cast<std::int32_t>(job_->tests.size()) - 1);
     fork.end++;
     agreeing.push_back(growing[i]);
     for (std::size_t c = i * width; c < (i + 1) * width; c++) {
@@ -179,16 +192,8 @@ void Growth::fork(const Path& path, Bundle& bundle) {
   }
 }
 
-// A cut as a test; it binds no variable, so that the path below it asks the same queries.
-Test Growth::test_of(const Cut& cut, const Path& path) {
-  const double threshold = cut.threshold();
-  const Term of = term(fixed, attributes_.variables()[static_cast<std::size_t>(cut.attribute)]);
-  const std::int32_t comparison = cut.above ? greater : at_most;
-  return {{comparison * 2, of, term(constant, facts_.add_number(threshold))}, -1, static_cast<std::int32_t>(path.variables.size()), cut, threshold};
-}
-
 // Adds a candidate to a path: joined components are replaced by the result, the others stay.
-Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
+Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
   const Extension& extension = extension_;
   components_.extend(chosen.block->components, chosen.code(), chosen.new_types(), extension_);
   Path longer;
@@ -239,12 +244,12 @@ Growth::Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) 
 }
 
 bool Growth::stops(std::span<const double> all, std::int32_t level) const {
-  if (level == settings_.max_depth) return true;
+  if (job_->level + level == settings_.max_depth) return true;
   constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
   const Moments& moments = statistics_.moments();
   if (statistics_.is_regression())
     return moments.n(all.data()) < 2.0 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
-  const double n = std::accumulate(all.begin(), all.end(), 0.0), most = *std::max_element(all.begin(), all.end());
+  const double n = statistics_.n(all), most = *std::max_element(all.begin(), all.end());
   return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
 }
 

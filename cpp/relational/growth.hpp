@@ -2,6 +2,7 @@
 // same path of tests are one bundle: candidates are generated, evaluated and counted once, each task picks its best
 // test, and tasks that pick the same one stay together.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -20,7 +21,9 @@ struct Settings {
   std::vector<std::int32_t> max_uses;  // per source of modes, -1: any number
   std::vector<double> critical_f;      // regression: minimum F of a split of n examples, by n
   bool caching = true;                 // false: every node evaluates all its tests again, as in the paper's serial procedure
-  std::size_t memory = 0;              // bytes of truth that are kept; beyond that all is forgotten
+  std::size_t memory = 0;              // bytes of truth that are kept, by all threads; beyond that all is forgotten
+  std::size_t alone = 0;               // a bundle of no more examples is grown by one thread, with all below it
+  std::int32_t n_threads = 1;
 };
 
 // A test as it was added to a path: its literals over the path's variables (numbered in order of introduction).
@@ -39,6 +42,12 @@ struct Tree {
   std::vector<double> prediction;
   std::vector<double> statistics;  // `width` numbers per node
   std::size_t size() const { return test.size(); }
+  void add(std::int32_t own_test, std::int32_t own_no, double own_prediction, std::span<const double> own) {
+    test.push_back(own_test);
+    no.push_back(own_no);
+    prediction.push_back(own_prediction);
+    statistics.insert(statistics.end(), own.begin(), own.end());
+  }
 };
 
 struct Level {
@@ -51,26 +60,56 @@ struct Forest {
   std::vector<Level> levels;
 };
 
+// The query of a node: components, where each of its variables is, in order of introduction, and the modes used.
+struct Path {
+  std::vector<std::int32_t> components;
+  std::vector<Place> variables;
+  std::vector<std::int32_t> uses, ages;
+  std::vector<std::int32_t> bound;  // per type variable: the type it is bound to, or any_type
+  std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
+  void set_ages(const Components& all);
+};
+
+class Growth;
+
+// A bundle for a thread to grow, with all below it; but the children of a large bundle are jobs of their own. Which bundles are jobs
+// does not depend on the number of threads, nor does what a job finds on what its thread did before.
+struct Job {
+  // what to grow: the examples that reach the bundle, of all its tasks, and each task's statistics of its own among them
+  Components words;  // of the path
+  Path path;
+  std::vector<std::uint64_t> own;
+  LocalTable table;  // of the examples, or empty
+  std::vector<std::int32_t> tasks;
+  std::vector<double> totals;
+  std::int32_t level = 0;
+  const Growth* by = nullptr;  // whose queries the table has; afterwards whose the tests have
+  // what has been grown
+  std::vector<Tree> trees;  // per task; test first_hole - c stands for the tree of the child c at place `no`
+  std::vector<Test> tests;
+  std::int32_t first_test = 0;  // of those, in the forest
+  std::vector<std::unique_ptr<Job>> children;
+
+  static constexpr std::int32_t first_hole = -2;
+  Job *older = nullptr, *newer = nullptr;
+  struct Keep {  // jobs belong to their parents
+    void operator()(Job*) const {}
+  };
+  using Pointer = std::unique_ptr<Job, Keep>;
+};
+
+// One thread's part of the work.
 class Growth {
  public:
-  Growth(Facts& facts, Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, Attributes& attributes,
-         Settings settings)
+  Growth(Facts& facts, Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, const Attributes& attributes,
+         const Settings& settings, std::span<const std::int32_t> folds, std::atomic<std::size_t>& handed_down)
       : facts_(facts), components_(components), truth_(truth), refinement_(refinement), statistics_(statistics), attributes_(attributes),
-        choice_(components, refinement, truth, statistics, attributes), settings_(std::move(settings)) {}
-
-  // `tasks`: the fold each tree leaves out, -1 for none. `root`: what every query starts with.
-  Forest grow(std::span<const std::int32_t> tasks, const Extension& root);
+        choice_(components, refinement, truth, statistics, attributes), settings_(settings), folds_(folds), places_(folds.size()), handed_down_(handed_down) {}
+  void grow(Job& job);
+  const Components& components() const { return components_; }
+  const std::vector<Level>& levels() const { return levels_; }
 
  private:
-  // The query of a node: components, where each of its variables is, in order of introduction, and the modes used.
-  struct Path {
-    std::vector<std::int32_t> components;
-    std::vector<Place> variables;
-    std::vector<std::int32_t> uses, ages;
-    std::vector<std::int32_t> bound;  // per type variable: the type it is bound to, or any_type
-    std::shared_ptr<const std::vector<Part>> blocks;  // of its candidates
-    void set_ages(const Components& all);
-  };
   // Tasks that chose the same test, or cuts of one attribute that part each task's examples alike.
   struct Fork {
     std::int32_t candidate;
@@ -89,10 +128,12 @@ class Growth {
     std::vector<std::size_t> nodes;
     std::vector<Fork> forks;
   };
-  // `own`: the examples that reach the bundle, of all its tasks; a lone task's fold is taken out. `table`: of these, or empty.
-  // `totals`: each task's statistics of its own among them.
+  // As in a job; a lone task's fold is taken out. `table`: of the examples, or empty. `level`: below the job's.
   void refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
               std::span<const double> totals, std::int32_t level);
+  void leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
+             std::span<const double> totals, std::int32_t level);
+  Tree& tree_of(std::int32_t task) { return job_->trees[static_cast<std::size_t>(places_[static_cast<std::size_t>(task)])]; }
   void part(const Demand& demand, Bundle& bundle, std::int32_t level);
   void add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle);
   void fork(const Path& path, Bundle& bundle);
@@ -100,31 +141,44 @@ class Growth {
   bool accepts(std::span<const double> all, std::span<const double> yes) const;
   double prediction(std::span<const double> all) const;
   Path extend(const Path& path, const Chosen& chosen, Test& test);
-  Test test_of(const Cut& cut, const Path& path);
 
   Facts& facts_;
   Components& components_;
   Truth& truth_;
   Refinement& refinement_;
   const Statistics& statistics_;
-  Attributes& attributes_;
+  const Attributes& attributes_;
   Choice choice_;
-  Settings settings_;
-  std::vector<std::int32_t> folds_;  // of the tasks
+  const Settings& settings_;
+  std::span<const std::int32_t> folds_;  // of the tasks
+  std::vector<std::int32_t> places_;     // of the tasks in the job
+  Job* job_ = nullptr;
   // of the bundle at hand
   std::vector<std::int32_t> folds_here_;
   std::vector<std::uint8_t> barred_;
   Candidates candidates_;
   LocalTable table_;
-  std::size_t handed_down_ = 0;  // bytes of tables
+  std::atomic<std::size_t>& handed_down_;  // bytes of tables, of all threads
   std::deque<Bundle> bundles_;  // by level
   // of `extend`
   Extension extension_;
   struct {
     std::vector<std::int32_t> moved, first, path_number;
   } scratch_of_extend_;
-  Forest forest_;
+  std::vector<Level> levels_;
 };
+
+// What the trees are grown from.
+struct Growing {
+  Facts& facts;
+  Components& components;
+  Truth& truth;
+  Refinement& refinement;
+  const Statistics& statistics;
+  const Attributes& attributes;
+};
+// `tasks`: the fold each tree leaves out, -1 for none. `root`: what every query starts with.
+Forest grow(const Growing& from, const Settings& settings, std::span<const std::int32_t> tasks, const Extension& root);
 
 // The tree after merging sibling leaves of one class and, optionally, replacing subtrees that C4.5 expects to make no
 // fewer errors than a leaf.

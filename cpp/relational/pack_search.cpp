@@ -94,11 +94,12 @@ bool Pack::matches(const Step& step, std::uint32_t row) {
   return true;
 }
 
-// Takes a step with the values bound there; false if the search has to stop.
+// Takes a step with the values bound there; false if the search has to stop. A branch counts a switch and the literal after it as one
+// step, so that it takes no more of them than the pack as a whole, which may look at facts instead of literals.
 bool Pack::begin(std::int32_t number, std::int32_t* key) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
-  return take(number);
+  return (by_branch_ && steps_[static_cast<std::size_t>(step.before)].is_switch) || take(number);
 }
 
 std::int32_t Pack::visit(std::int32_t number) {

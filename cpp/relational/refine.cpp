@@ -59,10 +59,11 @@ Refinement::Refinement(Components& components, Language language) : components_(
 Refinement::~Refinement() = default;
 
 std::vector<Part> Refinement::blocks(std::span<const std::int32_t> path) {
-  std::vector<std::int32_t> order(path.size());  // positions, by component: the same set is the same block on every path
+  // positions, by component, so that the same set is the same block on every path
+  std::vector<std::int32_t> order(path.size());
   for (std::size_t i = 0; i < path.size(); i++) order[i] = static_cast<std::int32_t>(i);
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return std::pair(path[static_cast<std::size_t>(a)], a) < std::pair(path[static_cast<std::size_t>(b)], b);
+    return std::pair(components_.found(path[static_cast<std::size_t>(a)]), a) < std::pair(components_.found(path[static_cast<std::size_t>(b)]), b);
   });
   std::vector<Part> result;
   std::vector<std::int32_t> chosen;

@@ -136,8 +136,9 @@ class Refinement {
   const std::shared_ptr<const Block>& follow(const Block& block, std::size_t number);
   // All candidates of a path.
   Candidates candidates(std::span<const std::int32_t> path);
+  void drop_blocks() { known_ = Known{}; }
   void forget() {
-    known_ = Known{};
+    drop_blocks();
     shapes_.clear();
   }
 

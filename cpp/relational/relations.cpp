@@ -97,11 +97,21 @@ Relation::Relation(const std::int32_t* values, std::size_t arity, std::size_t n_
   for (std::size_t c = 0; c < arity; c++) columns_[c].assign(values + c * n_rows, values + (c + 1) * n_rows);
 }
 
+const Index* Relation::find(std::uint64_t key) const {
+  for (const Known* known = newest_.load(std::memory_order_acquire); known; known = known->older.get())
+    if (known->key == key) return &known->index;
+  return nullptr;
+}
+
 const Index& Relation::index(std::uint64_t key) {
-  for (const auto& [known, made] : indexes_)
-    if (known == key) return *made;
-  indexes_.emplace_back(key, std::make_unique<Index>(columns_, n_rows_, key));
-  return *indexes_.back().second;
+  if (const Index* known = find(key)) return *known;
+  const std::scoped_lock lock(building_);
+  if (const Index* known = find(key)) return *known;  // another thread was faster
+  auto made = std::make_unique<Known>(key, Index(columns_, n_rows_, key), nullptr);
+  made->older = std::move(indexes_);
+  indexes_ = std::move(made);
+  newest_.store(indexes_.get(), std::memory_order_release);
+  return indexes_->index;
 }
 
 Facts::Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32_t> fixed, std::vector<double> numbers)

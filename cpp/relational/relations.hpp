@@ -1,9 +1,11 @@
 // Facts and queries on them: relations as integer columns with hash indexes by bound columns, the six
 // comparisons, and rules that are tests once their arguments are bound.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -63,12 +65,20 @@ class Relation {
   std::size_t arity() const { return columns_.size(); }
   std::size_t n_rows() const { return n_rows_; }
   std::int32_t at(int column, std::uint32_t row) const { return columns_[static_cast<std::size_t>(column)][row]; }
-  const Index& index(std::uint64_t key);  // by a set of columns, one bit each; built when first asked for
+  const Index& index(std::uint64_t key);  // by a set of columns, one bit each; built when first asked for, by any thread
 
  private:
   std::size_t n_rows_;
   std::vector<std::vector<std::int32_t>> columns_;
-  std::vector<std::pair<std::uint64_t, std::unique_ptr<Index>>> indexes_;
+  struct Known {
+    std::uint64_t key;
+    Index index;
+    std::unique_ptr<Known> older;
+  };
+  const Index* find(std::uint64_t key) const;
+  std::unique_ptr<Known> indexes_;
+  std::atomic<const Known*> newest_{nullptr};  // what threads see of them
+  std::mutex building_;
 };
 
 // A goal of a rule's body, over the rule's arguments (variables 0..arity-1) and variables local to the body.

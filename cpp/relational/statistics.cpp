@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace crosscut::query {
 
@@ -84,6 +85,13 @@ std::vector<double> Statistics::totals(std::span<const std::int32_t> tasks) cons
     for (std::size_t c = 0; c < w; c++)
       result.push_back(sums[n_folds * w + c] - (task < 0 ? 0.0 : sums[static_cast<std::size_t>(task) * w + c]));
   return result;
+}
+
+double Statistics::n(std::span<const double> totals) const {
+  if (!is_regression()) return std::accumulate(totals.begin(), totals.end(), 0.0);
+  double sum = 0;
+  for (std::size_t i = 0; i < totals.size(); i += width()) sum += moments().n(totals.data() + i);
+  return sum;
 }
 
 bool Statistics::leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const {

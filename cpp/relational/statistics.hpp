@@ -37,6 +37,7 @@ class Statistics {
   // Class counts, or digits, of all examples that each task trains on.
   std::vector<double> totals(std::span<const std::int32_t> tasks) const;
   std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : target_.moments.width(); }
+  double n(std::span<const double> totals) const;  // examples, of all tasks whose totals these are
   const Moments& moments() const { return target_.moments; }
   bool is_regression() const { return target_.n_classes == 0; }
   std::size_t n_examples() const { return folds_.size(); }

@@ -53,12 +53,16 @@ class Truth {
   std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes(); }  // that forgetting frees
   void forget();  // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
+  void drop_tables() { tabulated_ = 0; }  // the caller has
   const std::vector<std::int64_t>& order() const { return order_; }
 
   std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
   std::uint64_t n_steps() const { return steps_ + tails_.n_steps() + solutions_.n_steps(); }
   // Queries, with the example of the facts, that took too many steps and count as false there.
   const std::set<std::pair<std::int32_t, std::int64_t>>& limit_hits() const { return hits_; }
+  std::uint64_t step_limit() const { return limit_; }
+  // Counts and lists what another one did, whose queries are those of `theirs`; `own` are this one's.
+  void add(const Truth& other, Components& own, const Components& theirs);
 
  private:
   struct Need {

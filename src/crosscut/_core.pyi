@@ -215,6 +215,8 @@ class QueryStore:
         max_uses: list[int],
         critical_f: list[float],
         caching: bool,
+        n_threads: int = 1,
+        progress: Callable[[float], object] | None = None,
     ) -> QueryForest: ...
     def held_out(
         self, forest: QueryForest, tasks: list[int]
@@ -232,6 +234,7 @@ class QueryStore:
     ]: ...
     def literals(self, component: int) -> list[tuple[int, bool, list[int]]]: ...
     memory: int
+    alone: int
     @property
     def n_components(self) -> int: ...
     @property

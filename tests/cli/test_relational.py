@@ -118,6 +118,7 @@ def test_rules_as_json(application):
         (("--max-length", 3), "--max-length is about rules"),
         (("--rules", "--unordered"), "--unordered is for --strategy cn2"),
         (("--rules", "--beam", 3), "--beam is for --strategy cn2"),
+        (("--rules", "--jobs", 2), "--jobs is for trees, not for --rules"),
     ],
 )
 def test_options_that_do_not_go_together(application, options, message):

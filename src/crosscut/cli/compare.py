@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.kind
 @options.folds
 @options.growing
-@click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
+@options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON.")
 def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **given: Any) -> None:
     """Compare the errors of models on the same held-out rows.

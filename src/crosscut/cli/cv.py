@@ -43,7 +43,7 @@ from crosscut.forest.labels import counted
 )
 @click.option("--scoring", metavar="NAME", help="What to measure and choose by, such as f1 or roc_auc.")
 @click.option("--test", metavar="FILE", help="Another file, to judge the final tree by.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
+@options.jobs
 @options.oof
 @options.results
 def cv(

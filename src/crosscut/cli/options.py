@@ -172,6 +172,7 @@ splitting = together(
     click.option("--time", metavar="COLUMN", help="The column that orders rows in time; implies --cv time."),
 )
 
+jobs = click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
 oof = click.option("--oof", type=Output(), help="Write out-of-fold predictions as CSV.")
 
 

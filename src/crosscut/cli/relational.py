@@ -20,6 +20,7 @@ from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
+from crosscut.engines.progress import watching
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 @click.option("--heuristic", type=click.Choice(["gain", "gainratio", "gini"]), help="Quality of a test.")
 @click.option("--minimal-cases", type=click.IntRange(min=1), help="Minimum number of examples per branch.")
 @click.option("--max-depth", type=click.IntRange(min=0), help="Maximum number of tests on a path.")
+@options.jobs
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
 @click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
@@ -91,6 +93,7 @@ def relational(
     key: tuple[str, ...],
     link: tuple[str, ...],
     rules: bool,
+    jobs: int | None,
     prolog: Path | None,
     sql: Path | None,
     oof: Path | None,
@@ -107,7 +110,9 @@ def relational(
     their keys. Or it is an ACE settings file such as app.s, beside app.kb and app.bg, or a file of Aleph such
     as app.b.
     """
-    if not rules:
+    if rules:
+        options.refuse(("jobs",), "is for trees, not for --rules")
+    else:
         options.refuse(options.COVERING, "is about rules; use it with --rules")
     # loading scikit-learn is no part of the time taken
     from crosscut.model_file import save_model
@@ -143,12 +148,14 @@ def relational(
         if rules and fitting:
             raise Failure("--groups and --weights are for trees, not for --rules", UNSUITABLE)
         limit = {} if step_limit is None else {"step_limit": step_limit}
-        with failing_with(UNSUITABLE, f"{place}: "), waiting("learning"):
+        with failing_with(UNSUITABLE, f"{place}: "), waiting("learning") as tell, watching(tell):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
             if rules and not database.classes:
                 raise ValueError("--rules is for classes, but the target is a number")
             model: Any = (
-                RelationalRuleClassifier(bias, **options.rule_parameters(given)) if rules else maker(bias)
+                RelationalRuleClassifier(bias, **options.rule_parameters(given))
+                if rules
+                else maker(bias, n_jobs=jobs)
             )
             model.set_params(cv=cv, **limit).fit(database, **fitting)
     grown = time.perf_counter()

@@ -44,6 +44,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
     max_depth: int | None = None
     step_limit: int = STEP_LIMIT
     sharing: Sharing = "parallel"
+    n_jobs: int | None = None
 
     def fit(
         self,
@@ -78,7 +79,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
             minimal_cases=self.minimal_cases,
             max_depth=self.max_depth,
         )
-        grown, leaf = data.grow(self.sharing, self.step_limit)
+        grown, leaf = data.grow(self.sharing, self.step_limit, self.n_jobs)
         data.warn_of_limit(grown.limit_hits, self.step_limit)
         validation = None
         if data.tasks.n_tasks > 1:
@@ -199,6 +200,8 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
         Maximum number of facts looked at for one query and example; see `StepLimitWarning`.
     sharing : "parallel", "paper", "serial" or "uncached"
         All trees in one run, or one by one for comparison; see `Grower.grow`. The result is the same.
+    n_jobs : int, optional
+        Number of threads; all cores if None. The result does not depend on it.
 
     Attributes
     ----------

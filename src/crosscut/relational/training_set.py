@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from crosscut.data.target import Target
+from crosscut.engines.progress import part_of, watcher
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower, RelationalForest, signature_of
 from crosscut.relational.queries.prediction import leaf_numbers
@@ -92,7 +93,9 @@ class RelationalSet:
         weights = None if sample_weight is None else _repetitions(sample_weight, database.n_examples)
         return cls(Facts.of(database, language), language, tasks, folds, weights)
 
-    def grow(self, sharing: Sharing, step_limit: int) -> tuple[RelationalForest, NDArray[np.int32]]:
+    def grow(
+        self, sharing: Sharing, step_limit: int, n_jobs: int | None
+    ) -> tuple[RelationalForest, NDArray[np.int32]]:
         """Grow the trees of all tasks, and return the leaf that each held-out example reaches.
 
         A leaf is a number of its tree's nodes in preorder. Trees of folds are grown in one run; where
@@ -106,18 +109,17 @@ class RelationalSet:
         )
         if self.folds is not None:
             facts = self.facts if self.weights is None else Facts.of(self.database[copies], self.language)
-            grown = Grower(facts, self.language, self.folds[copies], step_limit=step_limit).grow(sharing)
+            grower = Grower(facts, self.language, self.folds[copies], step_limit=step_limit)
+            grown = grower.grow(sharing, n_jobs=n_jobs)
             first = np.searchsorted(copies, np.arange(len(self.y)))
             return grown, grown.held_out_leaves[first][self.tasks.tests]
         alone = []
         for task in range(self.tasks.n_tasks):
             part = self.database[copies[self.tasks.trains(task)[copies]]]
             nobody = np.full(part.n_examples, -1, np.int32)
-            alone.append(
-                Grower(Facts.of(part, self.language), self.language, nobody, step_limit=step_limit).grow(
-                    sharing
-                )
-            )
+            grower = Grower(Facts.of(part, self.language), self.language, nobody, step_limit=step_limit)
+            progress = part_of(watcher(), task, self.tasks.n_tasks)
+            alone.append(grower.grow(sharing, n_jobs=n_jobs, progress=progress))
         grown = RelationalForest.joined(alone)
         leaves = []
         for task, tree in enumerate(grown.pruned):

@@ -9,7 +9,7 @@ from crosscut.datasets import bongard, molecules
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.language.bias import Bias
-from crosscut.relational.queries.queries import MEMORY
+from crosscut.relational.queries.queries import ALONE, MEMORY
 from crosscut.relational.queries.resolve import resolve
 
 from .naive import grow
@@ -79,24 +79,29 @@ def assert_same(node, expected):
     lookahead=st.lists(st.sampled_from(LOOKAHEAD), max_size=2, unique=True),
     key=st.sampled_from(["k", "K"]),  # declared, or bound by its first use
     memory=st.sampled_from([MEMORY, 1 << 20, 1]),  # truth is kept, handed down, or computed at every node
+    alone=st.sampled_from([ALONE, 1]),  # one job, or one per node
+    n_jobs=st.sampled_from([1, 2, 5]),
     growth=st.fixed_dictionaries(
         {"heuristic": st.sampled_from(["gain", "gainratio"]), "minimal_cases": st.integers(1, 3)}
     ),
 )
 @pytest.mark.filterwarnings("ignore:a mode uses")
-def test_random_databases(*, facts, labels, modes, lookahead, key, memory, growth):
+def test_random_databases(*, facts, labels, modes, lookahead, key, memory, alone, n_jobs, growth):
     database = made(facts, labels, key)
     bias = Bias.of(modes, types=TYPES, lookahead=lookahead, **growth)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crosscut.relational.queries.queries.MEMORY", memory)
-        model = RelationalTreeClassifier(bias, cv=None).fit(database)
+        patch.setattr("crosscut.relational.queries.queries.ALONE", alone)
+        model = RelationalTreeClassifier(bias, cv=None, n_jobs=n_jobs).fit(database)
     assert_same(model.forest_.trees[0].root, grow(database, resolve(bias, database)))
 
 
 @pytest.mark.parametrize("make", [lambda: bongard("complex", n=60, seed=2), lambda: molecules(25, seed=1)])
-def test_generated_data_with_folds(make):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_generated_data_with_folds(make, n_jobs, monkeypatch):
     database, bias = make()
-    model = RelationalTreeClassifier(bias, cv=np.arange(database.n_examples) % 3).fit(database)
+    monkeypatch.setattr("crosscut.relational.queries.queries.ALONE", 8 // n_jobs)
+    model = RelationalTreeClassifier(bias, cv=np.arange(database.n_examples) % 3, n_jobs=n_jobs).fit(database)
     language = resolve(bias, database)
     assert_same(model.forest_.trees[0].root, grow(database, language))
     for fold in range(3):

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut.data.threads import n_threads
+from crosscut.engines.progress import part_of, watcher
 from crosscut.relational.queries.printing import query_text
 from crosscut.relational.queries.queries import STEP_LIMIT, Facts, Queries
 from crosscut.relational.queries.targets import Classes, Numbers
 from crosscut.relational.queries.tree import Node, RelationalTree, Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -197,7 +199,14 @@ class Grower:
         for mode in language.modes:
             self.max_uses[mode.source] = -1 if mode.max_uses is None else mode.max_uses
 
-    def grow(self, sharing: Sharing = "parallel", tasks: Sequence[int] | None = None) -> RelationalForest:
+    def grow(
+        self,
+        sharing: Sharing = "parallel",
+        tasks: Sequence[int] | None = None,
+        *,
+        n_jobs: int | None = 1,
+        progress: Callable[[float], object] | None = None,
+    ) -> RelationalForest:
         """Grow and prune all trees and predict what each left out.
 
         Parameters
@@ -208,6 +217,11 @@ class Grower:
             serial procedure. The trees are the same.
         tasks : sequence of int, optional
             The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
+        n_jobs : int, optional
+            Number of threads; all cores if None. The trees do not depend on it.
+        progress : callable, optional
+            Called about ten times a second with the share of the work that is done; by default the function
+            that :func:`crosscut.engines.progress.watching` names.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
@@ -216,7 +230,9 @@ class Grower:
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
         result = RelationalForest(settings, self)
         together = sharing in {"parallel", "paper"}
-        for bundle in [tasks] if together else [[task] for task in tasks]:
+        progress = progress or watcher()
+        bundles = [tasks] if together else [[task] for task in tasks]
+        for number, bundle in enumerate(bundles):
             self.queries.start()
             store = self.queries.store
             self.target.place(store, self.folds)
@@ -231,6 +247,8 @@ class Grower:
                 self.max_uses,
                 self.target.critical_f,
                 sharing in {"parallel", "serial"},
+                n_threads(n_jobs),
+                part_of(progress, number, len(bundles)),
             )
             pruned = grown
             if settings.regression:
@@ -244,6 +262,8 @@ class Grower:
                 mine = self.order[found]
                 result.held_out[mine] = predictions[found]
                 result.held_out_leaves[mine] = leaves[found]
+        if progress is not None:
+            progress(1.0)
         return result
 
 
@@ -251,7 +271,7 @@ def limit_hits(queries: Queries, signature: Signature) -> list[tuple[str, int]]:
     """Return the queries, as text, and the examples for which the search was given up."""
     hits = queries.limit_hits
     texts = {part: query_text(queries.goals(part), signature) for part in {part for part, _ in hits}}
-    return [(texts[part], example) for part, example in hits]
+    return sorted((texts[part], example) for part, example in hits)
 
 
 def signature_of(facts: Facts, language: Language) -> Signature:

@@ -32,6 +32,9 @@ STEP_LIMIT = 1_000_000
 MEMORY = (
     1 << 29
 )  # bytes of truth that are kept while trees grow; beyond that all is forgotten and searched again
+ALONE = (
+    1 << 10
+)  # examples of a bundle that one thread grows with all below it; up to eight times as many of many
 
 CoreLiteral = tuple[int, bool, list[int]]
 CorePattern = tuple[int, bool, list[tuple[int, int, int, int]]]
@@ -253,6 +256,7 @@ class Queries:
         """Begin with an empty cache."""
         self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
         self.store.memory = MEMORY
+        self.store.alone = max(ALONE, min(self.facts.database.n_examples // 16, 8 * ALONE))
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
             first = len(self.facts.database.keys)
