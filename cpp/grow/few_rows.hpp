@@ -1,6 +1,6 @@
-// Regression, every row counting once: a node of at most 16 rows is finished without lists. A set of its rows is a word of 16 bits, a column is
-// the sets that its tests put on the left, and the sum of any set is the sum of two entries of a table. Going down keeps of each set
-// the rows of the child.
+// Every row counting once: a node of at most 16 rows is finished without lists. A set of its rows is a word of 16 bits, a column is the sets
+// that its tests put on the left. Classes of a set are counted bits; its sum, for regression, is that of two entries of a table. Going
+// down keeps of each set the rows of the child.
 #pragma once
 #include <array>
 
@@ -11,6 +11,15 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kFewRows = 16;
 
+// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's quality (Judge::branch).
+constexpr auto kTwoClasses = [] {
+  std::array<std::array<double, kFewRows + 1>, kFewRows + 1> q{};
+  for (u32 n = 1; n <= kFewRows; n++)
+    for (u32 a = 0; a <= n; a++) q[n][a] = static_cast<double>(a * a + (n - a) * (n - a)) / n;
+  return q;
+}();
+
+template <bool kClasses>
 class FewRows {
   using Set = u16;
   struct FewColumn {
@@ -24,7 +33,7 @@ class FewRows {
   struct Found {
     const FewColumn* column = nullptr;
     Set left = 0;
-    double q = 0, lowest = kNever;
+    double q = kNever, lowest = kNever;
   };
   Worker& w;
   const LocalTable& table;
@@ -33,6 +42,9 @@ class FewRows {
   u16 row[kFewRows];  // of the local table
   double low[256], high[256];  // Σ of the products of all sets of the first eight rows, and of the others
   double margin;               // how far qualities may be apart, at most, for the exact ones to be in another order
+  Set of_class[kListClasses];
+  int n_classes = 0;           // 2, or those that are present
+  u8 classes[kListClasses];
 
   static constexpr Set all(u32 n) { return static_cast<Set>((1u << n) - 1); }
   static u32 size(Set s) { return static_cast<u32>(__builtin_popcount(s)); }
@@ -52,50 +64,92 @@ class FewRows {
 
   // Not where leaves are so large that there is one node to search: it would not repay the table.
   static bool serves(const Run& run, const TaskLimits& l) {
-    return !run.p.n_classes && !run.weighted && !run.p.multiway && !(l.min_decrease > 0) && 4 * l.min_leaf <= i64{kFewRows};
+    const Problem& p = run.p;
+    if (p.multiway || l.min_decrease > 0 || 4 * l.min_leaf > i64{kFewRows}) return false;
+    if constexpr (!kClasses) return !p.n_classes && !run.weighted;
+    return run.counted && p.criterion == Criterion::gini && p.n_classes <= kListClasses;
   }
 
-  // A node that wants a test, with its lists.
+  // A node that wants a test.
   void finish(const LoneNode& x) {
     const auto mark = w.scratch.mark();
-    FewColumn* columns = w.scratch.take<FewColumn>(static_cast<std::size_t>(x.n_columns));
-    Set* sets = w.scratch.take<Set>(static_cast<std::size_t>(x.n_columns) * 2 * kFewRows);
-    u8* place = w.scratch.take<u8>(table.n);
-    for (u32 i = 0; i < x.n; i++) {
-      row[i] = static_cast<u16>(x.lists[0][i] & kRowMask), place[row[i]] = static_cast<u8>(i);
-      __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
-    }
-    const auto fill = [&](double* sums, u32 begin, u32 end) {
-      sums[0] = 0;
-      for (u32 i = begin, n = 1; i < end; i++, n *= 2)
-        for (u32 s = 0; s < n; s++) sums[n + s] = sums[s] + table.product[row[i]];
-    };
-    fill(low, 0, std::min(x.n, 8u)), fill(high, 8, x.n);
-    double squares = 0;  // no quality is higher
-    for (u32 i = 0; i < x.n; i++) squares += table.product[row[i]] * table.product[row[i]];
-    margin = w.run.margin(x.node->stats, squares);
+    const auto most = static_cast<std::size_t>(x.n_columns + x.n_coded);
+    FewColumn* columns = w.scratch.take<FewColumn>(most);
+    Set* sets = w.scratch.take<Set>(most * 2 * kFewRows);
+    u32 n = 0;
+    if (x.bits) each_bit_of(x.rows, x.bits->words, [&](u32 b) { row[n++] = x.bits->row[b]; });
+    else for (; n < x.n; n++) row[n] = static_cast<u16>(x.lists[0][n] & kRowMask);
+    if constexpr (kClasses) find_classes(*x.node, x.n);
+    else fill_sums(*x.node, x.n);
     int n_columns = 0;
-    for (int j = 0; j < x.n_columns; j++) {
-      const int f = x.columns[j];
-      if (!allowed_lanes(w, bundle, f)) continue;
-      const bool nominal = w.run.p.columns[f].nominal;
+    const auto add = [&](int f) -> FewColumn* {
+      if (!allowed_lanes(w, bundle, f)) return nullptr;
       FewColumn& c = columns[n_columns++] = {f, 0, sets, sets + kFewRows, 0};
       sets += 2 * kFewRows;
-      const u32* list = x.lists[j];
-      Set own = 0;
-      for (u32 i = 0; i < x.n; i++) {
-        own = static_cast<Set>(own | 1u << place[list[i] & kRowMask]);
-        if (i + 1 < x.n ? list[i] >> 16 == list[i + 1] >> 16 : !nominal) continue;
-        c.sets[c.n] = own, c.codes[c.n++] = static_cast<u16>(list[i] >> 16);
-        if (nominal) own = 0;
-      }
-      if (!nominal && list[x.n - 1] >> 16 == table.columns[f].missing_rank) c.missing = all(x.n) & ~c.sets[c.n - 1];
-    }
-    refine(*x.node, all(x.n), columns, n_columns);
+      return &c;
+    };
+    for (int j = 0; j < x.n_coded; j++)
+      if (FewColumn* c = add(x.bits->columns[x.coded[j]].f); c && !take_coded(x, x.bits->columns[x.coded[j]], *c)) n_columns--;
+    u8* place = w.scratch.take<u8>(x.n_columns ? table.n : 0);
+    for (u32 i = 0; i < x.n && x.n_columns; i++) place[row[i]] = static_cast<u8>(i);
+    for (int j = 0; j < x.n_columns; j++)
+      if (FewColumn* c = add(x.columns[j])) take_list(x.lists[j], x.n, place, *c);
+    if (x.n_coded) std::sort(columns, columns + n_columns, [](const FewColumn& a, const FewColumn& b) { return a.f < b.f; });
+    if (n_columns) refine(*x.node, all(x.n), columns, n_columns);
+    else close(*x.node, all(x.n));
     w.scratch.release(mark);
   }
 
  private:
+  void find_classes(const Node& node, u32 n) {
+    const int C = w.run.p.n_classes;
+    for (int c = 0; c < C; c++)
+      if (C == 2 || node.stats[c] > 0) of_class[n_classes] = 0, classes[n_classes++] = static_cast<u8>(c);
+    for (int c = 0; c < n_classes; c++)
+      for (u32 i = 0; i < n; i++) of_class[c] = static_cast<Set>(of_class[c] | static_cast<u32>(table.tag[row[i]] >> 12 == classes[c]) << i);
+  }
+  void fill_sums(const Node& node, u32 n) {
+    for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
+    const auto fill = [&](double* sums, u32 begin, u32 end) {
+      sums[0] = 0;
+      for (u32 i = begin, k = 1; i < end; i++, k *= 2)
+        for (u32 s = 0; s < k; s++) sums[k + s] = sums[s] + table.product[row[i]];
+    };
+    fill(low, 0, std::min(n, 8u)), fill(high, 8, n);
+    double squares = 0;  // no quality is higher
+    for (u32 i = 0; i < n; i++) squares += table.product[row[i]] * table.product[row[i]];
+    margin = w.run.margin(node.stats, squares);
+  }
+  void take_list(const u32* list, u32 n, const u8* place, FewColumn& c) {
+    const bool nominal = w.run.p.columns[c.f].nominal;
+    Set own = 0;
+    for (u32 i = 0; i < n; i++) {
+      own = static_cast<Set>(own | 1u << place[list[i] & kRowMask]);
+      if (i + 1 < n ? list[i] >> 16 == list[i + 1] >> 16 : !nominal) continue;
+      c.sets[c.n] = own, c.codes[c.n++] = static_cast<u16>(list[i] >> 16);
+      if (nominal) own = 0;
+    }
+    if (!nominal && list[n - 1] >> 16 == table.columns[c.f].missing_rank) c.missing = all(n) & ~c.sets[c.n - 1];
+  }
+  // False if the column is constant here. Rows are numbered as the node's bits are.
+  bool take_coded(const LoneNode& x, const CodedColumn& from, FewColumn& c) {
+    const bool nominal = w.run.p.columns[c.f].nominal;
+    const Set every = all(x.n);
+    Set left = 0;
+    for (u32 v = 0; v < from.n_values && left != every; v++) {
+      u64 own = 0;
+      for (u32 k = 0, at = 0; k < x.bits->words; at += count_bits(x.rows[k++])) own |= pack_bits(from.rows[v * x.bits->words + k], x.rows[k]) << at;
+      left = static_cast<Set>(left | own);
+      if (!own || (!nominal && left == every)) continue;
+      c.sets[c.n] = nominal ? static_cast<Set>(own) : left, c.codes[c.n++] = from.rank[v];
+    }
+    if (nominal) return c.n > 1;
+    if (const u16* rank = table.columns[c.f].rank; table.columns[c.f].missing_rank != ~u32{0})
+      for (u32 i = 0; i < x.n; i++)
+        if (rank[row[i]] == table.columns[c.f].missing_rank) c.missing = static_cast<Set>(c.missing | 1u << i);
+    return c.n > 0;
+  }
+
   void refine(Node& node, Set own, const FewColumn* columns, int n_columns) {
     LevelCounts& level = w.level(node.depth);
     level.bundles++, level.rows += size(own);
@@ -110,7 +164,7 @@ class FewRows {
     for (int b = 0; b < 2; b++) {
       Node& child = node.children[b];
       const Set part = static_cast<Set>(b ? own & ~best.left : best.left);
-      if (!wants_test(w.run, child, limits) || is_pure(part)) {
+      if (!wants_test(w.run, child, limits) || (!kClasses && is_pure(part))) {
         close(child, part);
         continue;
       }
@@ -120,8 +174,9 @@ class FewRows {
       int n_kept = 0;
       for (int j = 0; j < n_columns; j++) {
         kept[n_kept] = {columns[j].f, 0, sets, sets + kFewRows, static_cast<Set>(columns[j].missing & part)};
-        n_kept += narrow(columns[j], part, kept[n_kept]), sets += 2 * kFewRows;
-        if (n_kept && child.n_rows == 2 && !table.columns[columns[j].f].any_close) break;  // two rows can be parted in one way only
+        const bool varies = narrow(columns[j], part, kept[n_kept]);
+        n_kept += varies, sets += 2 * kFewRows;
+        if (varies && child.n_rows == 2 && !table.columns[columns[j].f].any_close) break;  // two rows can be parted in one way only
       }
       if (n_kept) refine(child, part, kept, n_kept);
       else close(child, part);
@@ -148,9 +203,28 @@ class FewRows {
     return n > 0;
   }
 
+  // Gini's, by the formula that decides (Judge::several).
+  CC_INLINE double quality(Set own, Set left, u32 n, u32 rest) const {
+    if (w.run.p.n_classes == 2) {
+      const u32 ones = size(left & of_class[1]);
+      return kTwoClasses[n][ones] + kTwoClasses[rest][size(own & of_class[1]) - ones];
+    }
+    u32 a = 0, b = 0;
+    for (int c = 0; c < n_classes; c++) {
+      const u32 l = size(left & of_class[c]), r = size(own & of_class[c]) - l;
+      a += l * l, b += r * r;
+    }
+    return static_cast<double>(a) / n + static_cast<double>(b) / rest;
+  }
   // A candidate; they come in the order that decides ties.
   CC_INLINE void look(const Node& node, Set own, const FewColumn& c, Set left, Found& best) {
     const u32 n = size(left), rest = static_cast<u32>(node.n_rows) - n;
+    if constexpr (kClasses) {
+      const double q = quality(own, left, n, rest);
+      if (!(q > best.q) || n < limits.min_leaf || rest < limits.min_leaf) return;
+      if (!table.columns[c.f].any_close || parted(own, c, left)) best = {&c, left, q, q};
+      return;
+    }
     const double p = sum(left), p_r = node.stats[0] - p, q = p * p * kShare[n] + p_r * p_r * kShare[rest];
     if (q < best.lowest || n < limits.min_leaf || rest < limits.min_leaf) return;
     propose(node, own, c, left, q, best);
@@ -167,9 +241,25 @@ class FewRows {
   void look_at_categories(const Node& node, Set own, const FewColumn& c, Found& best) {
     if (c.n == 2) return look(node, own, c, c.sets[0], best);
     u8 order[kFewRows];
-    sort_by_mean(c, order);
-    Set left = 0;
-    for (u32 i = 0; i + 1 < c.n; i++) left |= c.sets[order[i]], look(node, own, c, left, best);
+    const auto prefixes = [&] {
+      Set left = 0;
+      for (u32 i = 0; i + 1 < c.n; i++) left |= c.sets[order[i]], look(node, own, c, left, best);
+    };
+    const int C = w.run.p.n_classes;
+    if (C <= 2) return sort_by_mean(c, order), prefixes();
+    if (c.n > static_cast<u32>(kExactCategories)) {
+      for (int k = 0, present = 0; k < C; k++) {
+        const bool here = present < n_classes && classes[present] == k;
+        sort_by_share(c, here ? of_class[present++] : Set{0}, order), prefixes();
+      }
+      return;
+    }
+    Set subsets[1 << (kExactCategories - 1)];  // those with the first category
+    for (u32 subset = 1; subset + 1 < 1u << c.n; subset += 2) {
+      const u32 last = 31 - static_cast<u32>(__builtin_clz(subset));
+      const Set left = subsets[subset / 2] = subset > 1 ? subsets[(subset ^ 1u << last) / 2] | c.sets[last] : c.sets[0];
+      look(node, own, c, left, best);
+    }
   }
 
   // Is the first of two tests better, by exact sums? Sets of the same targets are as good.
@@ -209,19 +299,26 @@ class FewRows {
   void add_exactly(Set s, i64* sums) const {
     each(s, [&](u32 r) { crosscut::CROSSCUT_LEVEL::add_exactly(w, bundle, 0, table.ids[r], sums); });
   }
-  // The order of categories: by exact means, rounded once.
+  static void sort(const double* key, u32 n, u8* order) {  // ties as they come
+    for (u32 i = 0; i < n; i++) {
+      u32 at = i;
+      for (; at && key[order[at - 1]] > key[i]; at--) order[at] = order[at - 1];
+      order[at] = static_cast<u8>(i);
+    }
+  }
+  // The order of categories, by the share of a class.
+  static void sort_by_share(const FewColumn& c, Set of_it, u8* order) {
+    double share[kFewRows];
+    for (u32 i = 0; i < c.n; i++) share[i] = static_cast<double>(size(c.sets[i] & of_it)) / size(c.sets[i]);
+    sort(share, c.n, order);
+  }
+  // The same for two classes; for regression, by exact means, rounded once.
   void sort_by_mean(const FewColumn& c, u8* order) const {
+    if constexpr (kClasses) return sort_by_share(c, of_class[1], order);
     const Problem& p = w.run.p;
     double mean[kFewRows], most = 0;
     for (u32 i = 0; i < c.n; i++) mean[i] = sum(c.sets[i]) * kShare[size(c.sets[i])], most = std::max(most, mean[i] < 0 ? -mean[i] : mean[i]);
-    const auto sort = [&] {
-      for (u32 i = 0; i < c.n; i++) {
-        u32 at = i;
-        for (; at && mean[order[at - 1]] > mean[i]; at--) order[at] = order[at - 1];
-        order[at] = static_cast<u8>(i);
-      }
-    };
-    sort();
+    sort(mean, c.n, order);
     const double far = p.mean_step + 0x1p-49 * most + (p.product_rounded ? 2 : 0);
     bool sure = true;
     for (u32 i = 1; i < c.n && sure; i++) {
@@ -235,7 +332,7 @@ class FewRows {
       add_exactly(c.sets[i], sums), mean[i] = exact_mean(p, sums);
     }
     w.scratch.release(mark);
-    sort();
+    sort(mean, c.n, order);
   }
 
   // The ranks on both sides of a cut, of the rows that have a value.
@@ -258,13 +355,14 @@ class FewRows {
     const u64 phase = presence ? kPresence : missing_left ? kMissingLeft : kMissingRight;
     u32 below = 0, above = 0;
     if (!presence) neighbours(own, c, best.left, below, above);
-    const double left[] = {sum(best.left), static_cast<double>(size(best.left))};
+    double left[kListClasses];
+    find_statistics(best.left, left);
     take_numeric(w, LoneRows{size(own), nullptr, table}, node, c.f, phase, size(best.left), left, below, above);
     if (c.missing && !presence) node.missing = !missing_left;
   }
   void take_categories(Node& node, Set own, Found& best) {
     const FewColumn& c = *best.column;
-    if (c.n == 2) {
+    if (c.n == 2 && w.run.p.n_classes <= 2) {
       u8 order[kFewRows];
       sort_by_mean(c, order), best.left = c.sets[order[0]];
     }
@@ -273,10 +371,19 @@ class FewRows {
     for (int b = 0; b < 2; b++) {
       const Set part = static_cast<Set>(b ? own & ~best.left : best.left);
       Node& child = node.children[b];
-      child.n_rows = size(part), child.stats[0] = sum(part), child.stats[1] = size(part);
+      child.n_rows = size(part), find_statistics(part, child.stats);
     }
     node.missing = branches[node.n_branches - 1];
     if (node.missing < 0) node.missing = node.children[0].n_rows > node.children[1].n_rows ? 0 : 1;
+  }
+
+  void find_statistics(Set s, double* stats) const {
+    if constexpr (kClasses) {
+      std::fill_n(stats, w.run.K(), 0.0);
+      for (int c = 0; c < n_classes; c++) stats[classes[c]] = size(s & of_class[c]);
+    } else {
+      stats[0] = sum(s), stats[1] = size(s);
+    }
   }
 
   bool is_pure(Set s) const {
@@ -286,6 +393,7 @@ class FewRows {
     return true;
   }
   void close(Node& leaf, Set s) {
+    if constexpr (kClasses) return;
     if (!(s & (s - 1))) {
       leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[__builtin_ctz(s)]]));
       return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../huge_pages.hpp"
 #include "exact.hpp"
 
 namespace crosscut {
@@ -11,6 +12,7 @@ namespace {
 double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
   double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
   for (int c = 0; c < n_classes; c++) {
+    if (value[c] == 0) continue;  // most of many classes
     const double share = value[c] / weight;
     if (criterion == Criterion::gini) squares += share * share;
     else if (share > 0) impurity -= share * std::log2(share);
@@ -24,6 +26,7 @@ class Packer {
     std::size_t parent, place;  // its parent's number, and its own place among all children of the tree
     const std::int64_t* exact;  // at leaves
   };
+  static constexpr std::size_t kManyValues = 64;
   static constexpr std::size_t kAhead = 8;  // nodes lie scattered: those that come soon are fetched
   static void fetch(const Node* node) { __builtin_prefetch(node), __builtin_prefetch(&node->exact); }
   const Problem& p;
@@ -35,6 +38,21 @@ class Packer {
 
  public:
   Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
+
+  // Values of many classes are by far the largest array: it gets the room that it needs, and no more.
+  void reserve_values(const Node* const* roots) {
+    if (width < kManyValues) return;
+    std::size_t n = 0;
+    todo.clear();
+    for (int t = 0; t < p.n_tasks; t++) todo.push_back({roots[t], 0, 0, nullptr});
+    for (; !todo.empty(); n++) {
+      const Node& x = *todo.back().node;
+      todo.pop_back();
+      for (int j = 0; j < x.n_children; j++) todo.push_back({x.children + j, 0, 0, nullptr});
+    }
+    out.value.reserve(n * width);
+    invite_huge_pages(out.value.data(), n * width * sizeof(double));
+  }
 
   void add(const Node& root) {
     const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = first - n_trees;
@@ -79,7 +97,8 @@ class Packer {
   void reserve(std::size_t n_trees) {
     const auto more = [&](auto&... array) { (array.reserve(array.size() * n_trees + array.size() / 8), ...); };
     more(out.feature, out.missing, out.depth, out.threshold, out.weight, out.impurity, out.first_child, out.first_branch, out.low, out.high,
-         out.n_rows, out.value, out.children, out.branches);
+         out.n_rows, out.children, out.branches);
+    if (width < kManyValues) more(out.value);
   }
 
  private:
@@ -118,7 +137,8 @@ class Packer {
       for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid[0], exact + c * static_cast<std::size_t>(grid[0].n));
     } else {
       weight = 0;
-      for (std::size_t c = 0; c < width; c++) value[c] = step.node->stats[c], weight += value[c];
+      for (std::size_t c = 0; c < width; c++)
+        if ((value[c] = step.node->stats[c]) != 0) weight += value[c];
     }
     impurity = impurity_of(p.criterion, value, p.n_classes, weight);
   }
@@ -128,6 +148,7 @@ class Packer {
 
 void pack_trees(const Problem& p, const Node* const* roots, PackedTrees& out) {
   Packer packer(p, out);
+  packer.reserve_values(roots);
   for (int t = 0; t < p.n_tasks; t++) {
     packer.add(*roots[t]);
     if (!t) packer.reserve(static_cast<std::size_t>(p.n_tasks));

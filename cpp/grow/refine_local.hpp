@@ -15,6 +15,7 @@ class LoneTask {
   const ScanRows rows;
   const u64 place;   // stands for the limits in keys of the memo
   u8* marks;         // by row; 0 between uses
+  const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits) : FewRows<false>::serves(w.run, limits);
 
  public:
   LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
@@ -163,11 +164,12 @@ class LoneTask {
 
   void refine(LoneNode x) {
     const auto outer = w.scratch.mark();
-    if (x.sparse()) x = x.packed(w, table);
+    if (x.sparse() && !(x.n <= kFewRows && few_rows)) x = x.packed(w, table);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
-      if (x.n <= kFewRows && FewRows::serves(w.run, limits)) {
-        FewRows(w, table, bundle, limits).finish(x);
+      if (x.n <= kFewRows && few_rows) {
+        if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits).finish(x);
+        else FewRows<false>(w, table, bundle, limits).finish(x);
         if (table.keys) w.memo.remember(key(*x.node, x.set), x.node);
         break;
       }

@@ -69,7 +69,7 @@ class Choice {
   void rate_cuts(const Demand& demand);
   template <class AtCut, class AtExample>
   static void walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example);
-  std::vector<double> count_values(std::span<const std::uint32_t> list);
+  std::vector<double> count_values(std::span<const std::uint32_t> list, bool missing);
   void scan_classes(std::size_t attribute, const Demand& demand);
   void scan_sums(std::size_t attribute, const Demand& demand);
   Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;

@@ -49,10 +49,14 @@ void Choice::walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample a
 }
 
 // How many different values each group's task has: all of them, less those that only the examples it leaves out have. Leaves the class
-// counts of each group in known_.
-std::vector<double> Choice::count_values(std::span<const std::uint32_t> list) {
+// counts of each group in known_, where some values are missing.
+std::vector<double> Choice::count_values(std::span<const std::uint32_t> list, bool missing) {
   const std::size_t k = statistics_.width();
   known_.assign(n_groups_ * k, 0);
+  if (n_groups_ == 1) {
+    for (std::size_t i = 0; missing && i < list.size(); i++) known_[static_cast<std::size_t>(slots_[list[i] & ~Attributes::tie])]++;
+    return {static_cast<double>(std::count_if(list.begin(), list.end(), [](std::uint32_t each) { return !(each & Attributes::tie); }))};
+  }
   std::vector<double> alone(n_groups_ + 1, 0.0);  // last the values of several groups
   std::size_t only = 0;                           // the group of all examples of the value at hand
   bool first = true;
@@ -80,7 +84,7 @@ void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
   const std::size_t k = statistics_.width(), width = n_groups_ * k, stride = cut_at_.size();
   const auto list = demand.table.list(attribute);
   const bool missing = list.size() < demand.table.size();
-  const std::vector<double> n_values = count_values(list);
+  const std::vector<double> n_values = count_values(list, missing);
   std::size_t n = 0;
   const auto value = [&](std::size_t i) {
     return attributes_.value(attribute, static_cast<std::size_t>(demand.table.positions[list[i] & ~Attributes::tie]));

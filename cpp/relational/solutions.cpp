@@ -46,8 +46,10 @@ void Solutions::find(std::int32_t component, std::int32_t variable, std::span<co
     Base::Own& here = base.examples[static_cast<std::size_t>(examples[i])];
     if (here.begin > here.end) search(base, variable, kind, examples[i]);
     std::uint64_t* own = result.data() + i * n;
-    if (few && base.cut_off.empty() && !tails_.gave_up(kind)) *own = find_few(base, kind, here) & asked[0];
-    if (few && base.cut_off.empty() && !tails_.gave_up(kind)) continue;
+    if (few && base.cut_off.empty() && !tails_.gave_up(kind)) {
+      *own = find_few(base, kind, here) & asked[0];
+      if (!tails_.gave_up(kind)) continue;
+    }
     if (!base.cut_off.empty() && base.cut_off.contains(examples[i])) doubtful.assign(asked.begin(), asked.end());
     for (std::uint32_t o = here.begin; o < here.end; o++) {
       const std::uint64_t* held = tails_.found(kind, base.objects[o], asked_);

@@ -222,12 +222,16 @@ void Truth::search(Extensions& extensions, std::size_t word, std::uint64_t bit) 
   steps_ += effort.taken;
 }
 
-// Calls holds(number of the query, number of the example) wherever a query that ends in a tail holds.
+// For queries that end in tails: calls holds(q, bits, number of the example), where bit i says that query q + i holds, wherever one does.
 template <class Holds>
 void Truth::find_tails(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, Holds holds) {
   struct Asked {
     std::int32_t parent, variable, tail;
     std::size_t query;
+  };
+  struct Run {  // queries in a row whose tails are, too
+    std::size_t word, query;
+    std::int32_t shift, length;
   };
   std::vector<Asked> all;
   for (std::size_t q = 0; q < queries.size(); q++) {
@@ -237,20 +241,30 @@ void Truth::find_tails(std::span<const std::int32_t> queries, std::span<const st
   const auto key = [](const Asked& each) { return std::tuple(each.parent, each.variable, each.tail, each.query); };
   std::sort(all.begin(), all.end(), [&](const Asked& a, const Asked& b) { return key(a) < key(b); });
   evaluations_ += queries.size() * examples.size();
+  std::vector<Run> runs;
   for (std::size_t begin = 0, end; begin < all.size(); begin = end) {
     const Asked& first = all[begin];
     for (end = begin; end < all.size() && all[end].parent == first.parent && all[end].variable == first.variable;) end++;
     const std::size_t n = static_cast<std::size_t>(all[end - 1].tail) / 64 + 1;
     asked_tails_.assign(n, 0);
-    const auto bit = [](const Asked& each) { return std::uint64_t{1} << each.tail % 64; };
-    for (std::size_t q = begin; q < end; q++) asked_tails_[static_cast<std::size_t>(all[q].tail) / 64] |= bit(all[q]);
+    runs.clear();
+    for (std::size_t q = begin; q < end; q++) {
+      const std::size_t word = static_cast<std::size_t>(all[q].tail) / 64, query = all[q].query;
+      const std::int32_t shift = all[q].tail % 64;
+      asked_tails_[word] |= std::uint64_t{1} << shift;
+      if (!runs.empty() && runs.back().word == word && runs.back().shift + runs.back().length == shift &&
+          runs.back().query + static_cast<std::size_t>(runs.back().length) == query)
+        runs.back().length++;
+      else
+        runs.push_back({word, query, shift, 1});
+    }
     solutions_.find(first.parent, first.variable, asked_tails_, examples, held_);
     for (std::size_t e = 0; e < examples.size(); e++)
-      for (std::size_t q = begin; q < end; q++)
-        if (held_[e * n + static_cast<std::size_t>(all[q].tail) / 64] & bit(all[q])) holds(all[q].query, e);
+      for (const Run& run : runs)
+        if (const std::uint64_t bits = held_[e * n + run.word] << (64 - run.length - run.shift) >> (64 - run.length)) holds(run.query, bits, e);
     for (const Solutions::Doubt& doubt : solutions_.doubts())
       for (std::size_t q = begin; q < end; q++)
-        if (doubt.tails[static_cast<std::size_t>(all[q].tail) / 64] & bit(all[q]))
+        if (doubt.tails[static_cast<std::size_t>(all[q].tail) / 64] >> all[q].tail % 64 & 1)
           hits_.emplace(queries[all[q].query], order_[static_cast<std::size_t>(examples[doubt.example])]);
   }
 }
@@ -258,9 +272,10 @@ void Truth::find_tails(std::span<const std::int32_t> queries, std::span<const st
 void Truth::evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples) {
   std::vector<std::int32_t> queries;
   for (const Need& need : needs) queries.push_back(need.query);
-  find_tails(queries, examples, [&](std::size_t query, std::size_t example) {
+  find_tails(queries, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
     const auto position = static_cast<std::size_t>(examples[example]);
-    writable(queries[query])[position / 64] |= std::uint64_t{1} << position % 64;
+    for (; bits; bits &= bits - 1)
+      writable(queries[query + static_cast<std::size_t>(std::countr_zero(bits))])[position / 64] |= std::uint64_t{1} << position % 64;
   });
 }
 
@@ -271,7 +286,11 @@ bool Truth::end_in_tails(std::span<const std::int32_t> queries) {
 void Truth::tabulate(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, std::vector<std::uint64_t>& rows) {
   const std::size_t width = (queries.size() + 63) / 64;
   rows.assign(examples.size() * width, 0);
-  find_tails(queries, examples, [&](std::size_t query, std::size_t example) { rows[example * width + query / 64] |= std::uint64_t{1} << query % 64; });
+  find_tails(queries, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
+    std::uint64_t* row = rows.data() + example * width + query / 64;
+    row[0] |= bits << query % 64;
+    if (const std::uint64_t rest = bits >> 1 >> (63 - query % 64)) row[1] |= rest;
+  });
 }
 
 }  // namespace crosscut::query

@@ -112,7 +112,7 @@ def test_every_instruction_set(level):
             assert_same(forest.trees, expected.trees, case.made_of)
 
 
-@pytest.mark.parametrize("n_classes", [16, 17])
+@pytest.mark.parametrize("n_classes", [16, 17, 75])
 def test_classes_that_entries_of_lists_can_name_or_not(level, n_classes):
     rng = np.random.default_rng(n_classes)
     X = np.c_[rng.normal(size=90), rng.integers(0, 9, 90), rng.integers(0, 2, 90)].astype(float)
@@ -121,6 +121,23 @@ def test_classes_that_entries_of_lists_can_name_or_not(level, n_classes):
     table, tasks = Table.from_data(X), Tasks.from_cv(4, n_rows=90)
     expected = reference.grow(table, Target(y, n_classes), tasks, Growth())
     assert_same(grow(table, Target(y, n_classes), tasks, Growth()).trees, expected.trees, n_classes)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=seeds)
+@example(seed=216)  # equal tests of columns that came to have few values at different nodes
+def test_classes_in_nodes_of_few_rows(seed):
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(20, 100)), int(rng.integers(2, 5))
+    kinds = (
+        lambda: rng.integers(0, rng.integers(2, 16), n).astype(str),
+        lambda: np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 6, n)),
+        lambda: rng.normal(size=n).round(1),
+    )
+    columns = {f"x{f}": kinds[rng.integers(3)]() for f in range(4)}
+    target = Target(rng.integers(0, n_classes, n).astype(np.int32), n_classes)
+    problem = (Table.from_data(pl.DataFrame(columns)), target, Tasks.from_cv(3, n_rows=n), Growth())
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
 @pytest.mark.parametrize(

@@ -222,8 +222,9 @@ def test_metadata_routing():
         params = {"sample_weight": weights, "groups": groups}
         options = {"cv": GroupKFold(4), "params": params, "scoring": scoring}
         assert_same_results(*both(estimator, X, y, **options))
-        with pytest.raises(ValueError, match="`groups` can only be passed if"):
-            crosscut.cross_validate(estimator, X, y, groups=groups)
+        for function in (crosscut.cross_validate, crosscut.permutation_test_score):
+            with pytest.raises(ValueError, match="`groups` can only be passed if"):
+                function(estimator, X, y, groups=[])
         with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="cross_validate"):
             crosscut.cross_validate(DecisionTreeClassifier(), X, y, params={"sample_weight": weights})
 

@@ -1,22 +1,19 @@
 """scikit-learn's tree estimators, grown and asked by crosscut, for scikit-learn's own tests of trees."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import issparse
 from sklearn import tree
 from sklearn.utils.validation import check_is_fitted
 
-from crosscut import TreeClassifier, TreeRegressor
+from crosscut import DelegationWarning, TreeClassifier, TreeRegressor, cross_validate
 
-# parameters of scikit-learn's trees that crosscut's estimators do not have: a test that sets one does not
-# apply
-ABSENT = {
-    "splitter": "best",
-    "max_features": None,
-    "max_leaf_nodes": None,
-    "min_weight_fraction_leaf": 0.0,
-    "monotonic_cst": None,
-}
+# parameters of scikit-learn's trees that crosscut does not have: a test that sets one does not apply
+ABSENT = {"splitter": "best", "max_features": None, "monotonic_cst": None}
+# those that only its drop-ins have
+OF_DROP_INS = {"max_leaf_nodes": None, "min_weight_fraction_leaf": 0.0}
 CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error"}
 
 
@@ -34,6 +31,10 @@ class Grown:
             pytest.skip("crosscut does not read sparse matrices")
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             pytest.skip("crosscut has no trees of several outputs")
+        if any(getattr(self, name) != default for name, default in OF_DROP_INS.items()):
+            self.grown_ = self._grown_by_drop_in(X, y, sample_weight)
+            vars(self).update({name: one for name, one in vars(self.grown_).items() if name.endswith("_")})
+            return self
         names = ("max_depth", "min_samples_split", "min_samples_leaf", "min_impurity_decrease", "ccp_alpha")
         given = {name: getattr(self, name) for name in names} | {
             "criterion": CRITERIA[self.criterion],
@@ -46,6 +47,17 @@ class Grown:
             if name.endswith("_"):
                 setattr(self, name, value)
         return self
+
+    def _grown_by_drop_in(self, X, y, sample_weight):
+        all_rows = [(np.arange(len(X)),) * 2]
+        theirs = self.model_of_scikit(**self.get_params())
+        weights = None if sample_weight is None else {"sample_weight": sample_weight}
+        with warnings.catch_warnings(action="error", category=DelegationWarning):
+            try:
+                found = cross_validate(theirs, X, y, cv=all_rows, return_estimator=True, params=weights)
+            except DelegationWarning as reason:
+                pytest.skip(str(reason))
+        return found["estimator"][0]
 
     def _grown(self, X):
         check_is_fitted(self)
@@ -70,11 +82,11 @@ class Grown:
 
 
 class DecisionTreeClassifier(Grown, tree.DecisionTreeClassifier):
-    model = TreeClassifier
+    model, model_of_scikit = TreeClassifier, tree.DecisionTreeClassifier
 
     def predict_proba(self, X, check_input=True):
         return self._grown(X).predict_proba(X)
 
 
 class DecisionTreeRegressor(Grown, tree.DecisionTreeRegressor):
-    model = TreeRegressor
+    model, model_of_scikit = TreeRegressor, tree.DecisionTreeRegressor

@@ -154,21 +154,21 @@ class Packed:
         )
 
     def select(self, trees: Sequence[int]) -> Packed:
-        """Return only these trees, in this order."""
+        """Return only these trees, in this order; the arrays of neighbours are views."""
         chosen = np.asarray(trees, dtype=np.int64)
         if np.array_equal(chosen, np.arange(self.n_trees)):
             return self
         numbers = np.arange(self.n_trees + 1)
-        nodes = ranges(self.node_start, chosen)
-        offsets = ranges(self.node_start + numbers, chosen)
+        nodes = _entries(self.node_start, chosen)
+        offsets = _entries(self.node_start + numbers, chosen)
         arrays: dict[str, Any] = {name: getattr(self, name)[nodes] for name in _PER_NODE}
         return Packed(
             node_start=_starts(np.diff(self.node_start)[chosen]),
             branch_start=_starts(np.diff(self.branch_start)[chosen]),
             first_child=self.first_child[offsets],
-            children=self.children[ranges(self.node_start - numbers, chosen)],
+            children=self.children[_entries(self.node_start - numbers, chosen)],
             first_branch=self.first_branch[offsets],
-            branches=self.branches[ranges(self.branch_start, chosen)],
+            branches=self.branches[_entries(self.branch_start, chosen)],
             loss=self.loss,
             **arrays,
         )
@@ -238,6 +238,13 @@ def ranges(start: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int
     sizes = np.diff(start)[parts]
     at: NDArray[np.int64] = np.arange(sizes.sum()) + np.repeat(start[parts] - _starts(sizes)[:-1], sizes)
     return at
+
+
+def _entries(start: NDArray[np.int64], parts: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return an index of the entries of some parts: a slice, if they follow each other."""
+    if len(parts) and (np.diff(parts) == 1).all():
+        return slice(start[parts[0]], start[parts[-1] + 1])
+    return ranges(start, parts)
 
 
 def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:

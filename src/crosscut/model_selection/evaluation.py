@@ -103,12 +103,20 @@ class Grown:
         """Return candidate ``c`` as an estimator."""
         return clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
 
-    def fitted(self, c: int, s: int, *, like: Any = None, columns: NDArray[np.int64] | None = None) -> Any:
+    def fitted(
+        self,
+        c: int,
+        s: int,
+        *,
+        like: Any = None,
+        trees: Packed | None = None,
+        columns: NDArray[np.int64] | None = None,
+    ) -> Any:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
 
         It is a copy of ``like`` if given. Crosscut's own trees then come without the cross-validation of
-        their own, which would have to be grown. A tree that uses only some ``columns`` may be fitted to a
-        table of these.
+        their own, which would have to be grown. ``trees`` are the candidate's, where they are known. A tree
+        that uses only some ``columns`` may be fitted to a table of these.
         """
         simple = like is not None and tree_of(like) is like
         estimator = copy(like) if simple else self.unfitted(c)
@@ -118,7 +126,7 @@ class Grown:
             params = _check_method_params(examples.X, params=self.fit_params, indices=rows)
             return estimator.fit(*_safe_split(estimator, examples.X, examples.given_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
-        grown = self.grove(candidate).tree(t, candidate)
+        grown = self.grove(candidate).tree(t, candidate) if trees is None else trees.tree(t)
         names, n_features = _get_feature_names(examples.X), examples.n_features
         if columns is not None:
             place = np.full(n_features + 1, -1, np.int32)  # leaves have column -1

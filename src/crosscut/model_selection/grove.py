@@ -108,13 +108,16 @@ class Grove:
 
     def tree(self, t: int, candidate: Candidate) -> Tree:
         """Return tree ``t``, made as small as a candidate asks for."""
-        packed = self.packed.only(t)
-        one = Grove(packed, exact_ties=self.exact_ties, min_impurity=self.min_impurity)
-        stops = one.stops(candidate)
+        one = Grove(self.packed.only(t), exact_ties=self.exact_ties, min_impurity=self.min_impurity)
+        return one.trees(candidate).tree(0)
+
+    def trees(self, candidate: Candidate) -> Packed:
+        """Return all trees, made as small as a candidate asks for."""
+        packed, stops = self.packed, self.stops(candidate)
         if stops is None:
-            return packed.tree(0)
+            return packed
         # a node keeps its children if rows go through it to them
         inner = np.zeros(len(stops), bool)
         kept = (stops == np.arange(len(stops))) & (packed.parent >= 0)
-        inner[packed.parent[kept]] = True
-        return packed.cut(inner)[0].tree(0)
+        inner[(packed.node_start[packed.tree_of] + packed.parent)[kept]] = True
+        return packed.cut(inner)[0]

@@ -47,7 +47,7 @@ def grow_settings(examples: Examples, candidates: Sequence[Candidate], sets: Tas
         loosest = [Limits.loosest(limits[setting]) for setting in settings]
         packed, counted = _grow_together(examples, settings[0], loosest, sets)
         for k, setting in enumerate(settings):
-            own = packed.select(range(k, packed.n_trees, len(settings)))
+            own = packed.select(range(k * len(sets), (k + 1) * len(sets)))
             exact = counted and setting.growth.criterion == "gini"
             groves[setting] = Grove(own, exact_ties=exact, min_impurity=setting.min_impurity)
     return groves
@@ -64,7 +64,7 @@ def _without_unused(examples: Examples, sets: Tasks) -> tuple[Examples, Tasks]:
 def _grow_together(
     examples: Examples, setting: Setting, limits: list[Limits], sets: Tasks
 ) -> tuple[Packed, bool]:
-    """Return the trees of each training set under each of the limits, and whether rows are only counted.
+    """Return each of the limits' trees of all training sets, and whether rows are only counted.
 
     Training sets share a growth if they share the weights of the rows.
     """
@@ -81,11 +81,12 @@ def _grow_together(
     if len(grown) == 1:
         return grown[0], counted
     trees = {
-        t: [packed.tree(k * len(limits) + j) for j in range(len(limits))]
+        (j, t): packed.tree(j * len(own) + k)
         for packed, (_, own) in zip(grown, growths.values(), strict=True)
         for k, t in enumerate(own)
+        for j in range(len(limits))
     }
-    return Packed.of([tree for t in range(len(sets)) for tree in trees[t]]), counted
+    return Packed.of([trees[j, t] for j in range(len(limits)) for t in range(len(sets))]), counted
 
 
 def _grow(
@@ -103,14 +104,18 @@ def _grow(
         return grow_own_classes(table, target, tasks, setting.growth, n_jobs=examples.n_jobs).packed
 
     n_sets, n_limits = len(sets), len(limits)
+    numbers = np.arange(n_sets * n_limits).reshape(n_sets, n_limits)
+    by_limits = numbers.T.ravel().tolist()
+    if n_sets * n_limits <= BLOCK:  # in any order
+        return grown(sets.with_limits(limits).take(by_limits))
     many = n_sets * n_limits > 2 * BLOCK
     left_out = [np.flatnonzero(~sets.trains(t)) for t in range(n_sets)] if many else []
     if not many or max(map(len, left_out)) > FEW * examples.n_rows:
-        return grown(sets.with_limits(limits))
+        return grown(sets.with_limits(limits)).select(by_limits)
     # A tree differs from that of all rows along the paths of the rows it leaves out, and what the tasks of a
     # block have in common is grown once: tasks of rows of the same leaf belong together.
     everything = Tasks.from_rows([np.arange(examples.n_rows)], examples.n_rows)
     leaf = apply(grown(everything.with_limits(limits[:1])), examples.rows, n_jobs=examples.n_jobs)[0]
     order = np.argsort([leaf[rows[0]] if len(rows) else 0 for rows in left_out], kind="stable")
-    back = np.argsort(order)[:, None] * n_limits + np.arange(n_limits)
+    back = numbers[np.argsort(order)].T
     return grown(sets.take(order).with_limits(limits)).select(back.ravel().tolist())

@@ -111,8 +111,8 @@ def permutation_test_score(
     0.97, p = 0.05
     """
     del verbose
-    X, y, groups = indexable(X, y, groups)
     call = Call.of("permutation_test_score", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
+    X, y, groups = indexable(X, y, groups)
     random = check_random_state(random_state)
     try:
         score = _mean_score(call)

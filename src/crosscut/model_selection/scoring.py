@@ -120,13 +120,14 @@ class Scoring:
             scorer = _MultimetricScorer(scorers=some, raise_exc=scorer._raise_exc)
         real = self.grown.unfitted(c) if needs_estimator(scorer) else None
         places = grove.stopped(self.leaves[key], candidate) if real is None else None
+        trees = None if real is None else grove.trees(candidate)
         ends = None if places is None else np.split(places, self.segments.first[1:-1])
         examples, splits = self.grown.examples, self.grown.splits
         scores = []
         for s, rows in enumerate(self.rows):
             params = _check_method_params(examples.X, params=self.score_params, indices=rows)
             if ends is None:
-                estimator = self.grown.fitted(c, s, like=real)
+                estimator = self.grown.fitted(c, s, like=real, trees=trees)
                 X, y = _safe_split(estimator, examples.X, examples.given_y, rows, splits.train[s])
             else:
                 estimator, X, y = self._stand_in(grove, ends[s], s), np.arange(len(rows)), examples.y[rows]
