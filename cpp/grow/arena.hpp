@@ -81,6 +81,10 @@ class Arena {
     used_ += bytes;
     return reinterpret_cast<T*>(p);
   }
+  template <class T, std::size_t kAlign = 128>
+  void give_back(std::size_t n) {  // the end of what was taken last
+    used_ -= n * sizeof(T) & ~(kAlign - 1);
+  }
 };
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -25,14 +25,30 @@ inline double midpoint(float a, float b) {
              : mid;
 }
 
+// Few rows of one class, one of many: a node needs no statistics of its own for them. The two children were the last to be given memory.
+inline void share_pure(Worker& w, Node* child) {
+  const int K = w.run.K();
+  for (int b = 2; b-- > 0;) {
+    const double* s = child[b].stats;
+    const auto c = static_cast<int>(std::find_if(s, s + K, [](double v) { return v != 0; }) - s);
+    if (child[b].n_rows > kPureRows || c == K || s[c] != static_cast<double>(child[b].n_rows)) continue;
+    if (b == 0 && child[1].stats == s + K) std::copy_n(s + K, K, child[0].stats), child[1].stats = child[0].stats;
+    w.nodes.give_back<double, 16>(static_cast<std::size_t>(K));
+    child[b].stats = w.pure_stats(c, static_cast<int>(child[b].n_rows));
+  }
+}
+
 // Gives a node its numeric test: children, their statistics (left: of the first), the task's own threshold between its neighbours.
 template <class Rows>
 void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64 n_left, const double* left, u32 below, u32 above) {
   const Column& column = w.run.p.columns[f];
+  const bool many = w.run.counted && w.run.K() >= kManyClasses;
+  if (many) w.prepare_pure();
   Node* child = add_children(w, node, 2);
   node.feature = f;
   for (int c = 0; c < w.run.K(); c++) child[0].stats[c] = left[c], child[1].stats[c] = node.stats[c] - left[c];
   child[0].n_rows = n_left, child[1].n_rows = node.n_rows - n_left;
+  if (many) share_pure(w, child);
   node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
   if (phase == kPresence) {
     node.threshold = std::numeric_limits<double>::infinity(), node.missing = 1;

@@ -105,6 +105,8 @@ struct Run {
   }
 };
 
+constexpr int kManyClasses = 64, kPureRows = 8;
+
 struct Worker {
   Run& run;
   int block = 0;
@@ -113,6 +115,7 @@ struct Worker {
   Memo memo;
   LevelCounts levels[kLevels] = {};
   double root_total[kLanes] = {};  // weight of each task's training rows
+  double* pure = nullptr;  // [kPureRows][2 K]
 
   explicit Worker(Run& r) : run(r) {}
 
@@ -126,6 +129,15 @@ struct Worker {
   T* keep(std::size_t n) {  // what nodes refer to
     return nodes.take<T, 16>(n);
   }
+  // Statistics of n rows of class c, n <= kPureRows: part of a line of zeros around one n.
+  void prepare_pure() {
+    const auto K = static_cast<std::size_t>(run.K());
+    if (pure) return;
+    pure = keep<double>(2 * K * kPureRows);
+    std::fill_n(pure, 2 * K * kPureRows, 0.0);
+    for (std::size_t n = 0; n < kPureRows; n++) pure[2 * K * n + K] = static_cast<double>(n + 1);
+  }
+  double* pure_stats(int c, int n) const { return pure + (2 * n - 1) * run.K() - c; }
   Node* new_nodes(int n) {
     Node* made = keep<Node>(static_cast<std::size_t>(n));
     for (int i = 0; i < n; i++) {

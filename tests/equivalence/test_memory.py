@@ -113,7 +113,7 @@ def test_every_instruction_set(level):
 
 
 @pytest.mark.parametrize("n_classes", [16, 17, 75])
-def test_classes_that_entries_of_lists_can_name_or_not(level, n_classes):
+def test_many_classes(level, n_classes):
     rng = np.random.default_rng(n_classes)
     X = np.c_[rng.normal(size=90), rng.integers(0, 9, 90), rng.integers(0, 2, 90)].astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
