@@ -49,10 +49,11 @@ class Chooser {
     for (int b = 0; b < bins; b++) {
       for (int c = 0; c < C; c++) {
         const Cell* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) + static_cast<std::size_t>(c)) * static_cast<std::size_t>(width);
-        i64 sum = -static_cast<i64>(cell[lane]);
-        for (int j = 0; j <= L; j++) sum += cell[j];
-        if (mixed) sum += cell[L + 1 + lane];
-        sums[static_cast<std::size_t>(c)] = sum;
+        std::uint64_t sum = 0;  // the sums of a fit have room; absurd ones wrap
+        for (int j = 0; j <= L; j++) sum += static_cast<std::uint64_t>(cell[j]);
+        sum -= static_cast<std::uint64_t>(cell[lane]);
+        if (mixed) sum += static_cast<std::uint64_t>(cell[L + 1 + lane]);
+        sums[static_cast<std::size_t>(c)] = static_cast<i64>(sum);
       }
       double* s = out.table.data() + b * K;
       i64& n = out.n[static_cast<std::size_t>(b)];
