@@ -29,8 +29,7 @@ inline float value_of(std::uint32_t key) {
 
 struct Scratch {
   explicit Scratch(std::size_t n)
-      : a(std::make_unique_for_overwrite<std::uint64_t[]>(n)), b(std::make_unique_for_overwrite<std::uint64_t[]>(n)),
-        end(std::make_unique_for_overwrite<std::uint32_t[]>(n + 1)) {
+      : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]) {
     for (const auto& sorted : {a.get(), b.get()}) invite_huge_pages(sorted, n * sizeof(std::uint64_t));
     invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
   }
