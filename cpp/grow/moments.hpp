@@ -84,16 +84,16 @@ struct Moments {
     explicit Cuts(const Moments& m) : sum(m.p_l), end(m.w_l) {}
     CC_INLINE u64 next(const Moments& m, const ScanRows& rows, const u32* list, u32 n) {  // the promising ones among the cuts after n entries
       u64 found = 0;
-      D w;
-      for (int k = 0; k < kDoubles; k++) w[k] = end + (k + 1);
+      D left;
+      for (int k = 0; k < kDoubles; k++) left[k] = end + (k + 1);
       for (u32 i = 0; i < n; i += kDoubles) {
         D x;
         for (u32 k = 0; k < kDoubles; k++) x[k] = rows.product[list[i + k] & kRowMask];
         x = running_sum(x) + sum;
         p[i / kDoubles] = x, sum = x[kDoubles - 1];
-        const D p_r = m.p - x, w_r = m.w - w;
-        found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * w, w * w_r * m.limit)) << i;
-        w += static_cast<double>(kDoubles);
+        const D p_r = m.p - x, w_r = m.w - left;
+        found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * left, left * w_r * m.limit)) << i;
+        left += static_cast<double>(kDoubles);
       }
       begin = end, end += n;
       return n < kMost ? found & ((u64{1} << n) - 1) : found;

@@ -30,18 +30,18 @@ struct SortedRows {
       return n;
     };
     s.n_pure = w.run.pack_rows(n_threads, rows.n, count, [&](u32 begin, u32 end, u32 at) {
-      u32 n_pure = at, n_mixed = begin - at;
+      u32 next_pure = at, next_mixed = begin - at;
       for (u32 i = begin; i < end; i++) {
         const u32 id = rows.ids[i], m = rows.masks[i], out = live & ~m;
         const u32 cls = p.n_classes ? static_cast<u32>(p.classes[rows.codes->row(id)]) : 0;
         if (is_pure(out)) {
-          pure[n_pure] = id;
-          cell[n_pure++] = cls * static_cast<u32>(W) + (out ? static_cast<u32>(__builtin_ctz(out)) : spare);
+          pure[next_pure] = id;
+          cell[next_pure++] = cls * static_cast<u32>(W) + (out ? static_cast<u32>(__builtin_ctz(out)) : spare);
         } else {
-          mixed[n_mixed] = id, info[n_mixed++] = (m & live) | cls << 16;
+          mixed[next_mixed] = id, info[next_mixed++] = (m & live) | cls << 16;
         }
       }
-      return n_pure - at;
+      return next_pure - at;
     });
     s.n_mixed = rows.n - s.n_pure;
     s.pure = pure, s.cell = cell, s.mixed = mixed, s.mixed_info = info;

@@ -33,8 +33,8 @@ void Growth::grow(Job& job) {
 // Leaves a bundle for whoever has nothing to do.
 void Growth::leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
                    std::span<const double> totals, std::int32_t level) {
-  auto job = std::make_unique<Job>(Components(facts_), path, std::move(own), std::move(table), std::vector(tasks.begin(), tasks.end()),
-                                   std::vector(totals.begin(), totals.end()), job_->level + level, this);
+  std::unique_ptr<Job> job(new Job{Components(facts_), path, std::move(own), std::move(table), {tasks.begin(), tasks.end()},
+                                   {totals.begin(), totals.end()}, job_->level + level, this});
   job->path.blocks.reset();
   for (std::int32_t& component : job->path.components) component = job->words.same(components_, component);
   const auto hole = Job::first_hole - static_cast<std::int32_t>(job_->children.size());

@@ -107,7 +107,7 @@ const Index& Relation::index(std::uint64_t key) {
   if (const Index* known = find(key)) return *known;
   const std::scoped_lock lock(building_);
   if (const Index* known = find(key)) return *known;  // another thread was faster
-  auto made = std::make_unique<Known>(key, Index(columns_, n_rows_, key), nullptr);
+  std::unique_ptr<Known> made(new Known{key, Index(columns_, n_rows_, key), nullptr});
   made->older = std::move(indexes_);
   indexes_ = std::move(made);
   newest_.store(indexes_.get(), std::memory_order_release);

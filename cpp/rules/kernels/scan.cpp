@@ -84,7 +84,7 @@ template <class T, Kind kind, bool any>
 void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below, std::size_t from, std::size_t to,
                   bool continued) {
   auto last = below.n(s);  // exact: weights may be smaller than float can show
-  if (continued) last -= last;
+  if (continued) last = decltype(last){};
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i);
     for (int c = 0; c < s.n_columns; c++) {
