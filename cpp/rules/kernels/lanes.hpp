@@ -16,15 +16,21 @@ constexpr std::size_t W = rules::group_lanes;
 
 template <class T>
 struct Lanes {
-  typedef T V __attribute__((vector_size(sizeof(T) * W), aligned(sizeof(T)), may_alias));
+  typedef T V __attribute__((vector_size(sizeof(T) * W)));
 };
 using F = Lanes<float>::V;
 using I = Lanes<std::int32_t>::V;
 typedef std::uint8_t Octets __attribute__((vector_size(32), aligned(1), may_alias));
 
 template <class T, class From>
-typename Lanes<T>::V load(const From* p) {
-  return __builtin_convertvector(*reinterpret_cast<const typename Lanes<From>::V*>(p), typename Lanes<T>::V);
+typename Lanes<T>::V load(const From* p) {  // at any address
+  typename Lanes<From>::V lanes;
+  std::memcpy(&lanes, p, sizeof lanes);
+  return __builtin_convertvector(lanes, typename Lanes<T>::V);
+}
+template <class T>
+void store(T* p, typename Lanes<T>::V lanes) {
+  std::memcpy(p, &lanes, sizeof lanes);
 }
 
 // Compilers would widen the bytes one by one.
@@ -75,10 +81,9 @@ inline F none() { return F{} - __builtin_inff(); }
 // Puts values among the best of each lane, (width, stride), which are sorted from the worst to the best.
 inline void insert(float* best, std::size_t width, std::size_t stride, F value) {
   for (std::size_t w = width; w-- > 0;) {
-    F& kept = *reinterpret_cast<F*>(best + w * stride);
-    const F higher = most(kept, value);
+    const F kept = load<float>(best + w * stride);
+    store(best + w * stride, most(kept, value));
     value = fewest(kept, value);
-    kept = higher;
   }
 }
 

@@ -177,7 +177,7 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     for (const F& value : best[group]) insert(s.reached + group * W, s.width, s.lanes(), value);
   std::memset(below, 0, sizeof(T) * s.stride());
   for (std::size_t k = 0; k < s.lanes(); k += W)
-    *reinterpret_cast<F*>(s.least + k) = most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k));
+    store(s.least + k, most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k)));
 }
 
 template <class T, class Part, Kind kind, bool any>

@@ -63,7 +63,7 @@ void add_rows(const Scan& s, std::size_t from, std::size_t to, double* sums) {
 
 template <class T, class Part>
 void add(const Scan& s, const Part* part, T* total) {
-  for (std::size_t k = 0; k < s.stride(); k += W) *reinterpret_cast<typename Lanes<T>::V*>(total + k) += load<T>(part + k);
+  for (std::size_t k = 0; k < s.stride(); k += W) store(total + k, load<T>(total + k) + load<T>(part + k));
 }
 
 }  // namespace

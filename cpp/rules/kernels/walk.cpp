@@ -25,14 +25,14 @@ class Pass {
   // blocks must be examined.
   void survey() {
     s.ends ? survey_categories() : survey_blocks();
-    *reinterpret_cast<F*>(s.least) = least;
+    store(s.least, least);
   }
 
   // Examines all conditions that might be among the best of a lane.
   void look() {
     all = kept_sums(0);
     s.ends ? look_at_categories() : look_at_blocks();
-    *reinterpret_cast<F*>(s.least) = least;
+    store(s.least, least);
   }
 
  private:
