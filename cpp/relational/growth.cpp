@@ -19,10 +19,10 @@ void Growth::grow(Job& job) {
   job_ = &job;
   job.trees.resize(job.tasks.size());
   for (std::size_t i = 0; i < job.tasks.size(); i++) places_[static_cast<std::size_t>(job.tasks[i])] = static_cast<std::int32_t>(i);
-  components_.start();
-  refinement_.drop_blocks();
-  truth_.drop_tables();
-  for (std::int32_t& component : job.path.components) component = components_.same(job.words, component);
+  with_.components.start();
+  with_.refinement.drop_blocks();
+  with_.truth.drop_tables();
+  for (std::int32_t& component : job.path.components) component = with_.components.same(job.words, component);
   handed_down_ -= job.table.bytes();
   if (job.by != this) job.table.rows.clear();  // of queries with other numbers
   job.by = this;
@@ -33,18 +33,18 @@ void Growth::grow(Job& job) {
 // Leaves a bundle for whoever has nothing to do.
 void Growth::leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
                    std::span<const double> totals, std::int32_t level) {
-  std::unique_ptr<Job> job(new Job{Components(facts_), path, std::move(own), std::move(table), {tasks.begin(), tasks.end()},
+  std::unique_ptr<Job> job(new Job{Components(with_.facts), path, std::move(own), std::move(table), {tasks.begin(), tasks.end()},
                                    {totals.begin(), totals.end()}, job_->level + level, this});
   job->path.blocks.reset();
-  for (std::int32_t& component : job->path.components) component = job->words.same(components_, component);
+  for (std::int32_t& component : job->path.components) component = job->words.same(with_.components, component);
   const auto hole = Job::first_hole - static_cast<std::int32_t>(job_->children.size());
-  for (std::size_t i = 0; i < tasks.size(); i++) tree_of(tasks[i]).add(hole, static_cast<std::int32_t>(i), 0, totals.subspan(0, statistics_.width()));
+  for (std::size_t i = 0; i < tasks.size(); i++) tree_of(tasks[i]).add(hole, static_cast<std::int32_t>(i), 0, totals.subspan(0, with_.statistics.width()));
   job_->children.push_back(std::move(job));
 }
 
 // Adds a node to each task's tree; those that are not leaves yet are the bundle's.
 void Growth::add_nodes(std::span<const std::int32_t> tasks, std::span<const double> totals, std::int32_t level, Bundle& bundle) {
-  const std::size_t width = statistics_.width();
+  const std::size_t width = with_.statistics.width();
   bundle.growing.clear();
   bundle.all.clear();
   folds_here_.clear();
@@ -60,12 +60,12 @@ void Growth::add_nodes(std::span<const std::int32_t> tasks, std::span<const doub
 
 void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table, std::span<const std::int32_t> tasks,
                     std::span<const double> totals, std::int32_t level) {
-  const std::size_t width = statistics_.width();
+  const std::size_t width = with_.statistics.width();
   if (bundles_.size() <= static_cast<std::size_t>(level)) bundles_.emplace_back();
   Bundle& bundle = bundles_[static_cast<std::size_t>(level)];
-  facts_.watch.look();
+  with_.facts.watch.look();
   add_nodes(tasks, totals, level, bundle);
-  if (bundle.growing.empty()) return facts_.watch.done(statistics_.n(totals));
+  if (bundle.growing.empty()) return with_.facts.watch.done(with_.statistics.n(totals));
 
   std::size_t n_own = 0;
   for (std::size_t w = 0; level == 0 && w < own.size(); w++) n_own += static_cast<std::size_t>(std::popcount(own[w]));
@@ -76,25 +76,25 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
   };
   // a single task does not need the examples it leaves out
   if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
-    if (statistics_.leave_out(folds_here_[0], own) && table.size() > 0) table = table.part(own);
+    if (with_.statistics.leave_out(folds_here_[0], own) && table.size() > 0) table = table.part(own);
     folds_here_[0] = -1;
   }
-  if (!settings_.caching || static_cast<std::size_t>(settings_.n_threads) * truth_.bytes() + handed_down_ > settings_.memory) {
-    truth_.forget();
-    refinement_.forget();
+  if (!settings_.caching || static_cast<std::size_t>(settings_.n_threads) * with_.truth.bytes() + handed_down_ > settings_.memory) {
+    with_.truth.forget();
+    with_.refinement.forget();
     path.blocks.reset();
   }
-  if (!path.blocks) path.blocks = std::make_shared<const std::vector<Part>>(refinement_.blocks(path.components));
-  candidates_.start(refinement_, path.components, *path.blocks);
+  if (!path.blocks) path.blocks = std::make_shared<const std::vector<Part>>(with_.refinement.blocks(path.components));
+  candidates_.start(with_.refinement, path.components, *path.blocks);
   barred_.clear();
   for (std::size_t s = 0; s < path.uses.size(); s++)
     if (settings_.max_uses[s] >= 0 && path.uses[s] >= settings_.max_uses[s]) {
       barred_.resize(path.uses.size(), 0);
       barred_[s] = 1;
     }
-  if (table.size() == 0) table_.start(attributes_, own);
+  if (table.size() == 0) table_.start(with_.attributes, own);
   const Demand demand{settings_.criterion, settings_.minimal_cases, folds_here_, barred_, path.bound, path.ages, own, bundle.all,
-                      table.size() == 0 ? table_ : table, statistics_.n_examples() <= settings_.memory >> 17};
+                      table.size() == 0 ? table_ : table, with_.statistics.n_examples() <= settings_.memory >> 17};
   choice_.best(candidates_, demand, bundle.best, bundle.cuts, bundle.passed);
   fork(path, bundle);
   part(demand, bundle, level);
@@ -108,7 +108,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
   counters.candidates += static_cast<std::int64_t>(candidates_.size);
 
   auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
-  facts_.watch.done(statistics_.n(totals) - statistics_.n(yes_totals) - statistics_.n(no_totals));
+  with_.facts.watch.done(with_.statistics.n(totals) - with_.statistics.n(yes_totals) - with_.statistics.n(no_totals));
   nodes.resize(agreeing.size());
   for (Fork& fork : forks) {
     const std::size_t n = fork.end - fork.begin;
@@ -129,12 +129,12 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
 
 // Parts the examples, and the table where that saves work, by the test of each fork.
 void Growth::part(const Demand& demand, Bundle& bundle, std::int32_t level) {
-  const std::size_t width = statistics_.width();
-  const bool saves = settings_.caching && (attributes_.size() > 0 || !demand.keeps_tables);
+  const std::size_t width = with_.statistics.width();
+  const bool saves = settings_.caching && (with_.attributes.size() > 0 || !demand.keeps_tables);
   for (Fork& fork : bundle.forks) {
     // an example that a task's own threshold would send elsewhere is one that the task leaves out
     if (fork.cut.attribute >= 0)
-      attributes_.split(fork.cut, fork.cut.low, demand.examples, fork.yes, fork.no);
+      with_.attributes.split(fork.cut, fork.cut.low, demand.examples, fork.yes, fork.no);
     else
       choice_.split(candidates_, fork.candidate, demand, fork.yes, fork.no);
     const auto hand_down = [&](const std::vector<double>& totals, const std::vector<std::uint64_t>& own, LocalTable& table) {
@@ -152,7 +152,7 @@ void Growth::part(const Demand& demand, Bundle& bundle, std::int32_t level) {
 
 // Tasks that agree on a test stay together: lists them fork by fork, with the statistics of their branches.
 void Growth::fork(const Path& path, Bundle& bundle) {
-  const std::size_t width = statistics_.width();
+  const std::size_t width = with_.statistics.width();
   auto& [growing, best, splitting, agreeing, tests, cuts, all, passed, yes_totals, no_totals, nodes, forks] = bundle;
   splitting.clear();
   for (std::size_t i = 0; i < growing.size(); i++)
@@ -195,7 +195,7 @@ void Growth::fork(const Path& path, Bundle& bundle) {
 // Adds a candidate to a path: joined components are replaced by the result, the others stay.
 Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
   const Extension& extension = extension_;
-  components_.extend(chosen.block->components, chosen.code(), chosen.new_types(), extension_);
+  with_.components.extend(chosen.block->components, chosen.code(), chosen.new_types(), extension_);
   Path longer;
   longer.components.reserve(path.components.size() + extension.parts.size());
   longer.variables.reserve(path.variables.size() + extension.places.size());
@@ -205,7 +205,7 @@ Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
   std::int32_t n_local = 0;
   for (std::size_t p = 0; p < chosen.positions.size(); p++) {
     first[static_cast<std::size_t>(chosen.positions[p])] = n_local;
-    n_local += static_cast<std::int32_t>(components_[chosen.block->components[p]].types.size());
+    n_local += static_cast<std::int32_t>(with_.components[chosen.block->components[p]].types.size());
   }
   for (std::size_t c = 0; c < path.components.size(); c++)
     if (std::find(chosen.positions.begin(), chosen.positions.end(), static_cast<std::int32_t>(c)) == chosen.positions.end()) {
@@ -230,33 +230,33 @@ Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
     longer.variables.push_back({offset + extension.places[local].part, extension.places[local].variable});
   }
   longer.uses = path.uses;
-  longer.uses[static_cast<std::size_t>(refinement_.language().modes[static_cast<std::size_t>(chosen.mode())].source)]++;
+  longer.uses[static_cast<std::size_t>(with_.refinement.language().modes[static_cast<std::size_t>(chosen.mode())].source)]++;
   longer.bound = path.bound;
   const auto bindings = chosen.bindings();
   for (std::size_t b = 0; b < bindings.size(); b += 2) longer.bound[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
-  longer.set_ages(components_);
+  longer.set_ages(with_.components);
 
   test.literals.assign(chosen.code().begin(), chosen.code().end());
   test.query = extension.query;
   test.n_variables = static_cast<std::int32_t>(path.variables.size());
-  components_.rename(test.literals, [&numbers = path_number](std::int32_t v) { return numbers[static_cast<std::size_t>(v)]; });
+  with_.components.rename(test.literals, [&numbers = path_number](std::int32_t v) { return numbers[static_cast<std::size_t>(v)]; });
   return longer;
 }
 
 bool Growth::stops(std::span<const double> all, std::int32_t level) const {
   if (job_->level + level == settings_.max_depth) return true;
   constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their squares, differ by rounding only
-  const Moments& moments = statistics_.moments();
-  if (statistics_.is_regression())
+  const Moments& moments = with_.statistics.moments();
+  if (with_.statistics.is_regression())
     return moments.n(all.data()) < 2.0 * settings_.minimal_cases || moments.deviations(all.data()) <= rounding * moments.squares(all.data());
-  const double n = statistics_.n(all), most = *std::max_element(all.begin(), all.end());
+  const double n = with_.statistics.n(all), most = *std::max_element(all.begin(), all.end());
   return n - most < settings_.minimal_cases || most >= settings_.accuracy * n;
 }
 
 // Regression: is the variance between the two branches significant (F with 1 and n - 2 degrees of freedom)?
 bool Growth::accepts(std::span<const double> all, std::span<const double> yes) const {
-  if (!statistics_.is_regression()) return true;
-  const Moments& moments = statistics_.moments();
+  if (!with_.statistics.is_regression()) return true;
+  const Moments& moments = with_.statistics.moments();
   std::vector<double> no(all.size());
   for (std::size_t k = 0; k < no.size(); k++) no[k] = all[k] - yes[k];
   const double n = moments.n(all.data()), within = moments.deviations(yes.data()) + moments.deviations(no.data());
@@ -267,7 +267,7 @@ bool Growth::accepts(std::span<const double> all, std::span<const double> yes) c
 
 // The majority class, the first of those that tie; for regression the mean.
 double Growth::prediction(std::span<const double> all) const {
-  if (statistics_.is_regression()) return statistics_.moments().mean(all.data());
+  if (with_.statistics.is_regression()) return with_.statistics.moments().mean(all.data());
   std::size_t most = 0;
   for (std::size_t c = 1; c < all.size(); c++)
     if (all[c] > all[most]) most = c;

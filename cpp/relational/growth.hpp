@@ -98,15 +98,24 @@ struct Job {
   using Pointer = std::unique_ptr<Job, Keep>;
 };
 
+// What trees are grown from; components, truth and refinement are a thread's own.
+struct Growing {
+  Facts& facts;
+  Components& components;
+  Truth& truth;
+  Refinement& refinement;
+  const Statistics& statistics;
+  const Attributes& attributes;
+};
+
 // One thread's part of the work.
 class Growth {
  public:
-  Growth(Facts& facts, Components& components, Truth& truth, Refinement& refinement, const Statistics& statistics, const Attributes& attributes,
-         const Settings& settings, std::span<const std::int32_t> folds, std::atomic<std::size_t>& handed_down)
-      : facts_(facts), components_(components), truth_(truth), refinement_(refinement), statistics_(statistics), attributes_(attributes),
-        choice_(components, refinement, truth, statistics, attributes), settings_(settings), folds_(folds), places_(folds.size()), handed_down_(handed_down) {}
+  Growth(const Growing& own, const Settings& settings, std::span<const std::int32_t> folds, std::atomic<std::size_t>& handed_down)
+      : with_(own), choice_(own.components, own.refinement, own.truth, own.statistics, own.attributes), settings_(settings), folds_(folds),
+        places_(folds.size()), handed_down_(handed_down) {}
   void grow(Job& job);
-  const Components& components() const { return components_; }
+  const Components& components() const { return with_.components; }
   const std::vector<Level>& levels() const { return levels_; }
 
  private:
@@ -142,12 +151,7 @@ class Growth {
   double prediction(std::span<const double> all) const;
   Path extend(const Path& path, const Chosen& chosen, Test& test);
 
-  Facts& facts_;
-  Components& components_;
-  Truth& truth_;
-  Refinement& refinement_;
-  const Statistics& statistics_;
-  const Attributes& attributes_;
+  const Growing with_;
   Choice choice_;
   const Settings& settings_;
   std::span<const std::int32_t> folds_;  // of the tasks
@@ -168,15 +172,6 @@ class Growth {
   std::vector<Level> levels_;
 };
 
-// What the trees are grown from.
-struct Growing {
-  Facts& facts;
-  Components& components;
-  Truth& truth;
-  Refinement& refinement;
-  const Statistics& statistics;
-  const Attributes& attributes;
-};
 // `tasks`: the fold each tree leaves out, -1 for none. `root`: what every query starts with.
 Forest grow(const Growing& from, const Settings& settings, std::span<const std::int32_t> tasks, const Extension& root);
 

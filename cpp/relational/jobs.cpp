@@ -15,7 +15,7 @@ struct Helper {
   Helper(const Growing& from, const Settings& settings, std::span<const std::int32_t> folds, std::atomic<std::size_t>& handed_down)
       : components(from.facts), truth(from.facts, components, from.truth.step_limit(), from.truth.order()),
         refinement(components, from.refinement.language()),
-        growth(from.facts, components, truth, refinement, from.statistics, from.attributes, settings, folds, handed_down) {}
+        growth({from.facts, components, truth, refinement, from.statistics, from.attributes}, settings, folds, handed_down) {}
   Components components;
   Truth truth;
   Refinement refinement;
@@ -98,7 +98,7 @@ Forest grow(const Growing& from, const Settings& given, std::span<const std::int
   Settings settings = given;
   settings.n_threads = team.size();
   std::atomic<std::size_t> handed_down{0};
-  Growth first(from.facts, from.components, from.truth, from.refinement, from.statistics, from.attributes, settings, tasks, handed_down);
+  Growth first(from, settings, tasks, handed_down);
   std::vector<std::unique_ptr<Helper>> helpers;
   for (int i = 1; i < team.size(); i++) helpers.push_back(std::make_unique<Helper>(from, settings, tasks, handed_down));
   WaitingLists<Job> waiting(team.size());
