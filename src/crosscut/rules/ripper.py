@@ -127,8 +127,8 @@ class _OneClass:
     def prune(self, conditions: Conditions, rows: int, *, per_row: bool = False) -> Grown:
         """Drop final conditions that the pruning rows do not support.
 
-        The more rows of the class a rule covers, and the fewer others, the better: per row that it covers if it
-        is new, in all if it may take the place of another.
+        The more rows of the class a rule covers, and the fewer others, the better: per row that it covers if
+        it is new, in all if it may take the place of another.
         """
         if not rows:
             return self.grown(conditions)
