@@ -68,8 +68,8 @@ LocalTable LocalTable::part(std::span<const std::uint64_t> examples) const {
   }
   result.sorted.resize(static_cast<std::size_t>(end - result.sorted.data()));
   for (const Rows& each : rows) {
-    const std::size_t width = each.width();
-    auto& own = result.rows.emplace_back(Rows{each.queries, std::vector<std::uint64_t>(kept.size() * width), false}).bits;
+    const std::size_t width = each.width;
+    auto& own = result.rows.emplace_back(Rows{each.component, each.shape, width, std::vector<std::uint64_t>(kept.size() * width), false}).bits;
     for (std::size_t i = 0; i < kept.size(); i++)
       for (std::size_t w = 0; w < width; w++) own[i * width + w] = each.bits[static_cast<std::size_t>(kept[i]) * width + w];
   }

@@ -1,6 +1,7 @@
 // Truth of components as bit sets over the examples, computed when first needed, and only for the examples needed.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -23,6 +24,14 @@ struct TruthTable {
   std::vector<std::int32_t> rows;  // per example: the number of its row
 };
 
+// Queries that extend components. Those that end in tails have no numbers until they need one.
+struct Asked {
+  std::int32_t component = -1;  // that those extend
+  const Endings& endings;
+  std::function<std::int32_t(std::size_t)> number;
+  std::int32_t after = -1;  // a query that all extend, or -1
+};
+
 class Truth {
  public:
   // Bit i of a set is the example order[i] of the facts: examples of one fold are in neighbouring words, which are
@@ -41,11 +50,10 @@ class Truth {
   // and whose row is valid there, or -1.
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
   // Fills the rows of these examples; the queries have to be the same in every call for a table.
-  void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
-  // Whether all these queries are quick to evaluate, as they end in tails.
-  bool end_in_tails(std::span<const std::int32_t> queries);
-  // The rows of such queries for some examples (by position, ascending), one after the other; nothing is kept.
-  void tabulate(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, std::vector<std::uint64_t>& rows);
+  void tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& table);
+  // Adds the queries that end in tails to the rows of some examples (by position, ascending), one row after the other.
+  void tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows);
+  Tails& tails() { return tails_; }
   const std::uint64_t* row(std::int32_t query) const {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
     return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
@@ -84,7 +92,7 @@ class Truth {
   void evaluate_extensions(std::span<const Need> needs, std::int32_t after);
   void evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples);
   template <class Holds>
-  void find_tails(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, Holds holds);
+  void find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
   void search(Extensions& extensions, std::size_t word, std::uint64_t bit);
 
@@ -105,7 +113,7 @@ class Truth {
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;
   Solutions solutions_;
-  std::vector<std::uint64_t> asked_tails_, held_;
+  std::vector<std::uint64_t> held_;
   std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;  // by the component extended
   std::vector<std::int32_t> numbers_;                                    // per component: its number in its pack, or -1
   std::vector<char> bound_;
