@@ -63,6 +63,10 @@ Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
     for (std::size_t e = 0; component >= 0 && e < block.size(); e++) places[e] = truth_.tails().place(shape.code(e), components_[component].types);
     shape.endings = std::make_shared<const Endings>(places);
   }
+  if (block.components.empty() && block.queries[0] < 0) {  // the table may be one of queries with other numbers
+    for (std::size_t e = 0; e < block.size(); e++) refinement_.query(block, e);
+    if (block.table.queries != block.queries) block.table = {{}, {}, {}, block.queries};
+  }
   const Asked asked{component, *shape.endings, [&](std::size_t entry) { return refinement_.query(block, entry); }, block.after};
   if (demand.keeps_tables || !shape.endings->others.empty()) {
     truth_.tabulate(asked, demand.examples.data(), block.table);

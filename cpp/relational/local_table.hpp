@@ -35,8 +35,8 @@ struct LocalTable {
   }
   // The table of a set of examples, without rows.
   void start(const Attributes& attributes, std::span<const std::uint64_t> examples);
-  // The table of those of its examples that are in a set.
-  LocalTable part(std::span<const std::uint64_t> examples) const;
+  // The tables of those of its examples that are in a set, and of the others; null where it is not wanted.
+  void part(std::span<const std::uint64_t> examples, LocalTable* in, LocalTable* out) const;
 };
 
 }  // namespace crosscut::query

@@ -79,6 +79,7 @@ std::vector<Part> Refinement::blocks(std::span<const std::int32_t> path) {
       auto& shape = shapes_[std::move(types)];
       if (!shape) shape = generator_->run(chosen);
       known.block = make(shape, chosen, -1);
+      if (chosen.empty() && known.block->size() > 0) known.block->table = std::move(first_table_);
     }
     if (known.block->size() > 0) result.push_back({known.block, positions});
     if (chosen.size() == max_joined_) return;

@@ -139,9 +139,15 @@ class Refinement {
   std::int32_t query(const Block& block, std::size_t entry);
   // All candidates of a path, with numbers.
   Candidates candidates(std::span<const std::int32_t> path);
-  void drop_blocks() { known_ = Known{}; }
+  // Forgets all blocks but the table of tests that extend nothing; returns its size in bytes.
+  std::size_t drop_blocks() {
+    if (known_.block) first_table_ = std::move(known_.block->table);
+    known_ = Known{};
+    return first_table_.bytes();
+  }
   void forget() {
-    drop_blocks();
+    known_ = Known{};
+    first_table_ = {};
     shapes_.clear();
   }
 
@@ -160,6 +166,7 @@ class Refinement {
   std::unique_ptr<Generator> generator_;
   std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates
   Known known_;
+  TruthTable first_table_;
 };
 
 // Candidates of a path: blocks one after the other.

@@ -21,7 +21,9 @@ namespace crosscut::query {
 // The truth of some queries, example by example: words with one bit per query, for the examples known.
 struct TruthTable {
   std::vector<std::uint64_t> known, bits;
-  std::vector<std::int32_t> rows;  // per example: the number of its row
+  std::vector<std::int32_t> rows;     // per example: the number of its row
+  std::vector<std::int32_t> queries;  // where another block may take over the table
+  std::size_t bytes() const { return 8 * (known.size() + bits.size()) + sizeof(std::int32_t) * rows.size(); }
 };
 
 // Queries that extend components. Those that end in tails have no numbers until they need one.
@@ -61,7 +63,7 @@ class Truth {
   std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes(); }  // that forgetting frees
   void forget();  // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
-  void drop_tables() { tabulated_ = 0; }  // the caller has
+  void drop_tables(std::size_t kept) { tabulated_ = kept; }  // the caller has, but for so many bytes
   const std::vector<std::int64_t>& order() const { return order_; }
 
   std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
