@@ -25,8 +25,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
   for (std::size_t f0 = 0; f0 < m.n_columns; f0 += tile_columns)
     for (std::size_t r0 = begin; r0 < end; r0 += tile_rows)
       for (std::size_t f = f0; f < std::min(f0 + tile_columns, m.n_columns); f++) {
-        if (out.row[f] < 0) continue;
-        std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * m.n_rows;
+        std::uint32_t* keys = out.ranks + f * m.n_rows;
         const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
         for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
           const std::uint32_t key = key_of(static_cast<float>(column[static_cast<std::ptrdiff_t>(r) * m.row_stride]));
@@ -39,8 +38,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
 
 Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_columns) {
   for (std::size_t f = 0; f < n_columns; f++) {
-    if (out.row[f] < 0) continue;
-    const std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * n_rows;
+    const std::uint32_t* keys = out.ranks + f * n_rows;
     for (std::size_t r = 0; r < n_rows; r++)
       if (keys[r] == plus_infinity_key || keys[r] == minus_infinity_key)
         return {static_cast<std::ptrdiff_t>(f), static_cast<std::ptrdiff_t>(r)};
@@ -125,14 +123,37 @@ void number_ranks(const Pair* sorted, std::size_t n, std::size_t present, const 
     ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values), coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
 }
 
+// Codes of categories are ranks already; only more categories than intervals have to be counted.
+void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
+  std::uint32_t *ranks = out.ranks + f * n, *first = out.coarse_first + f * (max_coarse + 1);
+  const auto n_categories = static_cast<std::size_t>(out.n_categories[f]);
+  const auto missing = static_cast<float>(n_categories);
+  std::size_t n_missing = 0;
+  for (std::size_t r = 0; r < n; r++) {
+    const float code = value_of(ranks[r]);
+    ranks[r] = static_cast<std::uint32_t>(static_cast<std::int32_t>(code >= 0 && code < missing ? code : missing));
+    n_missing += ranks[r] == n_categories;
+  }
+  std::vector<std::uint32_t> end(n_categories > max_coarse ? n_categories + 1 : 0);
+  if (!end.empty()) {
+    for (std::size_t r = 0; r < n; r++) end[ranks[r]]++;
+    for (std::size_t c = 1; c < n_categories; c++) end[c] += end[c - 1];
+  }
+  const std::size_t n_coarse = intervals(end.data(), n_categories, max_coarse, first);
+  std::vector<std::uint8_t> coarse(n_categories + 1, static_cast<std::uint8_t>(n_coarse));  // of each category
+  for (std::size_t b = 0; b < n_coarse; b++) std::fill(coarse.begin() + first[b], coarse.begin() + first[b + 1], static_cast<std::uint8_t>(b));
+  for (std::size_t r = 0; r < n; r++) out.coarse[f * n + r] = n_coarse == n_categories ? static_cast<std::uint8_t>(ranks[r]) : coarse[ranks[r]];
+  out.close[f] = false, out.n_missing[f] = static_cast<std::int64_t>(n_missing);
+  out.n_values[f] = out.n_categories[f], out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
+}
+
 void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
                  Scratch& scratch) {
-  if (out.row[f] < 0) return;
-  const auto row = static_cast<std::size_t>(out.row[f]);
-  std::uint32_t* ranks = out.ranks + row * n;
-  std::uint8_t* coarse = out.coarse + row * n;
-  float* values = out.values + row * n;
-  std::uint32_t* first = out.coarse_first + row * (max_intervals + 1);
+  if (out.n_categories[f] >= 0) return rank_codes(n, f, out);
+  std::uint32_t* ranks = out.ranks + f * n;
+  std::uint8_t* coarse = out.coarse + f * n;
+  float* values = out.values + f * n;
+  std::uint32_t* first = out.coarse_first + f * (max_coarse + 1);
   std::uint32_t* end = scratch.end.get();
 
   std::size_t present, n_values, n_coarse;
@@ -152,10 +173,10 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   }
   bool close = false;
   for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
-  out.close[row] = close;
-  out.n_missing[row] = static_cast<std::int64_t>(n - present);
-  out.n_values[row] = static_cast<std::int32_t>(n_values);
-  out.n_coarse[row] = static_cast<std::int32_t>(n_coarse);
+  out.close[f] = close;
+  out.n_missing[f] = static_cast<std::int64_t>(n - present);
+  out.n_values[f] = static_cast<std::int32_t>(n_values);
+  out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
 }
 
 }  // namespace

@@ -130,7 +130,8 @@ struct HeldTarget : HeldPart<Target> {
     need(digits.has_value() == (!n_classes || weight), "digits are needed unless rows are counted");
     exact = grids_of(grids, n_classes ? 1 : 3);
     if (!digits) return;
-    need(digits->shape(0) == n_rows && digits->shape(1) == static_cast<std::size_t>(exact.width), "digits must be those of the grids, for every row");
+    need(digits->shape(0) == n_rows, "digits must have one line per row");
+    need_digits(*digits, exact);
     exact.digits = hold(*digits);
   }
   // Twice the distance of neighbouring doubles as large as the targets, in units of the product's grid (each product is within 1 of it).
@@ -227,6 +228,8 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   need(tasks.n_rows == table.n_rows, "masks must have the shape (blocks of 15 tasks, rows)");
   need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features), "features must have the shape (tasks, columns)");
   need((growth.criterion == Criterion::variance) == (target.n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
+  const std::size_t times = tasks.multiplicity ? largest(tasks.multiplicity, table.n_rows * static_cast<std::size_t>(tasks.n_tasks)) : 1;
+  need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61), "the grids' digits have too many bits for sums of so many rows");
   need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
   Watch watch;
   watch.progress = std::move(progress);

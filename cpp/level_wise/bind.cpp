@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <bit>
+#include <numeric>
 #include <optional>
 
 #include "../arrays.hpp"
@@ -50,9 +51,9 @@ struct Bundles : Held<BundleForest> {
            "first_column and end_column must be a range of columns");
       const std::int64_t cells = n_cells(std::popcount(lanes[b]), mixed[b]);
       const std::int64_t size = (shape.first_bin[end_column[b]] - shape.first_bin[first_column[b]]) * cells * shape.n_channels;
-      need(offset[b] >= 0 && offset[b] + size <= static_cast<std::int64_t>(n_statistics), "offset must leave room in statistics");
+      need(offset[b] >= 0 && offset[b] <= static_cast<std::int64_t>(n_statistics) - size, "offset must leave room in statistics");
       if (n_ranges)
-        need(range_offset[b] >= 0 && range_offset[b] + 2 * cells <= static_cast<std::int64_t>(*n_ranges), "range_offset must leave room in ranges");
+        need(range_offset[b] >= 0 && range_offset[b] <= static_cast<std::int64_t>(*n_ranges) - 2 * cells, "range_offset must leave room in ranges");
     }
   }
 };
@@ -98,6 +99,38 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes, 
   return out;
 }
 
+// Statistics as passes make them: a row adds 1 to the counts, and less than 2^bits to the digits, of one bin of every column, and the sums of
+// all rows have at most 61 bits.
+template <class T>
+void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int end, int L, bool mixed) {
+  const std::size_t cells = static_cast<std::size_t>(n_cells(L, mixed)), C = static_cast<std::size_t>(problem.shape.n_channels);
+  const std::size_t n_counts = problem.counted ? C : 1, width = static_cast<std::size_t>(problem.exact.width);
+  const int bits = std::max(problem.exact.grid[0].bits, problem.exact.grid[1].bits);
+  const auto most = static_cast<std::int64_t>(most_rows(problem.exact, std::min(61, bits + 44)));  // 2^44: more than any stream has
+  std::vector<std::int64_t> node, rows, digits;
+  for (int f = first; f < end; f++) {
+    rows.assign(cells, 0);
+    for (std::int64_t b = problem.shape.first_bin[f]; b < problem.shape.first_bin[f + 1]; b++, statistics += C * cells)
+      for (std::size_t cell = 0; cell < cells; cell++) {
+        const auto at = [&](std::size_t c) { return static_cast<std::int64_t>(statistics[c * cells + cell]); };
+        std::int64_t n = 0;
+        for (std::size_t c = 0; c < n_counts; c++)
+          need(at(c) >= 0 && at(c) <= most && (n += at(c)) <= most, "statistics must count rows");
+        rows[cell] += n, digits.assign(width, 0);
+        for (std::size_t c = n_counts; c < C; c++) {
+          const std::int64_t v = at(c), end_of_digit = n << bits;
+          need(v >= -end_of_digit && v <= end_of_digit && (digits[(c - 1) % width] += v < 0 ? -v : v) <= end_of_digit,
+               "statistics must be sums of digits of the rows they count");
+        }
+      }
+    if (f == first) node = rows;
+    need(rows == node, "statistics must count the same rows in every column");
+  }
+  const auto mixed_rows = node.begin() + L + 1;
+  need(std::accumulate(node.begin(), mixed_rows, std::int64_t{0}) + (mixed ? *std::max_element(mixed_rows, node.end()) : 0) <= most,
+       "statistics must count rows");
+}
+
 nb::tuple to_tuple(const Branch& b) { return nb::make_tuple(b.n_rows, give(b.stats)); }
 
 template <class T>
@@ -113,9 +146,11 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
   const bool counted = nb::len(grids) == 0;
   const ExactRows exact = counted ? ExactRows{} : grids_of(grids, n_classes ? 1 : 2);
   const ChoiceProblem problem{criterion_named(criterion.c_str()), n_classes, counted, exact, multiway, nominal.data(), shape};
+  need(n_classes >= 0 && n_classes <= 65535, "n_classes must be from 0 to 65535");
   need((problem.criterion == Criterion::variance) == (n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
   need(n_channels == (counted ? n_classes : 1 + (n_classes ? n_classes : 1) * exact.width) && (n_classes || !counted),
        "n_channels must be what the statistics of this kind have");
+  need_sums(problem, statistics.data(), first_column, end_column, L, mixed);
   std::vector<Choice> choices;
   {
     nb::gil_scoped_release release;

@@ -49,11 +49,10 @@ class Chooser {
     for (int b = 0; b < bins; b++) {
       for (int c = 0; c < C; c++) {
         const Cell* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) + static_cast<std::size_t>(c)) * static_cast<std::size_t>(width);
-        std::uint64_t sum = 0;  // the sums of a fit have room; absurd ones wrap
-        for (int j = 0; j <= L; j++) sum += static_cast<std::uint64_t>(cell[j]);
-        sum -= static_cast<std::uint64_t>(cell[lane]);
-        if (mixed) sum += static_cast<std::uint64_t>(cell[L + 1 + lane]);
-        sums[static_cast<std::size_t>(c)] = static_cast<i64>(sum);
+        i64 sum = -static_cast<i64>(cell[lane]);
+        for (int j = 0; j <= L; j++) sum += cell[j];
+        if (mixed) sum += cell[L + 1 + lane];
+        sums[static_cast<std::size_t>(c)] = sum;
       }
       double* s = out.table.data() + b * K;
       i64& n = out.n[static_cast<std::size_t>(b)];
@@ -103,19 +102,16 @@ class Chooser {
   std::vector<Sums> branches;  // of the best test
   std::unique_ptr<Contest> contest;
 
-  // Sums of a fit have room; absurd ones wrap.
-  static void add(i64& to, i64 x) { to = static_cast<i64>(static_cast<std::uint64_t>(to) + static_cast<std::uint64_t>(x)); }
-  static void take(i64& from, i64 x) { from = static_cast<i64>(static_cast<std::uint64_t>(from) - static_cast<std::uint64_t>(x)); }
   void add(Sums& to, const LaneColumn& column, int b) const {
-    add(to.n_rows, column.n[static_cast<std::size_t>(b)]);
+    to.n_rows += column.n[static_cast<std::size_t>(b)];
     for (int c = 0; c < K && !T; c++) to.stats[static_cast<std::size_t>(c)] += column.table[static_cast<std::size_t>(b * K + c)];
-    for (int d = 0; d < T; d++) add(to.digits[static_cast<std::size_t>(d)], column.digits[static_cast<std::size_t>(b * T + d)]);
+    for (int d = 0; d < T; d++) to.digits[static_cast<std::size_t>(d)] += column.digits[static_cast<std::size_t>(b * T + d)];
   }
   Sums without(const Sums& left) const {
     Sums right = node;
-    take(right.n_rows, left.n_rows);
+    right.n_rows -= left.n_rows;
     for (int c = 0; c < K; c++) right.stats[static_cast<std::size_t>(c)] -= left.stats[static_cast<std::size_t>(c)];
-    for (int d = 0; d < T; d++) take(right.digits[static_cast<std::size_t>(d)], left.digits[static_cast<std::size_t>(d)]);
+    for (int d = 0; d < T; d++) right.digits[static_cast<std::size_t>(d)] -= left.digits[static_cast<std::size_t>(d)];
     return right;
   }
   Branch shown(const Sums& sums) const {

@@ -76,7 +76,8 @@ class QueryStore {
   void set_numbers(Matrix<double> digits, const nb::list& grids, Array<std::int32_t> folds) {
     Target target;
     target.moments.grids = grids_of(grids, 3);
-    CROSSCUT_REQUIRE(digits.shape(1) == target.moments.width() && target.moments.grids.grid[1].n == 1, "digits must be those of the grids");
+    need_digits(digits, target.moments.grids);
+    need(target.moments.grids.grid[1].n == 1 && digits.shape(0) <= most_rows(target.moments.grids, 52), "the grids must leave room for sums of all rows");
     target.digits.assign(digits.data(), digits.data() + digits.size());
     set_target(std::move(target), digits.shape(0), folds);
   }

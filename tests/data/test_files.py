@@ -144,6 +144,18 @@ def test_nan_target():
         split_target(pd.DataFrame({"x": [1, 2], "y": [1.0, np.nan]}), "y")
 
 
+def test_a_wide_file_is_read_by_groups_of_columns(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("n,t,p,d,m\n1,x,5%,2020-01-02,?\n?,y,7%,2021-03-04,2.5\n")
+    expected = read_file(path)
+    for columns in (1, 2, 4):
+        monkeypatch.setattr("crosscut.data.text_file.COLUMNS", columns)
+        assert read_file(path).equals(expected, check_metadata=True)
+    path.write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(ValueError, match="the column name 'a' is used more than once"):
+        read_file(path)
+
+
 @pytest.mark.parametrize("text", ["a,a\n1,2\n3,4\n", "a,a\nx,y\nz,w\n"])
 def test_columns_of_one_name_are_refused(tmp_path, text):
     path = tmp_path / "a.csv"

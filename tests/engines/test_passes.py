@@ -117,3 +117,45 @@ def test_the_core_refuses_arrays_that_do_not_fit(change):
     arguments |= {name: value for name, value in change.items() if name not in one_pass.arrays}
     with pytest.raises((ValueError, TypeError)):
         _core.pass_batch(bundles=bundles, amounts=None, target=None, ranges=None, n_threads=1, **arguments)
+
+
+GRIDS = [(0, 50, 1), (0, 50, 1)]
+
+
+def chosen(statistics, *, grids=()):
+    n_classes, criterion = (0, "variance") if grids else (1, "gini")
+    return _core.choose_tests(
+        np.array(statistics, np.int64).reshape(-1),
+        np.array([0, 2, 4]),
+        first_column=0,
+        end_column=2,
+        nominal=np.zeros(2, bool),
+        n_channels=3 if grids else 1,
+        mixed=False,
+        criterion=criterion,
+        n_classes=n_classes,
+        grids=list(grids),
+        multiway=False,
+        min_leaf=np.ones(1, np.int64),
+    )
+
+
+def test_sums_that_no_fit_has_are_refused():
+    counts = np.array([[2, 3], [4, 1], [5, 2], [1, 2]])  # [bin of both columns][cell]
+    sums = np.stack([counts, -counts << 50, counts << 50], axis=1)  # the most that rows add to a digit
+    assert len(chosen(counts)) == len(chosen(sums, grids=GRIDS)) == 1
+    small = np.stack([counts, -counts, counts], axis=1)
+    for bin_, cell, value in ((0, 0, -1), (0, 0, 2**62), (3, 1, 3)):
+        for given, grids, place in ((counts, (), (bin_, cell)), (small, GRIDS, (bin_, 0, cell))):
+            damaged = given.copy()
+            damaged[place] = value
+            with pytest.raises(ValueError, match="statistics must"):
+                chosen(damaged, grids=grids)
+    for channel in (1, 2):
+        for value in (-(2**63), 2**63 - 1, (2 << 50) + 1):
+            damaged = small.copy()
+            damaged[0, channel, 0] = value
+            with pytest.raises(ValueError, match="digits of the rows"):
+                chosen(damaged, grids=GRIDS)
+    with pytest.raises(ValueError, match="statistics must count rows"):  # too many for such digits
+        chosen(np.stack([counts << 9, counts, counts], axis=1), grids=GRIDS)

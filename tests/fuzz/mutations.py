@@ -57,7 +57,7 @@ def of_array(random, array):
         for _ in range(random.integers(1, 4)):
             value = odd[random.integers(0, len(odd))]
             with np.errstate(all="ignore"):
-                array.flat[random.integers(0, array.size)] = np.array([value], float).astype(array.dtype)[0]
+                array.flat[random.integers(0, array.size)] = np.array([value]).astype(array.dtype)[0]
     elif kind == 4:
         array = array.ravel()[: random.integers(0, array.size + 1)]
     elif kind == 5:

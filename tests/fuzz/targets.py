@@ -190,10 +190,11 @@ def _fits():
     yield lambda: BaggedTrees(n_trees=3).fit(X, np.arange(90) % 3)
     yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:
-        X.with_columns(y=pl.Series(y)).write_parquet(f"{folder}/a.parquet")
-        yield lambda: TreeClassifier(cv=3, max_depth=2).fit(
-            Stream(f"{folder}/a.parquet", memory_limit=1), "y"
-        )
+        X.with_columns(y=pl.Series(y), w=abs(numbers)).write_parquet(f"{folder}/a.parquet")
+        stream = Stream(f"{folder}/a.parquet", memory_limit=1)
+        yield lambda: TreeClassifier(cv=3, max_depth=2).fit(stream, "y")
+        yield lambda: TreeClassifier(cv=3, max_depth=2).fit(stream, "y", sample_weight="w")
+        yield lambda: TreeRegressor(cv=3, max_depth=2).fit(stream, "w")
     yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
     yield lambda: RelationalTreeClassifier(MODES, cv=2).fit(links)
     yield lambda: RelationalTreeClassifier(MODES, cv=2, step_limit=1).fit(links)

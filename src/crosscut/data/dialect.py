@@ -140,11 +140,12 @@ class Dialect:
         separator, quote = (",", '"') if self.loose else (self.separator, self.quote)
         return arrow_csv.ParseOptions(delimiter=separator, quote_char=quote, newlines_in_values=True)
 
-    def converting(self, types: pa.Schema | None = None) -> Any:
-        """Return pyarrow's options; it finds the types that are not given."""
+    def converting(self, types: pa.Schema | None = None, columns: Sequence[str] = ()) -> Any:
+        """Return pyarrow's options for some columns or all; it finds the types that are not given."""
         from pyarrow import csv as arrow_csv
 
         return arrow_csv.ConvertOptions(
+            include_columns=list(columns),
             null_values=list(self.missing),
             strings_can_be_null=True,
             column_types=types,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 BLOCK = 1 << 24  # bytes read at once
+COLUMNS = 5000  # read at once: pyarrow takes some 10 kB for each
 
 
 class TextFile(FileKind):
@@ -54,7 +55,6 @@ class TextFile(FileKind):
 
     def _whole(self, place: Place, dialect: Dialect) -> pa.Table:
         import pyarrow.compute as pc
-        from pyarrow import csv
 
         check_memory(
             2 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
@@ -62,12 +62,7 @@ class TextFile(FileKind):
         if place.path.suffix in {".gz", ".bz2"}:
             check_unpacked(place.path)
         with _explained(place, dialect), dialect.opened(place.path) as source:
-            table = csv.read_csv(
-                source,
-                read_options=dialect.reading(),
-                parse_options=dialect.parsing(),
-                convert_options=dialect.converting(),
-            )
+            table = _table(source, dialect)
         _check_text(place, table.schema, dialect)
         guesses = _guesses(table.schema, place, dialect)
         for name, guess in guesses.items():
@@ -131,6 +126,24 @@ class TextFile(FileKind):
     def _said(self, table: pa.Table, dialect: Dialect) -> pa.Table:
         told = dialect.told(self.separator)
         return table.replace_schema_metadata({READ_AS: told} if told else None)
+
+
+def _table(source: str, dialect: Dialect) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names, wide = dialect.names, len(dialect.names) > COLUMNS
+    groups = [names[at : at + COLUMNS] for at in range(0, len(names), COLUMNS)] if wide else [()]
+    tables = [
+        csv.read_csv(
+            source,
+            read_options=dialect.reading(**({"block_size": BLOCK} if wide else {})),
+            parse_options=dialect.parsing(),
+            convert_options=dialect.converting(columns=group),
+        )
+        for group in groups
+    ]
+    return pa.table([column for table in tables for column in table.columns], names) if wide else tables[0]
 
 
 @contextmanager

@@ -123,8 +123,12 @@ def test_an_exception_stops_all_threads_and_the_next_run_works(monkeypatch):
     grower = linked(2)
     expected = grower.grow()
 
-    def stop(_):
-        raise KeyboardInterrupt
+    told = []
+
+    def stop(share):
+        told.append(share)
+        if len(told) > 1:  # the first is told before any thread starts
+            raise KeyboardInterrupt
 
     again = linked(2)
     with pytest.raises(KeyboardInterrupt):

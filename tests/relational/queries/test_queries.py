@@ -280,6 +280,9 @@ def test_bad_arguments_raise():
         store.truth(np.array([query], np.int32), np.full(1, 2**63, np.uint64))
     with pytest.raises(ValueError, match="words"):
         store.truth(np.array([query], np.int32), np.zeros(2, np.uint64))
+    for digits, width, message in ((np.nan, 9, "digits must"), (2.0**9, 9, "digits must"), (1.0, 52, "room")):
+        with pytest.raises(ValueError, match=message):
+            store.set_numbers(np.full((2, 3), digits), [(0, width, 1)] * 3, np.zeros(2, np.int32))
     with pytest.raises(ValueError, match="set_language"):
         store.candidates([])
     with pytest.raises(ValueError, match="set_classes"):

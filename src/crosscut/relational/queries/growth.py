@@ -230,7 +230,8 @@ class Grower:
         root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
         result = RelationalForest(settings, self)
         together = sharing in {"parallel", "paper"}
-        progress = progress or watcher()
+        progress = progress or watcher() or (lambda _: None)
+        progress(0.0)
         bundles = [tasks] if together else [[task] for task in tasks]
         for number, bundle in enumerate(bundles):
             self.queries.start()
@@ -262,8 +263,7 @@ class Grower:
                 mine = self.order[found]
                 result.held_out[mine] = predictions[found]
                 result.held_out_leaves[mine] = leaves[found]
-        if progress is not None:
-            progress(1.0)
+        progress(1.0)
         return result
 
 
