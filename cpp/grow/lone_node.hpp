@@ -14,18 +14,19 @@ CC_INLINE void each_bit_of(const u64* bits, u32 words, F f) {
     for (u64 m = bits[i]; m; m &= m - 1) f(i * 64 + static_cast<u32>(__builtin_ctzll(m)));
 }
 
-// Keeps the bits of `from` that `keep` names, packed together. to: has a word more than they need.
-inline void pack_words(const u64* from, const u64* keep, u32 words, u64* to, u32 words_to) {
-  std::fill_n(to, words_to, u64{0});
+// Keeps the bits of `from` that `keep` names, packed together. Returns whether there are any. to: has a word more than they need.
+inline bool pack_words(const u64* from, const u64* keep, u32 words, u64* to) {
+  u64 word = 0, any = 0;
   u32 at = 0;
   for (u32 i = 0; i < words; i++) {
-    if (!keep[i]) continue;
     const u64 bits = pack_bits(from[i], keep[i]);
-    const u32 shift = at & 63;
-    to[at >> 6] |= bits << shift;
-    if (shift) to[(at >> 6) + 1] |= bits >> (64 - shift);
-    at += count_bits(keep[i]);
+    const u32 shift = at & 63, n = count_bits(keep[i]);
+    any |= bits, word |= bits << shift, at += n;
+    if (shift + n < 64) continue;
+    *to++ = word, word = shift ? bits >> (64 - shift) : 0;
   }
+  *to = word;
+  return any;
 }
 
 struct CodedColumn {
@@ -137,10 +138,8 @@ struct LoneNode {
         continue;
       }
       for (u32 v = 0; v < from.n_values; v++) {
-        pack_words(from.rows + v * bits->words, rows, bits->words, one, to->words + 1);
-        u64 any = 0;
-        for (u32 k = 0; k < to->words; k++) any |= column.rows[column.n_values * to->words + k] = one[k];
-        if (any) column.rank[column.n_values++] = from.rank[v];
+        if (!pack_words(from.rows + v * bits->words, rows, bits->words, one)) continue;
+        std::copy_n(one, to->words, column.rows + column.n_values * to->words), column.rank[column.n_values++] = from.rank[v];
       }
     }
     for (int j = 0; j < n_columns; j++) {

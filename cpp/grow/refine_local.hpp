@@ -276,7 +276,7 @@ class LoneTask {
 inline void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
-  u8* marks = w.scratch.take<u8>(kRowMask + 4);
+  u8* marks = w.scratch.take<u8>(kRowMask + 1);
   std::fill_n(marks, n, u8{0});
   const BitRows* bits = BitRows::of(w, table);
   each_bit(bundle.lanes, [&](int k) { LoneTask(w, table, bundle, k, marks).start(k, bits); });

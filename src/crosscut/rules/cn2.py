@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from crosscut.rules.search import Request
+from crosscut.rules.search import Grown, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from crosscut.rules.search import Searcher
+    from crosscut.rules.search import Growing, Searcher
 
 Measure = Literal["laplace", "m_estimate", "wracc", "entropy"]
-Found = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,41 +64,44 @@ class Covering:
         """The weight that counts as one row."""
         return self.examples.unit(self.train)
 
-    def request(self, rows: int, target: int) -> Request:
-        """Request a rule for some of the rows; classes that do not occur in training play no part."""
-        measure, m = self.quality.measure, self.quality.m * self.unit
-        present = sum(share > 0 for share in self.prior)
-        a, b = shares(self.examples.class_totals(rows)), 0.0
-        if measure == "laplace":
-            a, b = (self.unit,) * len(a), self.unit * present
-        elif measure == "m_estimate":
-            a, b = tuple(m * share for share in self.prior), m
-        freedom = max(1, present - 1) if target < 0 else 1
-        significance = 0.0 if self.level is None else statistic(self.level, freedom) * self.unit
-        return Request(rows, target, a, b, self.min_rows * self.unit, significance)
+    @cached_property
+    def constants(self) -> tuple[tuple[float, ...], float] | None:
+        """The constants of the measure, if they are the same for all rows of the task.
 
-    def ordered(self) -> Generator[Request, tuple[Any, ...], Found]:
+        Classes that do not occur in training play no part.
+        """
+        unit, m = self.unit, self.quality.m * self.unit
+        if self.quality.measure == "laplace":
+            return (unit,) * len(self.prior), unit * self.present
+        return (tuple(m * share for share in self.prior), m) if self.quality.measure == "m_estimate" else None
+
+    @cached_property
+    def present(self) -> int:
+        """Number of classes that occur in training."""
+        return sum(share > 0 for share in self.prior)
+
+    def ordered(self) -> Growing:
         """Learn a decision list: each rule is for the rows that no earlier rule covers."""
-        found: Found = []
-        remaining = self.train
-        while remaining:
-            conditions = yield self.request(remaining, -1)
-            if not conditions:
-                break
-            found.append(conditions)
-            remaining &= ~self.examples.truth(conditions)
-        return found
+        return self._cover(-1, self.train, max(1, self.present - 1))
 
-    def unordered(self, target: int) -> Generator[Request, tuple[Any, ...], Found]:
+    def unordered(self, target: int) -> Growing:
         """Learn rules for one class: each is for rows of the class that no earlier rule covers."""
-        found: Found = []
-        remaining, own = self.train, self.examples.of_class[target]
-        while remaining & own:
-            conditions = yield self.request(remaining, target)
+        return self._cover(target, self.examples.of_class[target], 1)
+
+    def _cover(self, target: int, wanted: int, freedom: int) -> Growing:
+        """Learn rules until no wanted row is left; rows are wanted until a rule covers them."""
+        least = self.min_rows * self.unit
+        significance = 0.0 if self.level is None else statistic(self.level, freedom) * self.unit
+        found: list[Grown] = []
+        remaining = self.train
+        while remaining & wanted:
+            a, b = self.constants or (shares(self.examples.class_totals(remaining)), 0.0)
+            conditions = yield Request(remaining, target, a, b, least, significance)
             if not conditions:
                 break
-            found.append(conditions)
-            remaining &= ~(self.examples.truth(conditions) & own)
+            rule = Grown(conditions, self.examples.truth(conditions))
+            found.append(rule)
+            remaining ^= remaining & rule.rows & wanted
         return found
 
 

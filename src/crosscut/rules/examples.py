@@ -78,11 +78,14 @@ class Rows(ABC):
 
     def class_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows."""
-        return tuple(self.total(rows & own) for own in self.of_class)
+        if self.weights is None:  # as `total`, but rules ask often
+            return tuple([float((rows & own).bit_count()) for own in self.of_class])
+        return tuple([self.total(rows & own) for own in self.of_class])
 
     def shown_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows, as the user gave weights."""
-        return tuple(math.ldexp(total, -self.exponent) for total in self.class_totals(rows))
+        totals = self.class_totals(rows)
+        return tuple([math.ldexp(total, -self.exponent) for total in totals]) if self.exponent else totals
 
     def unit(self, rows: int) -> float:
         """Return the weight that counts as one row among a task's training rows.
@@ -108,24 +111,28 @@ class Rows(ABC):
         weights = np.zeros(self.n_rows) if self.weights is None else self.weights
         return np.lexsort((weights, self.codes, self.keys))
 
-    def grow_parts(self, rows: int, seed: int, n: int) -> tuple[int, ...]:
-        """Return ``n`` times about two thirds of a task's training rows, to grow rules on.
+    def grow_parts(self, tasks: Sequence[int], seed: int, n: int) -> list[list[int]]:
+        """Return ``n`` times about two thirds of the training rows of each task, to grow rules on.
 
         The others are for pruning. Which rows these are depends on the rows themselves, not on their order or
         number, so that all tasks agree, and agree with a training set of copies. Of equal rows, two thirds
         are taken, too.
         """
-        ordered = self._by_key[self.flags(rows)[self._by_key]]
-        key = self.keys[ordered]
+        key = self.keys[self._by_key]
         first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-        copy = np.arange(len(key)) - np.repeat(first, np.diff([*first, len(key)]))
-        parts = []
-        for turn in range(n):
-            start = mix(np.array((seed * 1_000_003 + turn * 7919 + 1) % 2**63, np.uint64))
-            grown = np.zeros(self.n_rows, bool)
-            grown[ordered] = mix(mix(key + start) + copy.astype(np.uint64)) % np.uint64(3) != 0
-            parts.append(bits_of(grown))
-        return tuple(parts)
+        starts = np.array([(seed * 1_000_003 + turn * 7919 + 1) % 2**63 for turn in range(n)], np.uint64)
+        mixed = mix(key + mix(starts)[:, None])
+        parts: list[list[int]] = []
+        for rows in tasks:
+            if parts and len(first) == len(key):  # no equal rows: all tasks take the same
+                parts.append(parts[0])
+                continue
+            before = np.concatenate([[0], np.cumsum(self.flags(rows)[self._by_key])])
+            copy = before[:-1] - np.repeat(before[first], np.diff([*first, len(key)]))
+            grown = np.empty((n, len(key)), bool)
+            grown[:, self._by_key] = mix(mixed + copy.astype(np.uint64)) % np.uint64(3) != 0
+            parts.append([bits_of(part) for part in grown])
+        return parts
 
     def members(self, rows: int) -> NDArray[np.int64]:
         """Return the rows of a set, in order."""

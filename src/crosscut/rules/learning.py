@@ -10,11 +10,11 @@ import numpy as np
 from crosscut.rules.cn2 import Covering, Measure, Quality
 from crosscut.rules.ripper import Ripper
 from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
-from crosscut.rules.search import Kind, Request, Searcher, Settings, learn_together
+from crosscut.rules.search import Kind, Searcher, Settings, learn_together
 from crosscut.training.parameters import is_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
 Strategy = Literal["cn2", "ripper"]
 KINDS: dict[Measure, Kind] = {
@@ -129,11 +129,10 @@ class Learning:
     def _learn(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
         if self.strategy == "cn2" and not self.ordered:
             return self._learn_unordered(examples, tasks)
-        learners: list[Generator[Request, tuple[Any, ...], list[tuple[Any, ...]]]]
         if self.strategy == "cn2":
             learners = [self._covering(examples, task).ordered() for task in tasks]
         else:
-            parts = [examples.grow_parts(task, self.seed, self.passes + 1) for task in tasks]
+            parts = examples.grow_parts(tasks, self.seed, self.passes + 1)
             learners = [
                 Ripper(examples, task, own, self.min_rows).learn()
                 for task, own in zip(tasks, parts, strict=True)

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut.rules.description_length import exception_bits, rule_bits
-from crosscut.rules.search import Request
+from crosscut.rules.search import Grown, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from crosscut.rules.search import Searcher
+    from crosscut.rules.search import Growing, Searcher
 
 Conditions = tuple[Any, ...]
 SLACK = 64.0  # growing stops at this many bits above the shortest rule set so far
-
-
-class Grown(NamedTuple):
-    """A rule with the rows that satisfy it."""
-
-    conditions: Conditions
-    rows: int
-
-
-Growing = Generator[Request, Conditions, list[Grown]]
 
 
 @dataclass(frozen=True)
@@ -49,23 +38,23 @@ class Ripper:
 
     examples: Searcher
     train: int
-    grow_parts: tuple[int, ...]
+    grow_parts: list[int]
     min_rows: float
 
-    def learn(self) -> Generator[Request, Conditions, list[Conditions]]:
+    def learn(self) -> Growing:
         """Learn rules class by class, from the rarest; the most frequent class needs none."""
         totals = self.examples.class_totals(self.train)
         order = sorted((total, code) for code, total in enumerate(totals) if total > 0)
         n_possible = self.examples.n_conditions(self.train)
         remaining = self.train
-        found: list[Conditions] = []
+        found: list[Grown] = []
         for _, code in order[:-1]:
             one = _OneClass(self, code, remaining, n_possible)
             rules = yield from one.build([], self.grow_parts[0])
             for part in self.grow_parts[1:]:
                 rules = yield from one.optimise(rules, part)
-            found += [rule.conditions for rule in rules]
-            remaining &= ~one.union(rules)
+            found += rules
+            remaining ^= one.union(rules)
         return found
 
 
@@ -81,7 +70,8 @@ class _OneClass:
         self.rows = rows
         self.positive = rows & examples.of_class[code]
         self.n_possible = n_possible
-        self.share = examples.total(self.positive) / examples.total(rows) if rows else 0.0
+        self.n_positive, self.n = examples.total(self.positive), examples.total(rows)
+        self.share = self.n_positive / self.n if rows else 0.0
 
     def grown(self, conditions: Conditions) -> Grown:
         return Grown(conditions, self.examples.truth(conditions))
@@ -93,20 +83,17 @@ class _OneClass:
         return covered & self.rows
 
     def length(self, rules: list[Grown]) -> float:
-        """Return the description length of a rule set and its exceptions."""
-
-        def total(rows: int) -> float:  # as a number of rows
-            return self.examples.total(rows) / self.unit
-
-        covered = self.union(rules)
+        """Return the description length of a rule set and its exceptions; sums of weights are exact."""
+        rows, unit = self.union(rules), self.unit
+        covered, right = self.examples.total(rows), self.examples.total(rows & self.positive)
         data = exception_bits(
-            total(covered),
-            total(self.rows & ~covered),
-            total(covered & ~self.positive),
-            total(self.positive & ~covered),
+            covered / unit,
+            (self.n - covered) / unit,
+            (covered - right) / unit,
+            (self.n_positive - right) / unit,
             self.share,
         )
-        return math.fsum([data, *(rule_bits(len(rule.conditions), self.n_possible) for rule in rules)])
+        return math.fsum([data, *[rule_bits(len(rule.conditions), self.n_possible) for rule in rules]])
 
     def request(self, rows: int, start: Conditions = ()) -> Request:
         return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, self.min_weight, 0.0, start)
@@ -115,7 +102,7 @@ class _OneClass:
         """Add rules while that keeps the description short (IREP*)."""
         total = self.examples.total
         rules = list(rules)
-        uncovered = self.rows & ~self.union(rules)
+        uncovered = self.rows ^ self.union(rules)
         shortest = self.length(rules)
         while uncovered & self.positive:
             grow = uncovered & part
@@ -124,54 +111,57 @@ class _OneClass:
             conditions = yield self.request(grow)
             if not conditions:
                 break
-            rule = self.prune(conditions, uncovered & ~grow, self.precision)
+            rule = self.prune(conditions, uncovered ^ grow, per_row=True)
             covered = rule.rows & uncovered
             right = total(covered & self.positive)
-            if right < self.min_weight or right <= total(covered & ~self.positive):
+            if right < self.min_weight or right <= total(covered) - right:
                 break
             length = self.length([*rules, rule])
             if length > shortest + SLACK:
                 break
             shortest = min(shortest, length)
             rules.append(rule)
-            uncovered &= ~covered
+            uncovered ^= covered
         return self.reduce(rules)
 
-    def precision(self, covered: int, _: int) -> float:
-        if not covered:
-            return -1.0
-        right, n = self.examples.total(covered & self.positive), self.examples.total(covered)
-        return (2 * right - n) / n
+    def prune(self, conditions: Conditions, rows: int, *, per_row: bool = False) -> Grown:
+        """Drop final conditions that the pruning rows do not support.
 
-    def accuracy(self, covered: int, rows: int) -> float:
-        total = self.examples.total
-        return total(covered & self.positive) + total(rows & ~covered & ~self.positive)
-
-    def prune(self, conditions: Conditions, rows: int, worth: Callable[[int, int], float]) -> Grown:
-        """Drop final conditions that the pruning rows do not support."""
+        The more rows of the class a rule covers, and the fewer others, the better: per row that it covers if
+        it is new, in all if it may take the place of another.
+        """
         if not rows:
             return self.grown(conditions)
+        total = self.examples.total
+
+        def worth(rule: Grown) -> float:
+            covered = rule.rows & rows
+            n = total(covered)
+            gain = 2 * total(covered & self.positive) - n
+            return gain if not per_row else gain / n if covered else -1.0
+
         shorter = [self.grown(conditions[:n]) for n in range(1, len(conditions) + 1)]
-        return max(shorter, key=lambda rule: worth(rule.rows & rows, rows))  # the first of several
+        return max(shorter, key=worth)  # the first of several
 
     def optimise(self, rules: list[Grown], part: int) -> Growing:
         """Try to replace or revise each rule, then cover the remaining rows."""
         rules = list(rules)
         for i, rule in enumerate(rules):
-            local = self.rows & ~self.union(rules[:i])
+            local = self.rows ^ self.union(rules[:i])
             grow = local & part
             if not grow & self.positive:
                 continue
-            rest = local & ~grow & ~self.union(rules[i + 1 :])
+            rest = local ^ grow
+            rest ^= rest & self.union(rules[i + 1 :])
             versions = [rule]
             replacement = yield self.request(grow)
             if replacement:
-                versions.append(self.prune(replacement, rest, self.accuracy))
+                versions.append(self.prune(replacement, rest))
             covered = rule.rows & grow
             if covered & self.positive:
                 added = yield self.request(covered, rule.conditions)
                 if added:
-                    versions.append(self.prune(rule.conditions + added, rest, self.accuracy))
+                    versions.append(self.prune(rule.conditions + added, rest))
             lengths = [self.length([*rules[:i], version, *rules[i + 1 :]]) for version in versions]
             rules[i] = versions[int(np.argmin(lengths))]
         return (yield from self.build(rules, part))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.rules.search import Searcher
+    from crosscut.rules.search import Grown, Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +87,19 @@ class RuleSet:
         return probabilities(totals)[held.argmax(axis=0)] if self.ordered else probabilities(held.T @ totals)
 
 
-def decision_list(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
+def decision_list(examples: Searcher, train: int, found: Sequence[Grown]) -> RuleSet:
     """Make a decision list: each rule with the rows that no earlier rule covers, and the default."""
     rules = []
     remaining = train
-    for conditions in found:
-        covered = examples.truth(conditions) & remaining
+    for conditions, rows in found:
+        covered = rows & remaining
         if covered:  # a rule whose rows are all covered by earlier rules is never used
             rules.append(Rule(conditions, examples.shown_totals(covered)))
-            remaining &= ~covered
+            remaining ^= covered
     return RuleSet(tuple(rules), Rule((), examples.shown_totals(remaining or train)))
 
 
-def voting_rules(examples: Searcher, train: int, found: Sequence[tuple[Any, ...]]) -> RuleSet:
+def voting_rules(examples: Searcher, train: int, found: Sequence[Grown]) -> RuleSet:
     """Make rules that vote, each with all training rows it covers."""
-    rules = tuple(
-        Rule(conditions, examples.shown_totals(examples.truth(conditions) & train)) for conditions in found
-    )
+    rules = tuple(Rule(conditions, examples.shown_totals(rows & train)) for conditions, rows in found)
     return RuleSet(rules, Rule((), examples.shown_totals(train)), ordered=False)

@@ -1,12 +1,17 @@
-"""Learners that request rules, and a common search for all of them."""
+"""Learners that request rules, and a common search for all of them.
+
+Sets of rows are bits of an integer. ``a ^ (a & b)`` is ``a`` without ``b``, and much faster than ``a & ~b``,
+whose second operand is negative.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -70,10 +75,21 @@ class Request(NamedTuple):  # made for every rule, and tuples are fast to make
     start: tuple[Any, ...] = ()
 
 
+class Grown(NamedTuple):
+    """A rule with the rows that satisfy it."""
+
+    conditions: tuple[Any, ...]
+    rows: int
+
+
+Growing = Generator[Request, tuple[Any, ...], list[Grown]]
+
+
 class Searcher(Protocol):
     """Finds rules, about tables or relational examples."""
 
     n_classes: int
+    exponent: int
     of_class: list[int]
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
@@ -91,8 +107,8 @@ class Searcher(Protocol):
     def shown_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows, as the user gave weights."""
 
-    def grow_parts(self, rows: int, seed: int, n: int) -> tuple[int, ...]:
-        """Return ``n`` times about two thirds of a task's training rows."""
+    def grow_parts(self, tasks: Sequence[int], seed: int, n: int) -> list[list[int]]:
+        """Return ``n`` times about two thirds of the training rows, for each task."""
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether each of some rows is in each of several sets, as a matrix with a row per set."""
@@ -104,17 +120,12 @@ class Searcher(Protocol):
         """Return the number of possible conditions on some rows."""
 
 
-Result = TypeVar("Result")
-
-
-def learn_together(
-    learners: Sequence[Generator[Request, tuple[Any, ...], Result]], examples: Searcher, settings: Settings
-) -> list[Result]:
+def learn_together(learners: Sequence[Growing], examples: Searcher, settings: Settings) -> list[list[Grown]]:
     """Run learners together: rules requested at the same time are searched for in shared passes.
 
     The answer to a learner does not depend on the others, so neither does its result.
     """
-    results: dict[int, Result] = {}
+    results: dict[int, list[Grown]] = {}
     asked: dict[int, Request] = {}
 
     def resume(number: int, answer: tuple[Any, ...] | None) -> None:

@@ -55,13 +55,13 @@ def _rule_precision(examples: Searcher, rules: RuleSet, cv: Validation) -> list[
     hits = np.bincount(cv.rows, cv.decided == cv.y[cv.rows], minlength=len(times))
     right = np.divide(hits, times, where=times > 0, out=np.full(len(times), np.nan))
     held_out = undecided = bits_of(times > 0)
-    shares = {float(share): bits_of((times > 0) & (right == share)) for share in np.unique(right[times > 0])}
+    shares = {float(share): bits_of(right == share) for share in np.unique(right[right > 0])}
     result = []
     for conditions in [*(rule.conditions for rule in rules.rules), None]:
         held = undecided if conditions is None else examples.truth(conditions) & held_out
         decides = held & undecided if rules.ordered else held
-        weight = sum(examples.shown_totals(decides))
-        found = sum(share * sum(examples.shown_totals(decides & rows)) for share, rows in shares.items())
-        result.append((weight, found / weight if weight else math.nan))
-        undecided &= ~held
+        weight = examples.total(decides)
+        found = sum([share * examples.total(decides & rows) for share, rows in shares.items()])
+        result.append((math.ldexp(weight, -examples.exponent), found / weight if weight else math.nan))
+        undecided ^= undecided & held
     return result
