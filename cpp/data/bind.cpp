@@ -16,28 +16,21 @@ namespace {
 
 using Place = std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>>;
 
-Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_threads, const Array<std::int32_t>& row,
+Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_threads, const Array<std::int32_t>& n_categories,
            const Output<std::uint32_t, 2>& ranks, const Output<std::uint8_t, 2>& coarse, const Output<float, 2>& values,
            const Output<std::uint32_t, 2>& coarse_first, const Output<std::int32_t>& n_values, const Output<std::int32_t>& n_coarse,
            const Output<std::int64_t>& n_missing, const Output<bool>& close) {
-  const std::size_t n = matrix.shape(0), rows = ranks.shape(0);
+  const std::size_t n = matrix.shape(0), F = matrix.shape(1);
   need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: from 1 to 2^31 - 2 rows can be ranked");
-  need(max_intervals >= 2 && max_intervals <= 255, "rank_columns: max_intervals must be from 2 to 255");
-  need(row.size() == matrix.shape(1), "rank_columns: row must have one entry per column");
+  need(max_intervals >= 2 && max_intervals <= max_coarse, "rank_columns: max_intervals must be from 2 to 255");
+  need_within(n_categories, -1, max_categories + 1, "rank_columns: a column has at most 2**24 categories");
   need(ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == n,
        "rank_columns: ranks, coarse and values must have one entry per row of the matrix");
-  need(coarse.shape(0) == rows && values.shape(0) == rows && coarse_first.shape(0) == rows && n_values.size() == rows &&
-           n_coarse.size() == rows && n_missing.size() == rows && close.size() == rows && coarse_first.shape(1) == max_intervals + 1,
-       "rank_columns: the results differ in shape");
-  std::vector<bool> filled(rows);
-  for (std::size_t f = 0; f < row.size(); f++) {
-    need(row(f) >= -1 && row(f) < static_cast<std::int64_t>(rows), "rank_columns: row is out of range");
-    if (row(f) < 0) continue;
-    need(!filled[static_cast<std::size_t>(row(f))], "rank_columns: two columns share a row");
-    filled[static_cast<std::size_t>(row(f))] = true;
-  }
-  const RankedColumns out{row.data(),      ranks.data(),    coarse.data(),      values.data(), coarse_first.data(),
-                          n_values.data(), n_coarse.data(), n_missing.data(), close.data()};
+  need(n_categories.size() == F && ranks.shape(0) == F && coarse.shape(0) == F && values.shape(0) == F && coarse_first.shape(0) == F &&
+           n_values.size() == F && n_coarse.size() == F && n_missing.size() == F && close.size() == F && coarse_first.shape(1) == max_coarse + 1,
+       "rank_columns: n_categories and the results must have one entry per column");
+  const RankedColumns out{n_categories.data(), ranks.data(),    coarse.data(),    values.data(), coarse_first.data(),
+                          n_values.data(),     n_coarse.data(), n_missing.data(), close.data()};
   const Cell infinite = with_numbers(matrix, [&](const auto& strided) {
     nb::gil_scoped_release release;
     return rank_columns(strided, max_intervals, bins, out, n_threads);
@@ -111,7 +104,7 @@ std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t
 }  // namespace
 
 void bind_data(nb::module_& m) {
-  m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a, "row"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(),
+  m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a, "n_categories"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(),
         "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(),
         "close"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());

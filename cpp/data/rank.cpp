@@ -1,5 +1,5 @@
-// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone. Each thread takes whole columns: dividing the rows
-// of one column would need nine barriers per column, which cost more than they gain.
+// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone; few values are found by hashing. Each thread takes
+// whole columns: dividing the rows of one column would need nine barriers per column, which cost more than they gain.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
 constexpr std::size_t many_rows = 1u << 17;    // writing to rows in sorted order would miss the cache
+constexpr std::size_t rows_per_value = 8;      // with fewer rows of each, to sort values gains little over sorting rows
 constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix; a tile stays in the cache
 
 // Writes the keys of a block of rows, column by column; true if one of them is infinite.
@@ -25,8 +26,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
   for (std::size_t f0 = 0; f0 < m.n_columns; f0 += tile_columns)
     for (std::size_t r0 = begin; r0 < end; r0 += tile_rows)
       for (std::size_t f = f0; f < std::min(f0 + tile_columns, m.n_columns); f++) {
-        if (out.row[f] < 0) continue;
-        std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * m.n_rows;
+        std::uint32_t* keys = out.ranks + f * m.n_rows;
         const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
         for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
           const std::uint32_t key = key_of(static_cast<float>(column[static_cast<std::ptrdiff_t>(r) * m.row_stride]));
@@ -39,8 +39,7 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
 
 Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_columns) {
   for (std::size_t f = 0; f < n_columns; f++) {
-    if (out.row[f] < 0) continue;
-    const std::uint32_t* keys = out.ranks + static_cast<std::size_t>(out.row[f]) * n_rows;
+    const std::uint32_t* keys = out.ranks + f * n_rows;
     for (std::size_t r = 0; r < n_rows; r++)
       if (keys[r] == plus_infinity_key || keys[r] == minus_infinity_key)
         return {static_cast<std::ptrdiff_t>(f), static_cast<std::ptrdiff_t>(r)};
@@ -125,14 +124,61 @@ void number_ranks(const Pair* sorted, std::size_t n, std::size_t present, const 
     ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values), coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
 }
 
+// Ranks a column with at most `most` values, missing ones included: sorts the values instead of the rows. False if there are more.
+bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* values, std::uint8_t* coarse, std::size_t& n_values, std::size_t& present) {
+  constexpr std::size_t slots = 1024, look = 32;  // three quarters of the hash table stay empty; where so many rows all differ, there are more values
+  std::array<std::uint8_t, slots> number{};       // of the value in a slot, counted from 1 as they are found
+  std::array<std::uint32_t, slots> key_at;
+  std::array<Pair, max_coarse> found;  // by number
+  std::size_t n_found = 0;
+  for (std::size_t r = 0; r < n; r++) {
+    std::size_t slot = keys[r] * 0x9E3779B1u >> 22;
+    while (number[slot] && key_at[slot] != keys[r]) slot = (slot + 1) % slots;
+    if (!number[slot]) {
+      if (n_found == most || (n_found == look && r == look)) return false;
+      key_at[slot] = keys[r], found[n_found] = Pair::of(keys[r], n_found), number[slot] = static_cast<std::uint8_t>(++n_found);
+    }
+    coarse[r] = number[slot];
+  }
+  std::sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n_found), [](Pair a, Pair b) { return a.key < b.key; });
+  std::array<std::uint8_t, max_coarse + 1> rank;  // by number
+  for (std::size_t v = 0; v < n_found; v++) rank[found[v].row + 1] = static_cast<std::uint8_t>(v), values[v] = value_of(found[v].key);
+  n_values = n_found - (found[n_found - 1].key == missing_key), present = 0;
+  for (std::size_t r = 0; r < n; r++) keys[r] = coarse[r] = rank[coarse[r]], present += coarse[r] < n_values;
+  return true;
+}
+
+// Codes of categories are ranks already; only more categories than intervals have to be counted.
+void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
+  std::uint32_t *ranks = out.ranks + f * n, *first = out.coarse_first + f * (max_coarse + 1);
+  const auto n_categories = static_cast<std::size_t>(out.n_categories[f]);
+  const auto missing = static_cast<float>(n_categories);
+  std::size_t n_missing = 0;
+  for (std::size_t r = 0; r < n; r++) {
+    const float code = value_of(ranks[r]);
+    ranks[r] = static_cast<std::uint32_t>(static_cast<std::int32_t>(code >= 0 && code < missing ? code : missing));
+    n_missing += ranks[r] == n_categories;
+  }
+  std::vector<std::uint32_t> end(n_categories > max_coarse ? n_categories + 1 : 0);
+  if (!end.empty()) {
+    for (std::size_t r = 0; r < n; r++) end[ranks[r]]++;
+    for (std::size_t c = 1; c < n_categories; c++) end[c] += end[c - 1];
+  }
+  const std::size_t n_coarse = intervals(end.data(), n_categories, max_coarse, first);
+  std::vector<std::uint8_t> coarse(n_categories + 1, static_cast<std::uint8_t>(n_coarse));  // of each category
+  for (std::size_t b = 0; b < n_coarse; b++) std::fill(coarse.begin() + first[b], coarse.begin() + first[b + 1], static_cast<std::uint8_t>(b));
+  for (std::size_t r = 0; r < n; r++) out.coarse[f * n + r] = n_coarse == n_categories ? static_cast<std::uint8_t>(ranks[r]) : coarse[ranks[r]];
+  out.close[f] = false, out.n_missing[f] = static_cast<std::int64_t>(n_missing);
+  out.n_values[f] = out.n_categories[f], out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
+}
+
 void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
                  Scratch& scratch) {
-  if (out.row[f] < 0) return;
-  const auto row = static_cast<std::size_t>(out.row[f]);
-  std::uint32_t* ranks = out.ranks + row * n;
-  std::uint8_t* coarse = out.coarse + row * n;
-  float* values = out.values + row * n;
-  std::uint32_t* first = out.coarse_first + row * (max_intervals + 1);
+  if (out.n_categories[f] >= 0) return rank_codes(n, f, out);
+  std::uint32_t* ranks = out.ranks + f * n;
+  std::uint8_t* coarse = out.coarse + f * n;
+  float* values = out.values + f * n;
+  std::uint32_t* first = out.coarse_first + f * (max_coarse + 1);
   std::uint32_t* end = scratch.end.get();
 
   std::size_t present, n_values, n_coarse;
@@ -141,7 +187,9 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
     n_values = distinct(sorted, present, values, end);
     n_coarse = intervals(end, n_values, max_intervals, first);
   };
-  if (bins && n >= many_rows) {
+  if (rank_few(ranks, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values, present)) {
+    n_coarse = intervals(end, n_values, max_intervals, first);
+  } else if (bins && n >= many_rows) {
     ranked(sorted_items<Key>(ranks, n, scratch));
     number_bins(ranks, n, values, first, n_coarse, coarse);
   } else {
@@ -152,10 +200,10 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   }
   bool close = false;
   for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
-  out.close[row] = close;
-  out.n_missing[row] = static_cast<std::int64_t>(n - present);
-  out.n_values[row] = static_cast<std::int32_t>(n_values);
-  out.n_coarse[row] = static_cast<std::int32_t>(n_coarse);
+  out.close[f] = close;
+  out.n_missing[f] = static_cast<std::int64_t>(n - present);
+  out.n_values[f] = static_cast<std::int32_t>(n_values);
+  out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
 }
 
 }  // namespace

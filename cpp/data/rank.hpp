@@ -1,4 +1,4 @@
-// Turns columns of numbers into dense ranks, coarse ranks and sorted distinct values.
+// Turns columns of numbers into dense ranks, coarse ranks and sorted distinct values, and codes of categories into ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,23 +9,26 @@ namespace crosscut {
 
 // Where the ranks of column f go: arrays of n_rows entries unless said otherwise.
 struct RankedColumns {
-  const std::int32_t* row;    // column f fills row[f] of ranks, coarse, values and coarse_first; -1: it is left out
+  const std::int32_t* n_categories;  // of a nominal column, whose numbers are codes: at most max_categories; -1: of others
   std::uint32_t* ranks;
   std::uint8_t* coarse;
-  float* values;              // n_values of them are filled, ascending
-  std::uint32_t* coarse_first;  // max_intervals + 1 entries: first rank of each interval, then n_values
+  float* values;              // n_values of them are filled, ascending; none if nominal
+  std::uint32_t* coarse_first;  // max_coarse + 1 entries: first rank of each interval, then n_values
   std::int32_t* n_values;
   std::int32_t* n_coarse;
   std::int64_t* n_missing;
   bool* close;                // some neighbouring values are within scikit-learn's gap of 1e-7
 };
 
+constexpr std::size_t max_coarse = 255;           // so that the number after the last, for missing values, fits a byte
+constexpr std::int32_t max_categories = 1 << 24;  // float tells these codes apart
+
 struct Cell {
   std::ptrdiff_t column = -1, row = -1;
 };
 
-// Ranks every column. Returns the first infinite cell, if there is one; then the results are not valid.
-// At most max_intervals (2 to 255) coarse intervals; with bins, ranks are the numbers of those intervals.
+// Ranks every column. Returns the first infinite cell, if there is one; then the results are not valid. A code that is no category's counts
+// as missing. At most max_intervals (2 to max_coarse) coarse intervals of numbers; with bins, ranks are the numbers of those intervals.
 template <class T>
 Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads);
 

@@ -213,34 +213,38 @@ std::int32_t Components::intern(std::int32_t parent, std::size_t prefix, bool jo
   renaming_.resize(own_types_.size());
   std::iota(renaming_.begin(), renaming_.end(), 0);
   const std::int32_t first = first_with(hash);
-  std::int32_t form = -1, found = -1;
-  if (first >= 0) {
+  std::int32_t form = -1, found = -1;  // `found`: word by word
+  bool recent = false;                 // whether one has been found since start()
+  for (std::int32_t other = first; other >= 0; other = all_[static_cast<std::size_t>(other)].next) {
+    const Component own = (*this)[other];
+    recent = recent || this->found(other) >= start_;
+    if (own.parent == parent && own.joins == joins && std::equal(own.code.begin(), own.code.end(), code_.begin(), code_.end()) &&
+        std::equal(own.types.begin(), own.types.end(), own_types_.begin(), own_types_.end()))
+      found = other;
+  }
+  if (found >= 0 && this->found(found) >= start_) return found;
+  if (recent && !literally) {
     canonicalize(code_, own_types_, form_);
     for (std::int32_t other = first; other >= 0; other = all_[static_cast<std::size_t>(other)].next) {
       Record& record = all_[static_cast<std::size_t>(other)];
+      if (record.found < start_) continue;
       if (record.form < 0) {
         canonicalize((*this)[other].code, (*this)[other].types, forms_.emplace_back());
         record.form = static_cast<std::int32_t>(forms_.size()) - 1;
       }
       const Form& known = forms_[static_cast<std::size_t>(record.form)];
       if (known.key != form_.key) continue;
-      const Component own = (*this)[other];
-      if (own.parent == parent && own.joins == joins && std::equal(own.code.begin(), own.code.end(), code_.begin(), code_.end()) &&
-          std::equal(own.types.begin(), own.types.end(), own_types_.begin(), own_types_.end()))
-        found = other;  // word by word
-      if (literally || record.found < start_) continue;
       back_.resize(own_types_.size());
       for (std::size_t v = 0; v < back_.size(); v++) back_[static_cast<std::size_t>(known.numbers[v])] = static_cast<std::int32_t>(v);
       for (std::size_t v = 0; v < back_.size(); v++) renaming_[v] = back_[static_cast<std::size_t>(form_.numbers[v])];
       return other;
     }
-    if (found >= 0) {
-      std::int64_t& last = all_[static_cast<std::size_t>(found)].found;
-      if (last < start_) last = n_found_++;
-      return found;
-    }
     form = static_cast<std::int32_t>(forms_.size());
     forms_.push_back(form_);
+  }
+  if (found >= 0) {
+    all_[static_cast<std::size_t>(found)].found = n_found_++;
+    return found;
   }
   const Record record{store_.size(), 0, static_cast<std::uint32_t>(code_.size()), static_cast<std::uint32_t>(own_types_.size()),
                       n_literals, parent, prefix, hash, joins, form, -1, n_found_++};

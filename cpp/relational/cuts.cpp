@@ -112,16 +112,18 @@ void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
     n = 0;
   };
   if (k == 2 && n_groups_ == 1) {
-    std::int32_t ones = 0, *first = cut_counts_.data(), *second = first + stride;
-    walk(
-        list,
-        [&](std::size_t i) {
-          first[n] = static_cast<std::int32_t>(i) + 1 - ones;
-          second[n] = ones;
-          cut_at_[n++] = i;
-          if (n == stride) rate_both();
-        },
-        [&](std::uint32_t example) { ones += slots_[example]; });
+    // a cut is written at every example, and stays where it is one: which are is hard to guess
+    std::int32_t ones = slots_[list[0] & ~Attributes::tie], *first = cut_counts_.data(), *second = first + stride;
+    for (std::size_t i = 1; i < list.size();) {
+      for (const std::size_t end = std::min(list.size(), i + stride - n); i < end; i++) {
+        first[n] = static_cast<std::int32_t>(i) - ones;
+        second[n] = ones;
+        cut_at_[n] = i - 1;
+        n += !(list[i] & Attributes::tie);
+        ones += slots_[list[i] & ~Attributes::tie];
+      }
+      if (n == stride) rate_both();
+    }
   } else {
     running_.assign(width, 0);
     walk(

@@ -20,8 +20,7 @@ void Growth::grow(Job& job) {
   job.trees.resize(job.tasks.size());
   for (std::size_t i = 0; i < job.tasks.size(); i++) places_[static_cast<std::size_t>(job.tasks[i])] = static_cast<std::int32_t>(i);
   with_.components.start();
-  with_.refinement.drop_blocks();
-  with_.truth.drop_tables();
+  with_.truth.drop_tables(with_.refinement.drop_blocks());
   for (std::int32_t& component : job.path.components) component = with_.components.same(job.words, component);
   handed_down_ -= job.table.bytes();
   if (job.by != this) job.table.rows.clear();  // of queries with other numbers
@@ -76,7 +75,10 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
   };
   // a single task does not need the examples it leaves out
   if (bundle.growing.size() == 1 && folds_here_[0] >= 0) {
-    if (with_.statistics.leave_out(folds_here_[0], own) && table.size() > 0) table = table.part(own);
+    if (LocalTable rest; with_.statistics.leave_out(folds_here_[0], own) && table.size() > 0) {
+      table.part(own, &rest, nullptr);
+      table = std::move(rest);
+    }
     folds_here_[0] = -1;
   }
   if (!settings_.caching || static_cast<std::size_t>(settings_.n_threads) * with_.truth.bytes() + handed_down_ > settings_.memory) {
@@ -137,16 +139,16 @@ void Growth::part(const Demand& demand, Bundle& bundle, std::int32_t level) {
       with_.attributes.split(fork.cut, fork.cut.low, demand.examples, fork.yes, fork.no);
     else
       choice_.split(candidates_, fork.candidate, demand, fork.yes, fork.no);
-    const auto hand_down = [&](const std::vector<double>& totals, const std::vector<std::uint64_t>& own, LocalTable& table) {
-      for (std::size_t i = fork.begin; i < fork.end; i++) {
-        if (!saves || handed_down_ > settings_.memory / 2 || stops(std::span(totals).subspan(i * width, width), level + 1)) continue;
-        table = demand.table.part(own);
-        handed_down_ += table.bytes();
-        return;
-      }
+    const auto goes_on = [&](const std::vector<double>& totals) {
+      for (std::size_t i = fork.begin; i < fork.end; i++)
+        if (!stops(std::span(totals).subspan(i * width, width), level + 1)) return true;
+      return false;
     };
-    hand_down(bundle.yes_totals, fork.yes, fork.yes_table);
-    hand_down(bundle.no_totals, fork.no, fork.no_table);
+    if (!saves || handed_down_ > settings_.memory / 2) continue;
+    LocalTable* const yes = goes_on(bundle.yes_totals) ? &fork.yes_table : nullptr;
+    LocalTable* const no = goes_on(bundle.no_totals) ? &fork.no_table : nullptr;
+    if (yes || no) demand.table.part(fork.yes, yes, no);
+    handed_down_ += fork.yes_table.bytes() + fork.no_table.bytes();
   }
 }
 

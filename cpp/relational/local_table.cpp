@@ -1,6 +1,8 @@
 #include "local_table.hpp"
 
 #include <bit>
+#include <tuple>
+#include <utility>
 
 namespace crosscut::query {
 
@@ -21,6 +23,22 @@ std::uint32_t* filter(std::span<const std::uint32_t> list, std::uint32_t* to, Nu
     tied |= kept ? Attributes::tie : 0;
   }
   return to;
+}
+
+// Copies what has a number of 0 or more to one list, the rest to another, as `filter` does. Nothing depends on guessing which.
+std::pair<std::uint32_t*, std::uint32_t*> separate(std::span<const std::uint32_t> list, std::uint32_t* out, std::uint32_t* in,
+                                                   const std::vector<std::int32_t>& numbers) {
+  std::uint32_t tied_out = 0, tied_in = 0;
+  for (const std::uint32_t each : list) {
+    const std::int32_t number = numbers[each & ~Attributes::tie];
+    const std::uint32_t tie = each & Attributes::tie, is_out = number < 0;
+    tied_out &= tie, tied_in &= tie;
+    *out = static_cast<std::uint32_t>(~number) | tied_out;
+    *in = static_cast<std::uint32_t>(number) | tied_in;
+    out += is_out, in += 1 - is_out;
+    tied_out |= is_out << 31, tied_in |= (1 - is_out) << 31;
+  }
+  return {out, in};
 }
 
 }  // namespace
@@ -51,29 +69,39 @@ void LocalTable::start(const Attributes& attributes, std::span<const std::uint64
   }
 }
 
-LocalTable LocalTable::part(std::span<const std::uint64_t> examples) const {
-  LocalTable result;
-  std::vector<std::int32_t> numbers(size(), -1), kept;
+void LocalTable::part(std::span<const std::uint64_t> examples, LocalTable* in, LocalTable* out) const {
+  std::vector<std::int32_t> numbers(size()), kept[2];  // numbers of those in the set; ~ numbers of the others
   for (std::size_t i = 0; i < size(); i++) {
-    if (!contains(examples, positions[i])) continue;
-    numbers[i] = static_cast<std::int32_t>(kept.size());
-    kept.push_back(static_cast<std::int32_t>(i));
-    result.positions.push_back(positions[i]);
+    const bool is_in = contains(examples, positions[i]);
+    const auto own = static_cast<std::int32_t>(kept[is_in].size());
+    numbers[i] = is_in ? own : ~own;
+    kept[is_in].push_back(static_cast<std::int32_t>(i));
   }
-  result.sorted.resize(std::min(sorted.size(), ends.size() * kept.size()) + 1);
-  std::uint32_t* end = result.sorted.data();
+  std::uint32_t* end[2] = {};
+  for (const bool is_in : {false, true}) {
+    LocalTable* to = is_in ? in : out;
+    if (to == nullptr) continue;
+    const auto& mine = kept[is_in];
+    for (std::int32_t i : mine) to->positions.push_back(positions[static_cast<std::size_t>(i)]);
+    to->sorted.resize(std::min(sorted.size(), ends.size() * mine.size()) + 1);
+    end[is_in] = to->sorted.data();
+    for (const Rows& each : rows) {
+      const std::size_t width = each.width;
+      auto& own = to->rows.emplace_back(Rows{each.component, each.shape, width, std::vector<std::uint64_t>(mine.size() * width), false}).bits;
+      for (std::size_t i = 0; i < mine.size(); i++)
+        for (std::size_t w = 0; w < width; w++) own[i * width + w] = each.bits[static_cast<std::size_t>(mine[i]) * width + w];
+    }
+  }
   for (std::size_t a = 0; a < ends.size(); a++) {
-    end = filter(list(a), end, [&](std::uint32_t i) { return numbers[i]; });
-    result.ends.push_back(static_cast<std::size_t>(end - result.sorted.data()));
+    if (in && out)
+      std::tie(end[0], end[1]) = separate(list(a), end[0], end[1], numbers);
+    else
+      end[in != nullptr] = filter(list(a), end[in != nullptr], [&](std::uint32_t i) { return in ? numbers[i] : ~numbers[i]; });
+    for (const bool is_in : {false, true})
+      if (LocalTable* to = is_in ? in : out) to->ends.push_back(static_cast<std::size_t>(end[is_in] - to->sorted.data()));
   }
-  result.sorted.resize(static_cast<std::size_t>(end - result.sorted.data()));
-  for (const Rows& each : rows) {
-    const std::size_t width = each.width();
-    auto& own = result.rows.emplace_back(Rows{each.queries, std::vector<std::uint64_t>(kept.size() * width), false}).bits;
-    for (std::size_t i = 0; i < kept.size(); i++)
-      for (std::size_t w = 0; w < width; w++) own[i * width + w] = each.bits[static_cast<std::size_t>(kept[i]) * width + w];
-  }
-  return result;
+  for (LocalTable* to : {in, out})
+    if (to && !ends.empty()) to->sorted.resize(to->ends.back());
 }
 
 }  // namespace crosscut::query

@@ -2,6 +2,7 @@
 // child's table is filtered from its parent's, so that nothing is sorted and little evaluated again.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,17 +10,20 @@
 
 namespace crosscut::query {
 
+struct Shape;
+
 struct LocalTable {
   std::vector<std::int32_t> positions;  // of the examples, ascending. All else numbers them from 0 in this order
   // Per attribute, the examples that have a number, by ascending value and marked as by Attributes::sorted.
   std::vector<std::uint32_t> sorted;
   std::vector<std::size_t> ends;
-  // The truth of the queries of a block: words of bits per example.
+  // The truth of what a shape's entries add to a component: words of bits per example.
   struct Rows {
-    std::vector<std::int32_t> queries;
+    std::int32_t component;
+    std::shared_ptr<const Shape> shape;
+    std::size_t width;
     std::vector<std::uint64_t> bits;
     bool used = true;  // by the bundle at hand
-    std::size_t width() const { return (queries.size() + 63) / 64; }
   };
   std::vector<Rows> rows;
 
@@ -31,8 +35,8 @@ struct LocalTable {
   }
   // The table of a set of examples, without rows.
   void start(const Attributes& attributes, std::span<const std::uint64_t> examples);
-  // The table of those of its examples that are in a set.
-  LocalTable part(std::span<const std::uint64_t> examples) const;
+  // The tables of those of its examples that are in a set, and of the others; null where it is not wanted.
+  void part(std::span<const std::uint64_t> examples, LocalTable* in, LocalTable* out) const;
 };
 
 }  // namespace crosscut::query

@@ -79,6 +79,7 @@ std::vector<Part> Refinement::blocks(std::span<const std::int32_t> path) {
       auto& shape = shapes_[std::move(types)];
       if (!shape) shape = generator_->run(chosen);
       known.block = make(shape, chosen, -1);
+      if (chosen.empty() && known.block->size() > 0) known.block->table = std::move(first_table_);
     }
     if (known.block->size() > 0) result.push_back({known.block, positions});
     if (chosen.size() == max_joined_) return;
@@ -102,22 +103,25 @@ std::shared_ptr<const Block> Refinement::make(std::shared_ptr<const Shape> shape
   auto made = std::make_shared<Block>();
   made->components.assign(components.begin(), components.end());
   made->after = after;
-  made->queries.reserve(shape->entries.size());
-  for (std::size_t e = 0; e < shape->entries.size(); e++) {
-    components_.facts().watch.poll();
-    components_.extend(components, shape->code(e), shape->types(e), extension_);
-    made->queries.push_back(extension_.query);
-  }
+  made->queries.assign(shape->entries.size(), -1);
   made->followers.resize(shape->followers.size());
   made->shape = std::move(shape);
   return made;
+}
+
+std::int32_t Refinement::query(const Block& block, std::size_t entry) {
+  std::int32_t& number = block.queries[entry];
+  if (number >= 0) return number;
+  components_.facts().watch.poll();
+  components_.extend(block.components, block.shape->code(entry), block.shape->types(entry), extension_);
+  return number = extension_.query;
 }
 
 const std::shared_ptr<const Block>& Refinement::follow(const Block& block, std::size_t number) {
   const Shape::Followers& followers = block.shape->followers[number];
   if (!followers.shape) followers.shape = generator_->run_after(*block.shape, followers, block.components);
   auto& made = block.followers[number];
-  if (!made) made = make(followers.shape, block.components, block.queries[followers.entry]);
+  if (!made) made = make(followers.shape, block.components, query(block, followers.entry));
   return made;
 }
 
@@ -128,6 +132,7 @@ Candidates Refinement::candidates(std::span<const std::int32_t> path) {
     const Part part = made.parts[p];
     for (std::size_t f = 0; f < part.block->followers.size(); f++)
       if (const auto& block = follow(*part.block, f); block->size() > 0) made.add({block, part.places});
+    for (std::size_t e = 0; e < part.block->size(); e++) query(*part.block, e);
   }
   return made;
 }

@@ -87,6 +87,7 @@ struct Shape {
   std::vector<std::int32_t> new_types, trail;
   std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
   std::vector<Followers> followers;
+  mutable std::shared_ptr<const Endings> endings;  // of the entries that extend a single component; a cache
   std::span<const Term> code(std::size_t e) const { return stretch(added, &Entry::term_end, e); }
   std::span<const std::int32_t> types(std::size_t e) const { return stretch(new_types, &Entry::type_end, e); }
   std::span<const std::int32_t> choices(std::size_t e) const { return stretch(trail, &Entry::choice_end, e); }
@@ -103,8 +104,8 @@ struct Shape {
 struct Block {
   std::shared_ptr<const Shape> shape;
   std::vector<std::int32_t> components;
-  std::vector<std::int32_t> queries;  // of the shape's entries
-  std::int32_t after = -1;            // the query that all of them extend by lookahead; -1 for none
+  mutable std::vector<std::int32_t> queries;  // of the shape's entries, as far as they are named; else -1
+  std::int32_t after = -1;                    // the query that all of them extend by lookahead; -1 for none
   mutable std::vector<std::shared_ptr<const Block>> followers;  // of the shape's followers, as far as they are made
   mutable TruthTable table;                                     // of the queries: a cache
   std::size_t size() const { return queries.size(); }
@@ -134,11 +135,19 @@ class Refinement {
   std::vector<Part> blocks(std::span<const std::int32_t> path);
   // The block of what may follow an entry, by the number of the followers in the shape; empty if nothing may.
   const std::shared_ptr<const Block>& follow(const Block& block, std::size_t number);
-  // All candidates of a path.
+  // The query of an entry, from now on one with a number.
+  std::int32_t query(const Block& block, std::size_t entry);
+  // All candidates of a path, with numbers.
   Candidates candidates(std::span<const std::int32_t> path);
-  void drop_blocks() { known_ = Known{}; }
+  // Forgets all blocks but the table of tests that extend nothing; returns its size in bytes.
+  std::size_t drop_blocks() {
+    if (known_.block) first_table_ = std::move(known_.block->table);
+    known_ = Known{};
+    return first_table_.bytes();
+  }
   void forget() {
-    drop_blocks();
+    known_ = Known{};
+    first_table_ = {};
     shapes_.clear();
   }
 
@@ -157,6 +166,7 @@ class Refinement {
   std::unique_ptr<Generator> generator_;
   std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates
   Known known_;
+  TruthTable first_table_;
 };
 
 // Candidates of a path: blocks one after the other.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 namespace crosscut::query {
 
@@ -24,27 +25,57 @@ Tails::Place Tails::place(std::int32_t component) {
   placed_[at] = 1;
   const Component own = components_[component];
   if (own.parent < 0 || own.joins || own.prefix == own.code.size()) return places_[at];
-  const std::size_t n_before = components_[own.parent].types.size();
-  code_.assign(own.code.begin() + static_cast<std::ptrdiff_t>(own.prefix), own.code.end());
-  renamed_.assign(own.types.size(), -1);
+  return places_[at] = place(own.code.subspan(own.prefix), components_[own.parent].types);
+}
+
+Tails::Place Tails::place(std::span<const Term> added, std::span<const std::int32_t> types) {
+  code_.assign(added.begin(), added.end());
+  renamed_.assign(types.size(), -1);
   std::int32_t on = -1, n_variables = 1;
-  bool single = true;  // whether it is on one variable only
-  components_.rename(code_, [&](std::int32_t v) {
-    auto& name = renamed_[static_cast<std::size_t>(v)];
-    if (static_cast<std::size_t>(v) < n_before) {
-      single = single && (on < 0 || on == v);
-      on = v;
-      name = 0;
-    } else if (name < 0) {
-      name = n_variables++;
-    }
-    return name;
-  });
-  if (on < 0 || !single) return places_[at];
-  const std::int32_t type = own.types[static_cast<std::size_t>(on)];
-  const std::int32_t own_kind = kind(type);
-  places_[at] = {on, own_kind, number(*kinds_[static_cast<std::size_t>(own_kind)], code_, static_cast<std::size_t>(n_variables))};
-  return places_[at];
+  bool single = true;  // whether it is on one variable only, and no literal shares none with those before it
+  for (std::size_t i = 0, n; i < code_.size(); i += n) {
+    n = components_.length(code_[i]);
+    bool joined = false;
+    const std::int32_t n_known = n_variables;
+    components_.rename(std::span(code_).subspan(i, n), [&](std::int32_t v) {
+      if (renamed_.size() <= static_cast<std::size_t>(v)) renamed_.resize(static_cast<std::size_t>(v) + 1, -1);
+      auto& name = renamed_[static_cast<std::size_t>(v)];
+      if (static_cast<std::size_t>(v) < types.size()) {
+        single = single && (on < 0 || on == v);
+        on = v;
+        name = 0;
+      } else if (name < 0) {
+        name = n_variables++;
+      }
+      joined = joined || name < n_known;
+      return name;
+    });
+    single = single && joined;
+  }
+  if (on < 0 || !single) return {};
+  const std::int32_t own_kind = kind(types[static_cast<std::size_t>(on)]);
+  return {on, own_kind, number(*kinds_[static_cast<std::size_t>(own_kind)], code_, static_cast<std::size_t>(n_variables))};
+}
+
+Endings::Endings(std::span<const Tails::Place> places) : n_queries(places.size()) {
+  std::vector<std::size_t> order;
+  for (std::size_t q = 0; q < places.size(); q++) (places[q].tail < 0 ? others : order).push_back(q);
+  const auto key = [&](std::size_t q) { return std::tuple(places[q].variable, places[q].tail, q); };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  for (const std::size_t q : order) {
+    const Tails::Place& place = places[q];
+    if (on.empty() || on.back().variable != place.variable) on.push_back({place.variable, {}, {}});
+    auto& [variable, asked, runs] = on.back();
+    const std::size_t word = static_cast<std::size_t>(place.tail) / 64;
+    const std::int32_t shift = place.tail % 64;
+    asked.resize(word + 1, 0);
+    asked[word] |= std::uint64_t{1} << shift;
+    if (!runs.empty() && runs.back().word == word && runs.back().shift + runs.back().length == shift &&
+        runs.back().query + static_cast<std::size_t>(runs.back().length) == q)
+      runs.back().length++;
+    else
+      runs.push_back({word, q, shift, 1});
+  }
 }
 
 std::int32_t Tails::kind(std::int32_t type) {

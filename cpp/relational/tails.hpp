@@ -20,6 +20,8 @@ class Tails {
     std::int32_t variable = -1, kind = -1, tail = -1;
   };
   Place place(std::int32_t component);
+  // The same of literals that are added to a component with variables of these types; new ones are numbered after those.
+  Place place(std::span<const Term> added, std::span<const std::int32_t> types);
   // The kind of a variable's tails.
   std::int32_t kind(std::int32_t type);
   std::int32_t n_tails(std::int32_t kind) const { return static_cast<std::int32_t>(kinds_[static_cast<std::size_t>(kind)]->codes.size()); }
@@ -62,6 +64,23 @@ class Tails {
   std::vector<char> placed_;
   Code code_;
   std::vector<std::int32_t> renamed_;
+};
+
+// In which tails some queries that extend a component end, variable by variable.
+struct Endings {
+  struct Run {  // queries in a row whose tails are, too
+    std::size_t word, query;
+    std::int32_t shift, length;
+  };
+  struct On {
+    std::int32_t variable;
+    std::vector<std::uint64_t> asked;  // tails, as a bit set
+    std::vector<Run> runs;
+  };
+  explicit Endings(std::span<const Tails::Place> places);
+  std::size_t n_queries;
+  std::vector<On> on;
+  std::vector<std::size_t> others;  // queries that do not end in a tail
 };
 
 }  // namespace crosscut::query

@@ -89,31 +89,35 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   conjunctions_ = std::move(conjunctions);
 }
 
-void Truth::tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table) {
-  const std::size_t width = (queries.size() + 63) / 64;
+void Truth::tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& table) {
+  const std::size_t width = (asked.endings.n_queries + 63) / 64;
   if (table.known.empty()) {
     table.known.resize(words_, 0);
     table.rows.resize(words_ * 64);
     tabulated_ += words_ * (64 * sizeof(std::int32_t) + 8);
   }
-  std::uint64_t any = 0;
-  for (std::size_t w = 0; w < words_; w++) any |= mask[w] & ~table.known[w];
-  if (!any) return;
   std::vector<std::uint64_t> fresh(words_);
-  for (std::size_t w = 0; w < words_; w++) fresh[w] = mask[w] & ~table.known[w];
-  evaluate(queries, fresh.data(), after);
-  std::vector<std::size_t> some;  // words with new examples
-  auto n_rows = static_cast<std::int32_t>(table.bits.size() / width);
+  std::vector<std::int32_t> examples;
+  const std::size_t first = table.bits.size() / width;
   for (std::size_t w = 0; w < words_; w++) {
-    if (fresh[w]) some.push_back(w);
-    for (std::uint64_t set = fresh[w]; set; set &= set - 1)
-      table.rows[w * 64 + static_cast<std::size_t>(std::countr_zero(set))] = n_rows++;
+    fresh[w] = mask[w] & ~table.known[w];
+    for (std::uint64_t set = fresh[w]; set; set &= set - 1) {
+      examples.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
+      table.rows[static_cast<std::size_t>(examples.back())] = static_cast<std::int32_t>(first + examples.size() - 1);
+    }
   }
-  tabulated_ += (static_cast<std::size_t>(n_rows) * width - table.bits.size()) * 8;
-  table.bits.resize(static_cast<std::size_t>(n_rows) * width, 0);
-  for (std::size_t q = 0; q < queries.size(); q++) {
-    const std::uint64_t* own = row(queries[q]);
-    for (std::size_t w : some)
+  if (examples.empty()) return;
+  tabulated_ += examples.size() * width * 8;
+  table.bits.resize((first + examples.size()) * width, 0);
+  tabulate(asked, examples, table.bits.data() + first * width);
+  std::vector<std::int32_t> queries;
+  for (const std::size_t each : asked.endings.others) queries.push_back(asked.number(each));
+  if (!queries.empty() && asked.after >= 0) evaluate({&asked.after, 1}, fresh.data());
+  evaluate(queries, fresh.data(), asked.after);
+  for (std::size_t i = 0; i < queries.size(); i++) {
+    const std::uint64_t* own = row(queries[i]);
+    const std::size_t q = asked.endings.others[i];
+    for (std::size_t w = 0; w < words_; w++)
       for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
         const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
         table.bits[static_cast<std::size_t>(table.rows[e]) * width + q / 64] |= std::uint64_t{1} << q % 64;
@@ -224,70 +228,38 @@ void Truth::search(Extensions& extensions, std::size_t word, std::uint64_t bit) 
 
 // For queries that end in tails: calls holds(q, bits, number of the example), where bit i says that query q + i holds, wherever one does.
 template <class Holds>
-void Truth::find_tails(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, Holds holds) {
-  struct Asked {
-    std::int32_t parent, variable, tail;
-    std::size_t query;
-  };
-  struct Run {  // queries in a row whose tails are, too
-    std::size_t word, query;
-    std::int32_t shift, length;
-  };
-  std::vector<Asked> all;
-  for (std::size_t q = 0; q < queries.size(); q++) {
-    const Tails::Place place = tails_.place(queries[q]);
-    all.push_back({components_[queries[q]].parent, place.variable, place.tail, q});
-  }
-  const auto key = [](const Asked& each) { return std::tuple(each.parent, each.variable, each.tail, each.query); };
-  std::sort(all.begin(), all.end(), [&](const Asked& a, const Asked& b) { return key(a) < key(b); });
-  evaluations_ += queries.size() * examples.size();
-  std::vector<Run> runs;
-  for (std::size_t begin = 0, end; begin < all.size(); begin = end) {
-    const Asked& first = all[begin];
-    for (end = begin; end < all.size() && all[end].parent == first.parent && all[end].variable == first.variable;) end++;
-    const std::size_t n = static_cast<std::size_t>(all[end - 1].tail) / 64 + 1;
-    asked_tails_.assign(n, 0);
-    runs.clear();
-    for (std::size_t q = begin; q < end; q++) {
-      const std::size_t word = static_cast<std::size_t>(all[q].tail) / 64, query = all[q].query;
-      const std::int32_t shift = all[q].tail % 64;
-      asked_tails_[word] |= std::uint64_t{1} << shift;
-      if (!runs.empty() && runs.back().word == word && runs.back().shift + runs.back().length == shift &&
-          runs.back().query + static_cast<std::size_t>(runs.back().length) == query)
-        runs.back().length++;
-      else
-        runs.push_back({word, query, shift, 1});
-    }
-    solutions_.find(first.parent, first.variable, asked_tails_, examples, held_);
+void Truth::find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds) {
+  for (const Endings::On& on : asked.endings.on) {
+    solutions_.find(asked.component, on.variable, on.asked, examples, held_);
     for (std::size_t e = 0; e < examples.size(); e++)
-      for (const Run& run : runs)
-        if (const std::uint64_t bits = held_[e * n + run.word] << (64 - run.length - run.shift) >> (64 - run.length)) holds(run.query, bits, e);
-    for (const Solutions::Doubt& doubt : solutions_.doubts())
-      for (std::size_t q = begin; q < end; q++)
-        if (doubt.tails[static_cast<std::size_t>(all[q].tail) / 64] >> all[q].tail % 64 & 1)
-          hits_.emplace(queries[all[q].query], order_[static_cast<std::size_t>(examples[doubt.example])]);
+      for (const Endings::Run& run : on.runs)
+        if (const std::uint64_t bits = held_[e * on.asked.size() + run.word] << (64 - run.length - run.shift) >> (64 - run.length))
+          holds(run.query, bits, e);
+    for (const Endings::Run& run : on.runs)
+      for (const Solutions::Doubt& doubt : solutions_.doubts())
+        for (std::int32_t i = 0; i < run.length; i++)
+          if (doubt.tails[run.word] >> (run.shift + i) & 1)
+            hits_.emplace(asked.number(run.query + static_cast<std::size_t>(i)), order_[static_cast<std::size_t>(examples[doubt.example])]);
   }
+  evaluations_ += (asked.endings.n_queries - asked.endings.others.size()) * examples.size();
 }
 
 void Truth::evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples) {
-  std::vector<std::int32_t> queries;
-  for (const Need& need : needs) queries.push_back(need.query);
-  find_tails(queries, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
-    const auto position = static_cast<std::size_t>(examples[example]);
-    for (; bits; bits &= bits - 1)
-      writable(queries[query + static_cast<std::size_t>(std::countr_zero(bits))])[position / 64] |= std::uint64_t{1} << position % 64;
-  });
+  std::vector<Tails::Place> places;
+  for (const Need& need : needs) places.push_back(tails_.place(need.query));
+  const Endings endings(places);
+  find_tails({needs[0].parent, endings, [&](std::size_t q) { return needs[q].query; }}, examples,
+             [&](std::size_t query, std::uint64_t bits, std::size_t example) {
+               const auto position = static_cast<std::size_t>(examples[example]);
+               for (; bits; bits &= bits - 1)
+                 writable(needs[query + static_cast<std::size_t>(std::countr_zero(bits))].query)[position / 64] |= std::uint64_t{1} << position % 64;
+             });
 }
 
-bool Truth::end_in_tails(std::span<const std::int32_t> queries) {
-  return std::all_of(queries.begin(), queries.end(), [&](std::int32_t query) { return tails_.place(query).tail >= 0; });
-}
-
-void Truth::tabulate(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, std::vector<std::uint64_t>& rows) {
-  const std::size_t width = (queries.size() + 63) / 64;
-  rows.assign(examples.size() * width, 0);
-  find_tails(queries, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
-    std::uint64_t* row = rows.data() + example * width + query / 64;
+void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows) {
+  const std::size_t width = (asked.endings.n_queries + 63) / 64;
+  find_tails(asked, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
+    std::uint64_t* row = rows + example * width + query / 64;
     row[0] |= bits << query % 64;
     if (const std::uint64_t rest = bits >> 1 >> (63 - query % 64)) row[1] |= rest;
   });

@@ -1,6 +1,7 @@
 // Truth of components as bit sets over the examples, computed when first needed, and only for the examples needed.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -20,7 +21,17 @@ namespace crosscut::query {
 // The truth of some queries, example by example: words with one bit per query, for the examples known.
 struct TruthTable {
   std::vector<std::uint64_t> known, bits;
-  std::vector<std::int32_t> rows;  // per example: the number of its row
+  std::vector<std::int32_t> rows;     // per example: the number of its row
+  std::vector<std::int32_t> queries;  // where another block may take over the table
+  std::size_t bytes() const { return 8 * (known.size() + bits.size()) + sizeof(std::int32_t) * rows.size(); }
+};
+
+// Queries that extend components. Those that end in tails have no numbers until they need one.
+struct Asked {
+  std::int32_t component = -1;  // that those extend
+  const Endings& endings;
+  std::function<std::int32_t(std::size_t)> number;
+  std::int32_t after = -1;  // a query that all extend, or -1
 };
 
 class Truth {
@@ -41,11 +52,10 @@ class Truth {
   // and whose row is valid there, or -1.
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
   // Fills the rows of these examples; the queries have to be the same in every call for a table.
-  void tabulate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after, TruthTable& table);
-  // Whether all these queries are quick to evaluate, as they end in tails.
-  bool end_in_tails(std::span<const std::int32_t> queries);
-  // The rows of such queries for some examples (by position, ascending), one after the other; nothing is kept.
-  void tabulate(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, std::vector<std::uint64_t>& rows);
+  void tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& table);
+  // Adds the queries that end in tails to the rows of some examples (by position, ascending), one row after the other.
+  void tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows);
+  Tails& tails() { return tails_; }
   const std::uint64_t* row(std::int32_t query) const {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
     return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
@@ -53,7 +63,7 @@ class Truth {
   std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes(); }  // that forgetting frees
   void forget();  // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
-  void drop_tables() { tabulated_ = 0; }  // the caller has
+  void drop_tables(std::size_t kept) { tabulated_ = kept; }  // the caller has, but for so many bytes
   const std::vector<std::int64_t>& order() const { return order_; }
 
   std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
@@ -84,7 +94,7 @@ class Truth {
   void evaluate_extensions(std::span<const Need> needs, std::int32_t after);
   void evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples);
   template <class Holds>
-  void find_tails(std::span<const std::int32_t> queries, std::span<const std::int32_t> examples, Holds holds);
+  void find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
   void search(Extensions& extensions, std::size_t word, std::uint64_t bit);
 
@@ -105,7 +115,7 @@ class Truth {
   std::vector<Need> needs_, conjunctions_;
   Tails tails_;
   Solutions solutions_;
-  std::vector<std::uint64_t> asked_tails_, held_;
+  std::vector<std::uint64_t> held_;
   std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;  // by the component extended
   std::vector<std::int32_t> numbers_;                                    // per component: its number in its pack, or -1
   std::vector<char> bound_;

@@ -65,7 +65,7 @@ def rank_columns(
     max_intervals: int,
     bins: bool,
     n_threads: int,
-    row: NDArray[np.int32],
+    n_categories: NDArray[np.int32],
     ranks: NDArray[np.uint32],
     coarse: NDArray[np.uint8],
     values: NDArray[np.float32],

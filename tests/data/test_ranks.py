@@ -3,6 +3,7 @@
 from itertools import groupby
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,6 +94,26 @@ def test_ranks_equal_numpy(matrix, data):
         check_column(table, f, matrix[:, f])
 
 
+@pytest.mark.parametrize("max_bins", [None, 20])
+@pytest.mark.parametrize("n_categories", [0, 1, 255, 256, 700])
+def test_codes_of_categories(n_categories, max_bins):
+    r = np.random.default_rng(n_categories)
+    codes = np.where(r.random(900) < 0.1, -1, (r.random(900) ** 3 * n_categories).astype(int))
+    codes = np.where(codes < n_categories, codes, -1)
+    frame = pd.DataFrame(
+        {"number": r.random(900), "nominal": pd.Categorical.from_codes(codes, range(n_categories))}
+    )
+    table, matrix = Table.with_matrix(frame, max_bins=max_bins)
+    np.testing.assert_array_equal(table.ranks[1], np.where(codes < 0, n_categories, codes))
+    np.testing.assert_array_equal(matrix[:, 1], np.where(codes < 0, np.nan, codes))
+    first = np.array(joined(np.bincount(codes[codes >= 0], minlength=n_categories).tolist(), MAX_COARSE))
+    assert table.coarse_first[1].tolist() == first.tolist()
+    np.testing.assert_array_equal(
+        table.coarse[1], np.searchsorted(first[:-1], table.ranks[1], side="right") - (codes >= 0)
+    )
+    assert (table.n_values[1], table.n_missing[1], table.close[1]) == (n_categories, (codes < 0).sum(), False)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
 @pytest.mark.parametrize("n_rows", [300, 5_000, 40_000])
 def test_many_rows_any_threads(n_rows, n_jobs):
@@ -105,9 +126,12 @@ def test_many_rows_any_threads(n_rows, n_jobs):
             np.where(r.random(n_rows) < 0.3, np.nan, np.round(r.normal(size=n_rows), 2)),
             np.full(n_rows, 3.0),
             np.full(n_rows, np.nan),
+            r.choice([-1.5, -0.0, 0.0, 3.0, np.nan], n_rows),
+            np.append(np.nan, np.arange(n_rows - 1) % 254),  # as many values as can be found without sorting
+            np.append(np.nan, np.arange(n_rows - 1) % 255),
         ]
     )
-    for columns in (range(6), [0], [2, 3]):
+    for columns in (range(9), [0], [2, 3]):
         part = matrix[:, list(columns)]
         table = Table.from_data(part, n_jobs=n_jobs)
         for f in range(part.shape[1]):
@@ -177,7 +201,7 @@ def test_core_refuses_bad_shapes():
     def call(**changed):
         arguments = {
             "matrix": np.zeros((4, 2)), "max_intervals": 255, "bins": False, "n_threads": 1,
-            "row": np.arange(2, dtype=np.int32), "ranks": np.empty((2, 4), np.uint32),
+            "n_categories": np.full(2, -1, np.int32), "ranks": np.empty((2, 4), np.uint32),
             "coarse": np.empty((2, 4), np.uint8), "values": np.empty((2, 4), np.float32),
             "coarse_first": np.empty((2, 256), np.uint32), "n_values": np.empty(2, np.int32),
             "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64), "close": np.empty(2, bool),
@@ -189,9 +213,9 @@ def test_core_refuses_bad_shapes():
         {"matrix": np.zeros((0, 2))},
         {"max_intervals": 256},
         {"max_intervals": 1},
-        {"row": np.array([0, 2], np.int32)},
-        {"row": np.array([0, 0], np.int32)},
-        {"row": np.array([0], np.int32)},
+        {"n_categories": np.array([0, -2], np.int32)},
+        {"n_categories": np.array([0, 2**24 + 1], np.int32)},
+        {"n_categories": np.array([0], np.int32)},
         {"ranks": np.empty((2, 3), np.uint32)},
         {"coarse": np.empty((1, 4), np.uint8)},
         {"coarse_first": np.empty((2, 255), np.uint32)},

@@ -124,6 +124,9 @@ def _array_of_lists(rows: Any) -> NDArray[Any]:
 
 
 def _columns_of_frame(X: Any) -> list[Column]:
+    found = dict(_pandas_columns(X)) if hasattr(X, "iloc") else {}
+    if found and len(found) == X.shape[1]:
+        return list(found.values())
     import narwhals as nw
 
     if hasattr(X, "__arrow_c_array__") and hasattr(X, "column_names"):  # a record batch
@@ -141,18 +144,20 @@ def _columns_of_frame(X: Any) -> list[Column]:
         frame = frame.collect()
     if 0 in frame.shape:
         raise _empty_error(frame.shape)
-    numbers = dict(_numpy_columns(X)) if hasattr(X, "iloc") else {}
-    return [
-        numbers.get(name) or _column_of_series(str(name), frame.get_column(name)) for name in frame.columns
-    ]
+    return [found.get(name) or _column_of_series(str(name), frame.get_column(name)) for name in frame.columns]
 
 
-def _numpy_columns(frame: Any) -> Iterator[tuple[Any, Column]]:
-    """Yield the columns of a pandas frame that are NumPy's numbers already; to ask narwhals takes longer."""
-    for name, series in frame.items():
-        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiub":
-            kind: Kind = "boolean" if series.dtype.kind == "b" else "numeric"
+def _pandas_columns(frame: Any) -> Iterator[tuple[Any, Column]]:
+    """Yield the columns of a pandas frame that are numbers or codes already; to ask narwhals takes longer."""
+    for name, series in frame.items() if len(frame) else ():
+        dtype = series.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
+            kind: Kind = "boolean" if dtype.kind == "b" else "numeric"
             yield name, Column(str(name), kind, series.to_numpy())
+        elif dtype.name == "category" and type(series).__module__.split(".")[0] == "pandas":
+            coded = series.array
+            categories = tuple(coded.categories.tolist())
+            yield name, Column(str(name), "nominal", coded.codes, categories, ordered=coded.ordered)
 
 
 def _column_of_series(name: str, series: Any) -> Column:
@@ -186,9 +191,6 @@ def _column_of_series(name: str, series: Any) -> Column:
 def _nominal_column(name: str, series: Any) -> Column:
     """Keep the order of categories if the user's type has one; else sort them."""
     native = series.to_native()
-    if type(native).__module__.split(".")[0] == "pandas":
-        categories = tuple(native.cat.categories.tolist())
-        return Column(name, "nominal", native.cat.codes.to_numpy(), categories, ordered=native.cat.ordered)
     order = getattr(series.dtype, "categories", None)
     if order is None and getattr(
         getattr(native, "type", None), "ordered", False

@@ -28,7 +28,7 @@ def readable(matrix: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(eq=False)
 class Ranks:
-    """Arrays for the ranks of all columns, filled column by column; see :class:`crosscut.data.table.Table`.
+    """Arrays for the ranks of all columns; see :class:`crosscut.data.table.Table`.
 
     Rows of ``values`` and ``coarse_first`` are as long as they can become; what is not used is never touched,
     so it takes no memory.
@@ -48,58 +48,41 @@ class Ranks:
     def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
         """Return arrays of the right shape, not filled yet."""
         shape = (n_columns, n_rows)
-        check_memory(5 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
+        check_memory(9 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
         return cls(
             np.empty(shape, np.uint32),
             np.empty(shape, np.uint8),
             np.empty(shape, np.float32),
             np.empty((n_columns, MAX_COARSE + 1), np.uint32),
-            np.zeros(n_columns, np.int32),
+            np.empty(n_columns, np.int32),
             np.empty(n_columns, np.int32),
             np.empty(n_columns, np.int64),
-            np.zeros(n_columns, np.bool_),
+            np.empty(n_columns, np.bool_),
             max_bins,
         )
 
-    def fill_numbers(
-        self, matrix: NDArray[Any], row: NDArray[np.int32], n_jobs: int | None
+    def fill(
+        self, matrix: NDArray[Any], n_categories: list[int], n_jobs: int | None
     ) -> tuple[int, int] | None:
-        """Rank the columns of a readable matrix; return (column, row) of an infinite value, if any."""
-        limit = MAX_COARSE if self.max_bins is None else self.max_bins
-        first = (
-            self.coarse_first if limit == MAX_COARSE else np.empty((len(self.ranks), limit + 1), np.uint32)
-        )
-        infinite = _core.rank_columns(
+        """Rank the columns of a readable matrix; return (column, row) of an infinite value, if any.
+
+        The numbers of nominal columns are codes; for other columns, the number of categories is -1.
+        """
+        return _core.rank_columns(
             matrix,
-            limit,
+            MAX_COARSE if self.max_bins is None else self.max_bins,
             self.max_bins is not None,
             n_threads(n_jobs),
-            row,
+            np.array(n_categories, np.int32),
             self.ranks,
             self.coarse,
             self.values,
-            first,
+            self.coarse_first,
             self.n_values,
             self.n_coarse,
             self.n_missing,
             self.close,
         )
-        if limit < MAX_COARSE:
-            self.coarse_first[:, : limit + 1] = first
-        return infinite
-
-    def fill_codes(self, row: int, codes: NDArray[np.integer[Any]], n_categories: int) -> None:
-        """Take the codes of a nominal column, -1 being missing, for its ranks."""
-        missing = codes < 0
-        ranks = np.where(missing, n_categories, codes)
-        self.ranks[row] = ranks
-        counts = np.bincount(ranks, minlength=n_categories)[:n_categories]
-        first = self.coarse_first[row]
-        n_coarse = _core.intervals(np.cumsum(counts, dtype=np.uint32), MAX_COARSE, first)
-        number = np.repeat(np.arange(n_coarse), first[1 : n_coarse + 1] - first[:n_coarse])
-        self.coarse[row] = np.append(number, n_coarse)[ranks]
-        self.n_values[row], self.n_coarse[row] = n_categories, n_coarse
-        self.n_missing[row] = np.count_nonzero(missing)
 
     def edges_of(self, row: int) -> NDArray[np.float64]:
         """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""

@@ -118,16 +118,13 @@ class Table:
             columns = chosen(columns_of(X), names)
             schema, matrix = Schema.of(columns), _matrix_of(columns)
         ranked = Ranks.empty(matrix.shape[1], matrix.shape[0], max_bins)
-        rows = [-1 if kind == "nominal" else f for f, kind in enumerate(schema.kinds)]
-        infinite = ranked.fill_numbers(matrix, np.array(rows, np.int32), n_jobs)
+        kinds = zip(schema.kinds, schema.categories, strict=True)
+        infinite = ranked.fill(matrix, [len(own) if kind == "nominal" else -1 for kind, own in kinds], n_jobs)
         if infinite:
             f, row = infinite
             raise infinite_error(
                 schema.names[f], row, columns[f].values[row] if plain is None else plain[row, f]
             )
-        for f, column in enumerate(columns):
-            if column.kind == "nominal":
-                ranked.fill_codes(f, column.values, len(column.categories))
         return cls._from_ranks(schema, ranked, tuple(c.note for c in columns if c.note)), matrix
 
     @classmethod
