@@ -124,9 +124,11 @@ def validate(
 ) -> TreeValidation:
     """Send the held-out rows down their trees."""
     held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
-    return TreeValidation(
+    found = TreeValidation(
         forest, held_out, data.target.values, data.classes, data.target.weights, prune_by=by
     )
+    found.groups = tasks.groups
+    return found
 
 
 def prune_each(model: Any, forest: Forest) -> Forest:
