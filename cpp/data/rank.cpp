@@ -1,5 +1,5 @@
-// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone. Each thread takes whole columns: dividing the rows
-// of one column would need nine barriers per column, which cost more than they gain.
+// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone; few values are found by hashing. Each thread takes
+// whole columns: dividing the rows of one column would need nine barriers per column, which cost more than they gain.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
 constexpr std::size_t many_rows = 1u << 17;    // writing to rows in sorted order would miss the cache
+constexpr std::size_t rows_per_value = 8;      // with fewer rows of each, to sort values gains little over sorting rows
 constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix; a tile stays in the cache
 
 // Writes the keys of a block of rows, column by column; true if one of them is infinite.
@@ -123,6 +124,30 @@ void number_ranks(const Pair* sorted, std::size_t n, std::size_t present, const 
     ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values), coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
 }
 
+// Ranks a column with at most `most` values, missing ones included: sorts the values instead of the rows. False if there are more.
+bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* values, std::uint8_t* coarse, std::size_t& n_values, std::size_t& present) {
+  constexpr std::size_t slots = 1024, look = 32;  // three quarters of the hash table stay empty; where so many rows all differ, there are more values
+  std::array<std::uint8_t, slots> number{};       // of the value in a slot, counted from 1 as they are found
+  std::array<std::uint32_t, slots> key_at;
+  std::array<Pair, max_coarse> found;  // by number
+  std::size_t n_found = 0;
+  for (std::size_t r = 0; r < n; r++) {
+    std::size_t slot = keys[r] * 0x9E3779B1u >> 22;
+    while (number[slot] && key_at[slot] != keys[r]) slot = (slot + 1) % slots;
+    if (!number[slot]) {
+      if (n_found == most || (n_found == look && r == look)) return false;
+      key_at[slot] = keys[r], found[n_found] = Pair::of(keys[r], n_found), number[slot] = static_cast<std::uint8_t>(++n_found);
+    }
+    coarse[r] = number[slot];
+  }
+  std::sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n_found), [](Pair a, Pair b) { return a.key < b.key; });
+  std::array<std::uint8_t, max_coarse + 1> rank;  // by number
+  for (std::size_t v = 0; v < n_found; v++) rank[found[v].row + 1] = static_cast<std::uint8_t>(v), values[v] = value_of(found[v].key);
+  n_values = n_found - (found[n_found - 1].key == missing_key), present = 0;
+  for (std::size_t r = 0; r < n; r++) keys[r] = coarse[r] = rank[coarse[r]], present += coarse[r] < n_values;
+  return true;
+}
+
 // Codes of categories are ranks already; only more categories than intervals have to be counted.
 void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
   std::uint32_t *ranks = out.ranks + f * n, *first = out.coarse_first + f * (max_coarse + 1);
@@ -162,7 +187,9 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
     n_values = distinct(sorted, present, values, end);
     n_coarse = intervals(end, n_values, max_intervals, first);
   };
-  if (bins && n >= many_rows) {
+  if (rank_few(ranks, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values, present)) {
+    n_coarse = intervals(end, n_values, max_intervals, first);
+  } else if (bins && n >= many_rows) {
     ranked(sorted_items<Key>(ranks, n, scratch));
     number_bins(ranks, n, values, first, n_coarse, coarse);
   } else {

@@ -126,9 +126,12 @@ def test_many_rows_any_threads(n_rows, n_jobs):
             np.where(r.random(n_rows) < 0.3, np.nan, np.round(r.normal(size=n_rows), 2)),
             np.full(n_rows, 3.0),
             np.full(n_rows, np.nan),
+            r.choice([-1.5, -0.0, 0.0, 3.0, np.nan], n_rows),
+            np.append(np.nan, np.arange(n_rows - 1) % 254),  # as many values as can be found without sorting
+            np.append(np.nan, np.arange(n_rows - 1) % 255),
         ]
     )
-    for columns in (range(6), [0], [2, 3]):
+    for columns in (range(9), [0], [2, 3]):
         part = matrix[:, list(columns)]
         table = Table.from_data(part, n_jobs=n_jobs)
         for f in range(part.shape[1]):
