@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 
-from crosscut import TreeClassifier
+from crosscut import RuleClassifier, TreeClassifier
 from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model, save_model
 from crosscut.report.summary import summarize
@@ -40,6 +40,18 @@ def test_scores_that_were_asked_for_are_kept(tmp_path):
     assert np.array_equal(model.cv_scores_, again.cv_scores_)
     assert again.cv_score_ < 0  # no accuracy
     assert again.cv_standard_error_ == model.cv_standard_error_
+
+
+@pytest.mark.parametrize("learner", [TreeClassifier, RuleClassifier])
+def test_groups_are_kept(tmp_path, learner):
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    model = learner(cv=GroupKFold(3)).fit(X, y, groups=np.arange(60) // 5)
+    save_model(model, tmp_path / "model")
+    assert load_model(tmp_path / "model").cv_standard_error_ == model.cv_standard_error_
+    header, arrays = read_arrays(tmp_path / "model")
+    write_arrays(tmp_path / "model", header, {**arrays, "groups": np.full(60, 60)})
+    with pytest.raises(ModelFileError, match="a group is invalid"):
+        load_model(tmp_path / "model")
 
 
 def test_missing_values_are_remembered(tmp_path):

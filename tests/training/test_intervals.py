@@ -1,15 +1,25 @@
 import math
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binomtest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 
-from crosscut import TreeClassifier, TreeRegressor
+from crosscut import RuleClassifier, Stream, TreeClassifier, TreeRegressor
 from crosscut.report.summary import summarize
-from crosscut.training.intervals import LossSums, mean_of_folds, quantile_of, score_of
+from crosscut.training.intervals import (
+    LossSums,
+    estimate_of,
+    interval_of,
+    mean_of_folds,
+    quantile_of,
+    score_of,
+)
+from crosscut.training.validation import Validation
 
 
 def noise(n=120, seed=0):
@@ -103,6 +113,89 @@ def test_bayle_measures_within_the_folds():
     assert 0 < low < high < 1
     with pytest.raises(ValueError, match="two rows in every fold"):
         TreeClassifier(cv=LeaveOneOut()).fit(X, y).cv_interval(method="bayle")
+
+
+INTERVALS = [("rows", None), ("bayle", None), ("rows", "auc"), ("bayle", "log"), ("nested", None)]
+
+
+def fitted_to(learner, given, groups):
+    X, y, w = given
+    splits = list(KFold(4).split(np.unique(groups)))
+    splits = [(np.flatnonzero(np.isin(groups, a)), np.flatnonzero(np.isin(groups, b))) for a, b in splits]
+    return splits, learner(cv=splits, min_samples_leaf=5).fit(X, y, w, groups=groups)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_groups_of_one_row_are_rows(learner, weighted):
+    X, y, w = noise()
+    given = X, y if learner is TreeClassifier else y + X[:, 0], w if weighted else None
+    splits, grouped = fitted_to(learner, given, np.arange(120))
+    plain = learner(cv=splits, min_samples_leaf=5).fit(*given)
+    assert grouped.cv_standard_error_ == pytest.approx(plain.cv_standard_error_)
+    for method, measure in INTERVALS if learner is TreeClassifier else INTERVALS[:2]:
+        data = given if method == "nested" else ()
+        found, expected = (each.cv_interval(0.9, method, *data, measure=measure) for each in (grouped, plain))
+        assert found == pytest.approx(expected), method
+
+
+def shown(cv, copies):
+    """The same results of rows that are given several times, each row with its copies in a group."""
+    n, k = len(cv.y), copies
+    rows = (np.repeat(cv.rows, k) * k).reshape(-1, k) + np.arange(k)
+    y, said = np.repeat(cv.y, k), np.repeat(cv.said, k, axis=0)
+    made = Validation(y, cv.classes, rows.ravel(), cv.row_start * k, said)
+    made.groups = np.repeat(np.arange(n), k)
+    made.weights = None if cv.weights is None else np.repeat(cv.weights, k)
+    return made
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_copies_in_one_group_tell_nothing_new(learner, weighted):
+    X, y, w = noise()
+    y = y if learner is TreeClassifier else y + X[:, 0]
+    cv = learner(cv=4, min_samples_leaf=5).fit(X, y, w if weighted else None).fit_.validation
+    copied = shown(cv, 3)
+    assert (copied.score, copied.standard_error) == pytest.approx((cv.score, cv.standard_error))
+    assert copied.error == pytest.approx(cv.error)
+    for method in ("rows", "bayle"):
+        assert copied.interval(0.9, method) == pytest.approx(cv.interval(0.9, method))
+    if learner is TreeClassifier:
+        assert copied.interval(measure="auc") == pytest.approx(cv.interval(measure="auc"))
+    rows = shown(cv, 3)
+    rows.groups = None
+    assert rows.standard_error == pytest.approx(cv.standard_error / np.sqrt(3))
+
+
+def test_unequal_groups_count_by_the_sums_of_their_losses():
+    X, y, _ = noise()
+    groups = np.repeat(np.arange(15), np.arange(1, 16))
+    _, model = fitted_to(TreeClassifier, (X, y, None), groups)
+    loss = (model.cv_predictions_ != y).astype(float)
+    sums = np.bincount(groups, loss - loss.mean())
+    assert model.cv_standard_error_ == pytest.approx(np.sqrt((sums**2).sum()) / 120)
+    rules = RuleClassifier(cv=GroupKFold(4)).fit(X, y, groups=groups)
+    loss = (rules.cv_predictions_ != y).astype(float)
+    sums = np.bincount(groups, loss - loss.mean())
+    assert rules.cv_standard_error_ == pytest.approx(np.sqrt((sums**2).sum()) / 120)
+
+
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_groups_of_a_stream_count_like_those_in_memory(learner, tmp_path):
+    X, y, w = noise(400)
+    owner = np.repeat(np.arange(40), 10)[np.random.default_rng(1).permutation(400)]
+    target = y.astype(int) if learner is TreeClassifier else y + X[:, 0]
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": target, "w": w, "owner": owner})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=64)
+    stream = Stream(tmp_path / "rows.parquet", batch_rows=50)
+    model = learner(max_depth=3, cv=4).fit(stream, "y", sample_weight="w", groups="owner")
+    cv = model.fit_.validation
+    rows, folds = Validation.row_sums.func(cv), Validation.fold_sums.func(cv)
+    assert cv.row_sums is not rows
+    assert cv.standard_error == pytest.approx(estimate_of(rows).standard_error)
+    for method in ("rows", "bayle"):
+        assert cv.interval(method=method) == pytest.approx(interval_of(rows, folds, 0.9, method))
 
 
 def test_other_scores_are_means_of_folds_corrected_for_shared_rows():

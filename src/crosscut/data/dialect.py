@@ -290,4 +290,4 @@ def check_unpacked(path: Path) -> None:
         while block := stream.read(1 << 24):
             size += len(block)
             instead = "fit a Stream, which reads it in batches"
-            check_memory(2 * size, f"the unpacked {str(path)!r}", instead)
+            check_memory(3 * size, f"the unpacked {str(path)!r}", instead)

@@ -48,7 +48,7 @@ class Ranks:
     def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
         """Return arrays of the right shape, not filled yet."""
         shape = (n_columns, n_rows)
-        check_memory(5 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
+        check_memory(9 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
         return cls(
             np.empty(shape, np.uint32),
             np.empty(shape, np.uint8),

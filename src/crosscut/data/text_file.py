@@ -57,7 +57,7 @@ class TextFile(FileKind):
         import pyarrow.compute as pc
 
         check_memory(
-            2 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
+            3 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
         )
         if place.path.suffix in {".gz", ".bz2"}:
             check_unpacked(place.path)

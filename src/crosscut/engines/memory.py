@@ -96,7 +96,9 @@ def grow(
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
     progress = progress or watcher()
-    check_memory(50 * masks.size, f"{tasks.n_tasks} trees on {table.n_rows:,} rows", "grow fewer at a time")
+    digits = 60 * table.n_rows if target.weights is not None or not target.n_classes else 0  # of exact sums
+    what = f"{tasks.n_tasks} trees on {table.n_rows:,} rows"
+    check_memory(50 * masks.size + digits, what, "grow fewer at a time")
     threads = n_threads(n_jobs, table.ranks.size * tasks.n_tasks)
     begin = time.process_time()
     trees, work = _core.grow(

@@ -13,14 +13,14 @@ from crosscut.forest.forest import Forest
 from crosscut.forest.pruning_table import COLUMNS, PruningTable
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters, measure_of
-from crosscut.training.stored import described, need, read_described, read_held_out
+from crosscut.training.stored import described, need, read_described, read_groups, read_held_out
 from crosscut.training.train import with_loss
 from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning import Measure
+    from crosscut.forest.smaller_trees import Measure
 
 
 def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -44,6 +44,8 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any
     }
     if cv.weights is not None:
         arrays["row_weights"] = cv.weights
+    if cv.groups is not None:
+        arrays["groups"] = cv.groups
     if cv.chosen_scores is not None:
         arrays["scores"] = cv.chosen_scores
     table = fit.chosen_by
@@ -113,7 +115,9 @@ def _validation(
     need(sound, "there must be one weight per row")
     need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has an invalid weight")
     scores = _scores(arrays, packed.n_trees - 1)
-    return TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
+    found = TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
+    found.groups = read_groups(arrays, len(y))
+    return found
 
 
 def _pruning_table(arrays: dict[str, NDArray[Any]], by: Measure) -> PruningTable | None:

@@ -93,6 +93,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
                 m=grown.settings.m_estimate or 0.0,
             )
             validation.weights = None if data.weights is None else data.weights.astype(np.float64)
+            validation.groups = data.tasks.groups
         self.fit_: Fit = data.fit(self, grown.pruned, grown, validation)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,7 @@ from crosscut.relational.queries.prediction import leaf_numbers
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_of_splits, folds_that_fit, splits_of
+from crosscut.tasks.folds import folds_of_splits, folds_that_fit, group_codes, splits_of
 from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArr
     is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
     if is_splitter or (isinstance(cv, (list, tuple)) and len(cv) > 0 and np.iterable(cv[0])):
         splits = list(splits_of(cv, n, None, database.target, groups))
-        tasks = Tasks.from_splits(splits, n)
+        tasks = replace(Tasks.from_splits(splits, n), groups=group_codes(groups))
         if len(np.unique(tasks.tests)) < len(tasks.tests):
             raise ValueError("cv holds out some examples twice; each may be held out once")
         try:

@@ -134,6 +134,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
             examples = Examples(data.table, data.target) if tasks.copies else groups[0].examples
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
+            validation.groups = tasks.groups
             fit = with_scores(self, replace(fit, validation=validation), partial(held_out_rows, data, tasks))
         self.work_ = {
             name: sum(group.examples.work[name] for group in groups) for name in groups[0].examples.work

@@ -178,7 +178,7 @@ class Examples(Rows):
         self.table = table
         self._truth: dict[tuple[Condition, ...], int] = {}
         instead = "learn from fewer rows, or grow trees"
-        check_memory(12 * table.ranks.size, f"rules on {table.n_rows:,} rows", instead)
+        check_memory(24 * table.ranks.size, f"rules on {table.n_rows:,} rows", instead)
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,

@@ -117,6 +117,15 @@ def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tup
     return pairs
 
 
+def group_codes(groups: Any) -> NDArray[np.int64] | None:
+    """Return a number for the group of each row; None if there are no groups."""
+    if groups is None:
+        return None
+    number: dict[Any, int] = {}
+    codes = [number.setdefault(group, len(number)) for group in np.asarray(groups).tolist()]
+    return np.array(codes, np.int64)
+
+
 def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[np.int64]:
     """Return each row's fold; test sets must partition the rows, and train on all other rows."""
     folds = np.full(n_rows, -1)

@@ -30,6 +30,8 @@ class TaskList:
         Bit ``t`` of block ``b`` is set if the row trains task ``15 * b + t``.
     multiplicity : uint8 array (n_tasks, n_rows), or None
         How often a row counts in a task; None if never more than once.
+    groups : int64 array (n_rows,), or None
+        The group of each row, where they were given to a splitter.
     copies : bool
         Whether a row that counts several times is so many rows, as in training sets that repeat rows; in
         bootstraps it is one row of so much weight.
@@ -59,6 +61,7 @@ class TaskList:
     setting: NDArray[np.int64] | None = None
     pairs: Mapping[tuple[int, int], int] | None = None
     copies: bool = False
+    groups: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if len(self.limits) not in {1, self.n_tasks}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -143,7 +144,8 @@ def compare(first: Any, second: Any, *, measure: Any = None) -> Comparison:
     fits = fit_of(first), fit_of(second)
     a, b = (fit.validated("compare()") for fit in fits)
     _check_same(a, b)
-    weighted = b if a.weights is None else a  # rule sets know no weights
+    weighted = copy(b if a.weights is None else a)  # rule sets know no weights
+    weighted.groups = b.groups if a.groups is None else a.groups
     one, other = (cv.losses if measure is None else row_losses(cv, measure) for cv in (a, b))
     name = "mean squared error" if a.classes is None else "error rate"
     if measure is not None:

@@ -3,7 +3,8 @@
 Everything comes from sums over rows, so rows in memory and rows of a stream give the same numbers. A row's
 features are v = (1, loss) for classes and (1, loss, z, z²) for numbers, z being the target less a centre.
 Accuracy and R² are smooth functions of the mean of v; the standard error of such a function is that of the
-mean of its linearization c·v (the delta method), whose variance is a quadratic form in Σ w v vᵀ.
+mean of its linearization c·v (the delta method), whose variance is a quadratic form in Σ w v vᵀ. Rows of a
+group vary together, so that with groups the form is Σ s sᵀ, s being the sum of √w v over the rows of a group.
 """
 
 from __future__ import annotations
@@ -32,6 +33,38 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums of the features of each group's rows, times the roots of their weights, by fold.
+
+    Attributes
+    ----------
+    key, fold : arrays (groups,)
+    sums : float64 array (groups, features)
+    """
+
+    key: NDArray[Any]
+    fold: NDArray[Any]
+    sums: NDArray[Any]
+
+    def gathered(self, add: Any = np.bincount) -> GroupSums:
+        """Return the sums with one entry for each group of a fold."""
+        order = np.lexsort((self.key, self.fold))
+        key, fold = self.key[order], self.fold[order]
+        new = np.concatenate([[True], (key[1:] != key[:-1]) | (fold[1:] != fold[:-1])])[: len(key)]
+        number = np.empty(len(key), np.int64)
+        number[order] = np.cumsum(new) - 1
+        n = int(np.count_nonzero(new))
+        sums = [add(number, column, n) for column in self.sums.T]
+        return GroupSums(key[new], fold[new], np.stack(sums, axis=1))
+
+    def products(self, n_folds: int) -> NDArray[np.float64]:
+        """Return the sums over groups of the products of their sums, by fold."""
+        found = np.zeros((n_folds, self.sums.shape[1], self.sums.shape[1]))
+        np.add.at(found, self.fold, self.sums[:, :, None] * self.sums[:, None, :])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class LossSums:
     """Number of rows by fold, and the weighted sums of the products of their features.
 
@@ -39,10 +72,13 @@ class LossSums:
     ----------
     n_rows : int64 array (folds,)
     products : float64 array (folds, features, features)
+    by_group : GroupSums or None
+        Sums of the features by group, if rows of a group are not independent.
     """
 
     n_rows: NDArray[np.int64]
     products: NDArray[np.float64]
+    by_group: GroupSums | None = None
 
     @classmethod
     def of(
@@ -53,6 +89,7 @@ class LossSums:
         fold: NDArray[Any],
         n_folds: int,
         *,
+        groups: NDArray[Any] | None = None,
         exact: bool = False,
     ) -> LossSums:
         """Add up rows; ``target`` (less a centre) is wanted for numbers only.
@@ -70,17 +107,37 @@ class LossSums:
             for j, b in enumerate(columns[: i + 1]):
                 products[:, i, j] = add(fold, weighted * b, n_folds)
                 products[:, j, i] = products[:, i, j]
-        return cls(np.bincount(fold, minlength=n_folds).astype(np.int64), products)
+        by_group = None
+        if groups is not None:
+            root = 1.0 if weight is None else np.sqrt(weight)
+            rows = GroupSums(groups, fold, np.stack([root * column for column in columns], axis=1))
+            by_group = rows.gathered(add)
+        return cls(np.bincount(fold, minlength=n_folds).astype(np.int64), products, by_group)
 
     def in_units(self, weight: int, target: int) -> LossSums:
         """Return exact sums as numbers; weights were divided by 2**weight, targets by 2**target."""
         power = np.array([0, 2 * target, target, 2 * target])[: self.products.shape[1]]
-        units = power[:, None] + power + weight - DIGITS
-        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units))
+        units, own = power[:, None] + power + weight - DIGITS, self.by_group
+        if own is not None:
+            sums = np.ldexp(own.sums.astype(np.float64), power - DIGITS) * 2.0 ** (weight / 2)
+            own = GroupSums(own.key, own.fold, sums)
+        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units), own)
 
     def __add__(self, other: LossSums) -> LossSums:
         """Add the sums of other rows."""
-        return LossSums(self.n_rows + other.n_rows, self.products + other.products)
+        both = None
+        if self.by_group is not None and other.by_group is not None:
+            a, b = self.by_group, other.by_group
+            every = [np.concatenate(pair) for pair in ((a.key, b.key), (a.fold, b.fold), (a.sums, b.sums))]
+            both = GroupSums(*every).gathered(_added)
+        return LossSums(self.n_rows + other.n_rows, self.products + other.products, both)
+
+    @property
+    def n_units(self) -> NDArray[np.int64]:
+        """Number of rows, or of groups, by fold: what is independent of each other."""
+        if self.by_group is None:
+            return self.n_rows
+        return np.bincount(self.by_group.fold, minlength=len(self.n_rows)).astype(np.int64)
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -103,18 +160,23 @@ class LossSums:
 
     def variance(self, direction: NDArray[np.float64], *, within: bool = False) -> float:
         """Return the variance of a linear combination of the features: over all rows, or within the folds."""
-        parts = self.products if within else self.products.sum(axis=0, keepdims=True)
+        parts = self.products
+        squares = parts if self.by_group is None else self.by_group.products(len(parts))
+        if not within:
+            parts, squares = (each.sum(axis=0, keepdims=True) for each in (parts, squares))
         weight = parts[:, 0, 0]
         some = weight > 0
         weight, parts = weight[some], parts[some]
         if not len(weight):
             return math.nan
-        mean = parts[:, 0] @ direction / weight
-        spread = np.maximum(np.einsum("i,fij,j->f", direction, parts, direction) / weight - mean * mean, 0.0)
+        centred = np.tile(direction, (len(weight), 1))
+        centred[:, 0] -= parts[:, 0] @ direction / weight  # the first feature is 1
+        spread = np.maximum(np.einsum("fi,fij,fj->f", centred, squares[some], centred) / weight, 0.0)
         if within:
-            n = self.n_rows[some]
+            n = self.n_units[some]
             if n.min() < 2:
-                raise ValueError("method='bayle' needs at least two rows in every fold; use method='rows'")
+                what = "rows" if self.by_group is None else "groups"
+                raise ValueError(f"method='bayle' needs at least two {what} in every fold; use method='rows'")
             spread = spread * n / (n - 1)
         return float(spread @ weight / weight.sum())
 
@@ -180,7 +242,7 @@ def interval_about(
     value: float, error: float, rows: LossSums, level: float, of: Kind = "score"
 ) -> tuple[float, float]:
     """Return Wilson's interval of a rate, that of R² with the variance of n - 1 rows, or that of a mean."""
-    z, n = quantile_of(level), int(rows.n_rows.sum())
+    z, n = quantile_of(level), int(rows.n_units.sum())
     if of == "rate" or (of == "score" and rows.products.shape[1] == 2):
         return _wilson(value, error, n, z)
     middle = value + (1 - value) / n if of == "score" else value
@@ -217,6 +279,13 @@ def quantile_of(level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, but {level!r} was given")
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _added(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
+    """Add up whole numbers of any size by number."""
+    total = np.zeros(n, object)
+    np.add.at(total, number, amount)
+    return total
 
 
 def _whole_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:

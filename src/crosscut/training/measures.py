@@ -106,24 +106,29 @@ def fold_influence(cv: Validation, measure: Any) -> tuple[float, NDArray[np.floa
     of_fold = _auc if measure == "auc" else _mean
     given = cv.said if measure == "auc" else row_losses(cv, measure)
     y, influence, found = cv.y[cv.rows], np.zeros(len(cv.rows)), []
+    unit = cv.rows if cv.groups is None else cv.groups[cv.rows]
     for begin, end in pairwise(cv.row_start[1:]):
         if end > begin:
             own = slice(begin, end)
-            value, influence[own] = of_fold(y[own], given[own])
+            value, influence[own] = of_fold(y[own], given[own], unit[own])
             influence[own] *= len(cv.rows) / (end - begin)
             found.append(value)
     return float(np.mean(found)), influence / len(found)
 
 
-def _mean(_y: NDArray[Any], loss: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+def _mean(
+    _y: NDArray[Any], loss: NDArray[np.float64], _unit: NDArray[np.int64]
+) -> tuple[float, NDArray[np.float64]]:
     return float(loss.mean()), loss - loss.mean()
 
 
-def _auc(y: NDArray[Any], said: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+def _auc(
+    y: NDArray[Any], said: NDArray[np.float64], unit: NDArray[np.int64]
+) -> tuple[float, NDArray[np.float64]]:
     """Return the area under the ROC curve, each class against the others, and the rows' influences.
 
     A row's placement is the share of rows on the other side that are ranked as they should be; ties count
-    half.
+    half. ``unit`` is the row, or its group: variances are those of so many units less one.
     """
     if np.bincount(y, minlength=said.shape[1]).min() == 0:
         return math.nan, np.full(len(y), np.nan)
@@ -136,8 +141,9 @@ def _auc(y: NDArray[Any], said: NDArray[np.float64]) -> tuple[float, NDArray[np.
         placed[others] = 1.0 - _share_below(a, said[others, k])
         areas.append(placed[own].mean())
         for side in (own, others):
-            n = int(np.count_nonzero(side))
-            influence[side] += (placed[side] - areas[-1]) * len(y) / math.sqrt(n * max(n - 1, 1))
+            n, n_units = int(np.count_nonzero(side)), len(np.unique(unit[side]))
+            factor = len(y) / n * math.sqrt(n_units / max(n_units - 1, 1))
+            influence[side] += (placed[side] - areas[-1]) * factor
     return float(np.mean(areas)), influence / len(areas)
 
 

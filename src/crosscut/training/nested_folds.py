@@ -54,7 +54,7 @@ def nested_interval(model: Any, data: TrainingSet, level: float, measure: Any = 
     y, weight = data.target.values, data.target.weights
     target = y - y.mean() if of == "score" and data.classes is None else None
     loss = np.mean([one.loss for one in found], axis=0)
-    rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1)
+    rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1, groups=chosen.groups)
     value, direction = value_of(rows, of)
     added: list[float] = []
     for fold, (own, change) in zip(partitions, found, strict=True):

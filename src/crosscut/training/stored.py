@@ -124,6 +124,14 @@ def _read_values(stored: dict[str, Any]) -> NDArray[Any]:
     return np.array(values, dtype=np.str_ if kind[0] == "U" else np.dtype(kind))
 
 
+def read_groups(arrays: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.int64] | None:
+    """Return the group of each row, if the rows have groups."""
+    groups = arrays.get("groups")
+    sound = groups is None or (groups.shape == (n_rows,) and groups.dtype == np.int64)
+    need(sound and (groups is None or np.all((groups >= 0) & (groups < n_rows))), "a group is invalid")
+    return groups
+
+
 def read_held_out(
     arrays: Mapping[str, NDArray[Any]], is_leaf: Sequence[NDArray[np.bool_]], classes: NDArray[Any] | None
 ) -> tuple[HeldOut, NDArray[Any]]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.engines.passes import held_out_nodes
+from crosscut.forest.held_out_losses import Prunings, table_from
 from crosscut.forest.predict import HeldOut
-from crosscut.forest.prunings import Prunings, table_from
 from crosscut.training.intervals import LossSums
 from crosscut.training.validation import TreeValidation
 
@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Batch, Coding
     from crosscut.engines.level_wise import Rows
     from crosscut.forest.forest import Forest, Packed
-    from crosscut.forest.pruning import Measure
+    from crosscut.forest.held_out_losses import Losses
     from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.prunings import Losses
+    from crosscut.forest.smaller_trees import Measure
 
 
 @dataclass
 class HeldOutRows:
-    """Leaf, target, fold and weight of rows, by the number of the first row of their batch."""
+    """Leaf, target, fold, weight and group of rows, by the number of the first row of their batch."""
 
-    batches: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None]] = field(
-        default_factory=dict
-    )
+    batches: dict[int, tuple[NDArray[Any] | None, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -51,7 +49,7 @@ class HeldOutPass:
     def add(self, sums: HeldOutRows, batch: Batch) -> None:
         """Send rows down their trees."""
         leaf = _leaves(self, batch)
-        sums.batches[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight)
+        sums.batches[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight, batch.keys)
 
     def merge(self, sums: HeldOutRows, others: HeldOutRows) -> HeldOutRows:
         """Combine the batches of two parts."""
@@ -121,7 +119,8 @@ class LossPass:
             loss = (batch.target != decided).astype(np.float64)
         weights = [None] if batch.weight is None else [None, np.ldexp(batch.weight, -heaviest)]
         found = [
-            LossSums.of(loss, centred, weight, batch.fold, self.n_folds, exact=True) for weight in weights
+            LossSums.of(loss, centred, weight, batch.fold, self.n_folds, groups=batch.keys, exact=True)
+            for weight in weights
         ]
         sums[:] = self.merge(sums, found)
 
@@ -176,7 +175,7 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def held_out(self) -> HeldOut:  # type: ignore[override]
-        """Leaves of the held-out rows; needs 13 bytes per row, 8 more with weights."""
+        """Leaves of the held-out rows; needs 13 bytes per row, 8 more with weights, and with groups."""
         return by_fold(self._column(0), self._column(2), self._n_folds)
 
     @property
@@ -199,6 +198,12 @@ class StreamValidation(TreeValidation):
     def weights(self) -> NDArray[np.float64] | None:  # type: ignore[override]
         """Weights of all rows."""
         return self._column(3) if self._coding.weighted else None
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64] | None:  # type: ignore[override]
+        """Groups of all rows."""
+        grouped = self._coding.roles.group is not None
+        return np.unique(self._column(4), return_inverse=True)[1] if grouped else None
 
     @cached_property
     def pruning_table(self) -> PruningTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_that_fit
+from crosscut.tasks.folds import folds_that_fit, group_codes
 from crosscut.training.checks import read_classes, read_numbers, read_table, read_weights, whole
 from crosscut.training.parameters import is_integer
 
@@ -118,6 +118,7 @@ class TrainingSet:
             return Tasks.final(self.n_rows)
         if not is_integer(cv, 2):
             tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X)
+            tasks = replace(tasks, groups=group_codes(groups))
         else:
             codes = self.target.values if self.target.n_classes else None
             folds = folds_that_fit(int(cv), self.n_rows, codes, groups, random_state)

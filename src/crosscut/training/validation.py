@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.forest.prunings import pruning_table
+from crosscut.forest.held_out_losses import pruning_table
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.training.intervals import (
     Estimate,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from crosscut.forest.forest import Forest
     from crosscut.forest.predict import HeldOut
-    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.smaller_trees import Measure
 
 
 class Validation:
@@ -52,11 +52,15 @@ class Validation:
     ----------
     weights : float64 array (rows,) or None
         Row weights; they count in ``score``, ``error`` and the pruning table.
+    groups : int64 array (rows,) or None
+        The group of each row. Rows of a group are not independent, so standard errors and intervals come
+        from the groups.
     scoring : str or callable, optional
         What gave the ``chosen_scores``.
     """
 
     weights: NDArray[np.float64] | None = None
+    groups: NDArray[np.int64] | None = None
     scoring: Any = None
 
     def __init__(
@@ -139,8 +143,8 @@ class Validation:
     def _by_folds(self, measure: str) -> Estimate:
         """Return the mean of the folds' measures, and its standard error from the rows; all count alike."""
         value, influence = fold_influence(self, measure)
-        of_rows = np.bincount(self.rows, influence)
-        return Estimate(value, float(np.sqrt(of_rows @ of_rows)) / len(influence))
+        of_units = np.bincount(self.rows if self.groups is None else self.groups[self.rows], influence)
+        return Estimate(value, float(np.sqrt(of_units @ of_units)) / len(influence))
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
@@ -158,7 +162,7 @@ class Validation:
     @cached_property
     def row_sums(self) -> LossSums:
         """Sums of the losses of rows, averaged over the times a row is held out: repeats are no new rows."""
-        once = self.times_held_out.max(initial=0) <= 1
+        once = self.groups is None and self.times_held_out.max(initial=0) <= 1
         return self.fold_sums if once else self.sums_by_row(self.losses, self._centred)
 
     @property
@@ -172,7 +176,9 @@ class Validation:
         weight = None if self.weights is None else self.weights[self.rows]
         fold = np.repeat(np.arange(len(self.row_start) - 1), np.diff(self.row_start)) - 1
         n_folds = len(self.row_start) - 2
-        return LossSums.of(losses, None if target is None else target[self.rows], weight, fold, n_folds)
+        own = None if target is None else target[self.rows]
+        groups = None if self.groups is None else self.groups[self.rows]
+        return LossSums.of(losses, own, weight, fold, n_folds, groups=groups)
 
     def sums_by_row(self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None) -> LossSums:
         """Add up losses of the held-out rows, averaged over the times a row is held out."""
@@ -183,7 +189,8 @@ class Validation:
         if self.weights is not None:
             weight *= self.weights[rows]
         own = None if target is None else target[rows]
-        return LossSums.of(loss, own, weight, np.zeros(len(rows), np.int64), 1)
+        groups = None if self.groups is None else self.groups[rows]
+        return LossSums.of(loss, own, weight, np.zeros(len(rows), np.int64), 1, groups=groups)
 
     @property
     def rows_by_fold(self) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from crosscut.relational.queries.growth import Level, RelationalForest
 from crosscut.relational.queries.tree import Node, RelationalTree
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import Fit
-from crosscut.training.stored import ModelFileError, read_held_out, spans
+from crosscut.training.stored import ModelFileError, read_groups, read_held_out, spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,6 +63,8 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], Arrays]:
         }
         if cv.weights is not None:
             arrays["weights"] = cv.weights
+        if cv.groups is not None:
+            arrays["groups"] = cv.groups
     return header, arrays
 
 
@@ -158,4 +160,5 @@ def _validation(
         if not (sound and bool(np.all(np.isfinite(weights) & (weights > 0)))):
             raise ModelFileError("the weights are damaged")
         validation.weights = weights
+    validation.groups = read_groups(arrays, len(y))
     return validation
