@@ -21,10 +21,9 @@ double impurity_of(Criterion criterion, const double* value, int n_classes, doub
 }
 
 class Packer {
-  struct Step {
+  struct Child {
     const Node* node;
-    std::size_t parent, place;  // its parent's number, and its own place among all children of the tree
-    const std::int64_t* exact;  // at leaves
+    std::size_t place;  // among all children
   };
   static constexpr std::size_t kManyValues = 64;
   static constexpr std::size_t kAhead = 8;  // nodes lie scattered: those that come soon are fetched
@@ -33,7 +32,8 @@ class Packer {
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
   const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
-  std::vector<Step> todo, nodes;
+  std::vector<Child> todo;
+  std::vector<const Node*> nodes;  // of a tree
   std::vector<std::int64_t> sums;
 
  public:
@@ -43,54 +43,34 @@ class Packer {
   void reserve_values(const Node* const* roots) {
     if (width < kManyValues) return;
     std::size_t n = 0;
-    todo.clear();
-    for (int t = 0; t < p.n_tasks; t++) todo.push_back({roots[t], 0, 0, nullptr});
-    for (; !todo.empty(); n++) {
-      const Node& x = *todo.back().node;
-      todo.pop_back();
-      for (int j = 0; j < x.n_children; j++) todo.push_back({x.children + j, 0, 0, nullptr});
-    }
+    for (int t = 0; t < p.n_tasks; t++, out.children.clear()) n += list(*roots[t]);
     out.value.reserve(n * width);
     invite_huge_pages(out.value.data(), n * width * sizeof(double));
   }
 
   void add(const Node& root) {
-    const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = first - n_trees;
-    nodes.clear(), todo.assign(1, {&root, 0, 0, nullptr});
-    std::size_t n_children = 0, n_branches = 0;
-    while (!todo.empty()) {  // preorder
-      const Step step = todo.back();
-      todo.pop_back();
-      for (int j = step.node->n_children; j-- > 0;) {
-        fetch(step.node->children + j);
-        todo.push_back({step.node->children + j, nodes.size(), n_children + static_cast<std::size_t>(j), nullptr});
-      }
-      n_children += static_cast<std::size_t>(step.node->n_children), n_branches += static_cast<std::size_t>(step.node->n_branches);
-      nodes.push_back(step);
-    }
-    const std::size_t n = nodes.size(), end = first + n, first_branch = out.branches.size();
+    const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = out.children.size();
+    const std::size_t n = list(root), end = first + n;
     for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(end);
     for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(end);
     for (auto* array : {&out.first_child, &out.first_branch}) array->resize(end + n_trees + 1);
     out.low.resize(end), out.high.resize(end), out.n_rows.resize(end), out.value.resize(end * width);
-    out.children.resize(first_child + n - 1), out.branches.resize(first_branch + n_branches);
-    out.node_start.push_back(static_cast<std::int64_t>(end)), out.branch_start.push_back(static_cast<std::int64_t>(first_branch + n_branches));
-    std::int64_t child = 0, branch = 0;
     std::int64_t *children_at = out.first_child.data() + first + n_trees, *branches_at = out.first_branch.data() + first + n_trees;
+    std::int64_t child = 0;
+    const auto n_branches = [&, before = out.branches.size()] { return static_cast<std::int64_t>(out.branches.size() - before); };
     for (std::size_t i = 0, at = first; i < n; i++, at++) {
-      const Node& x = *nodes[i].node;
-      if (i + kAhead < n) fetch(nodes[i + kAhead].node);
-      nodes[i].exact = x.exact;
-      if (i) out.children[first_child + nodes[i].place] = static_cast<std::int32_t>(i);
+      const Node& x = *nodes[i];
+      if (i + kAhead < n) fetch(nodes[i + kAhead]);
       out.feature[at] = x.feature, out.missing[at] = x.missing, out.depth[at] = x.depth, out.n_rows[at] = x.n_rows;
       out.threshold[at] = x.threshold, out.low[at] = x.low, out.high[at] = x.high;
-      children_at[i] = child, branches_at[i] = branch;
-      std::copy_n(x.branches, x.n_branches, out.branches.data() + first_branch + static_cast<std::size_t>(branch));
-      child += x.n_children, branch += x.n_branches;
+      children_at[i] = child, branches_at[i] = n_branches();
+      out.branches.insert(out.branches.end(), x.branches, x.branches + x.n_branches);
+      child += x.n_children;
+      if (!Q) write_counts(x, at);
     }
-    children_at[n] = child, branches_at[n] = branch;
-    add_up();
-    for (std::size_t i = 0; i < n; i++) write_value(nodes[i], sums.data() + i * Q, first + i);
+    children_at[n] = child, branches_at[n] = n_branches();
+    out.node_start.push_back(static_cast<std::int64_t>(end)), out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
+    if (Q) write_sums(first, children_at, out.children.data() + first_child);
   }
 
   // Room for that many trees like the first, which is the largest of a cross-validation.
@@ -102,15 +82,43 @@ class Packer {
   }
 
  private:
-  // Exact sums of all nodes, from those at the leaves.
-  void add_up() {
-    sums.assign(nodes.size() * Q, 0);
-    for (std::size_t i = nodes.size(); i-- > 0 && Q;) {
-      if (i >= kAhead) __builtin_prefetch(nodes[i - kAhead].exact);
-      for (std::size_t q = 0; q < Q; q++) {
-        if (nodes[i].exact) sums[i * Q + q] = nodes[i].exact[q];
-        if (i) sums[nodes[i].parent * Q + q] += sums[i * Q + q];
+  // Lists the nodes of a tree in preorder, and adds their children; returns the number of nodes.
+  std::size_t list(const Node& root) {
+    nodes.clear();
+    for (const Node* x = &root;;) {
+      nodes.push_back(x);
+      if (x->n_children) {
+        const std::size_t first = out.children.size(), n = static_cast<std::size_t>(x->n_children);
+        out.children.push_back(static_cast<std::int32_t>(nodes.size()));
+        for (std::size_t j = 1; j < n; j++) out.children.push_back(0);
+        for (std::size_t j = n; --j > 0;) fetch(x->children + j), todo.push_back({x->children + j, first + j});
+        x = x->children;
+      } else if (todo.empty()) {
+        return nodes.size();
+      } else {
+        x = todo.back().node, out.children[todo.back().place] = static_cast<std::int32_t>(nodes.size());
+        todo.pop_back();
       }
+    }
+  }
+
+  void write_counts(const Node& x, std::size_t at) {
+    double *value = out.value.data() + at * width, weight = 0;
+    for (std::size_t c = 0; c < width; c++)
+      if ((value[c] = x.stats[c]) != 0) weight += value[c];
+    out.weight[at] = weight, out.impurity[at] = impurity_of(p.criterion, value, p.n_classes, weight);
+  }
+
+  // Exact sums of all nodes, from those at the leaves, and what follows from them.
+  void write_sums(std::size_t first, const std::int64_t* children_at, const std::int32_t* children) {
+    sums.assign(nodes.size() * Q, 0);
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      if (i >= kAhead) __builtin_prefetch(nodes[i - kAhead]->exact);
+      std::int64_t* own = sums.data() + i * Q;
+      if (nodes[i]->exact) std::copy_n(nodes[i]->exact, Q, own);
+      for (std::int64_t c = children_at[i]; c < children_at[i + 1]; c++)
+        for (std::size_t q = 0; q < Q; q++) own[q] += sums[static_cast<std::size_t>(children[c]) * Q + q];
+      write_value(nodes[i]->exact, own, first + i);
     }
   }
 
@@ -122,24 +130,18 @@ class Packer {
     return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
-  void write_value(const Step& step, const std::int64_t* exact, std::size_t at) {
-    const DigitGrid* grid = p.exact.grid;
+  // leaf: the sums of a leaf, where they are kept
+  void write_value(const std::int64_t* leaf, const std::int64_t* exact, std::size_t at) {
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
+    weight = exact_weight(p, exact);
     if (!p.n_classes) {
-      weight = exact_weight(p, exact), impurity = 0;
-      if (const double* target = target_of(step.exact)) value[0] = *target + 0.0;  // never −0
+      impurity = out.n_rows[at] > 1 ? exact_variance(p.exact, exact) : 0;
+      if (const double* target = target_of(leaf)) value[0] = *target + 0.0;  // never −0
       else value[0] = exact_mean(p, exact);
-      if (out.n_rows[at] > 1) impurity = exact_variance(p.exact, exact);
       return;
     }
-    if (Q) {
-      weight = exact_weight(p, exact);
-      for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid[0], exact + c * static_cast<std::size_t>(grid[0].n));
-    } else {
-      weight = 0;
-      for (std::size_t c = 0; c < width; c++)
-        if ((value[c] = step.node->stats[c]) != 0) weight += value[c];
-    }
+    const DigitGrid& grid = p.exact.grid[0];
+    for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid, exact + c * static_cast<std::size_t>(grid.n));
     impurity = impurity_of(p.criterion, value, p.n_classes, weight);
   }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 
 #include "../threads.hpp"
@@ -104,6 +105,7 @@ class Walk {
         a.pure[n_pure] = id;
         a.cell[n_pure++] = channel * cells + (without ? lane_of[std::countr_zero(without)] : static_cast<u32>(L));
       } else {
+        if (!forest.mixed[bundle]) throw std::invalid_argument("mixed must hold where rows train only some of the tasks");
         u64 bits = 0;
         for (u64 left = masks_of[depth][i]; left; left &= left - 1) bits |= u64{1} << lane_of[std::countr_zero(left)];
         a.mixed.push_back(id), a.mixed_lanes.push_back(bits);

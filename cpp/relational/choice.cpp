@@ -57,25 +57,28 @@ void Choice::arrange(const Demand& demand) {
 
 Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
   const Shape& shape = *block.shape;
-  const std::int32_t component = block.components.size() == 1 ? block.components[0] : -1;
+  const auto& components = block.components;
   if (!shape.endings) {
     std::vector<Tails::Place> places(block.size());
-    for (std::size_t e = 0; component >= 0 && e < block.size(); e++) places[e] = truth_.tails().place(shape.code(e), components_[component].types);
+    std::vector<std::int32_t> types;
+    for (std::int32_t each : components) types.insert(types.end(), components_[each].types.begin(), components_[each].types.end());
+    const std::size_t second = components.size() == 2 ? components_[components[0]].types.size() : 0;
+    for (std::size_t e = 0; (components.size() == 1 || second > 0) && e < block.size(); e++) places[e] = truth_.tails().place(shape.code(e), types, second);
     shape.endings = std::make_shared<const Endings>(places);
   }
-  if (block.components.empty() && block.queries[0] < 0) {  // the table may be one of queries with other numbers
+  if (components.empty() && block.queries[0] < 0) {  // the table may be one of queries with other numbers
     for (std::size_t e = 0; e < block.size(); e++) refinement_.query(block, e);
     if (block.table.queries != block.queries) block.table = {{}, {}, {}, block.queries};
   }
-  const Asked asked{component, *shape.endings, [&](std::size_t entry) { return refinement_.query(block, entry); }, block.after};
-  if (demand.keeps_tables || !shape.endings->others.empty()) {
+  const Asked asked{components, *shape.endings, [&](std::size_t entry) { return refinement_.query(block, entry); }, block.after};
+  if (demand.keeps_tables || !shape.endings->others.empty() || shape.endings->links) {
     truth_.tabulate(asked, demand.examples.data(), block.table);
     return {block.table.bits.data(), block.table.rows.data()};
   }
   auto& rows = demand.table.rows;
-  auto own = std::find_if(rows.begin(), rows.end(), [&](const LocalTable::Rows& each) { return each.component == component && each.shape == block.shape; });
+  auto own = std::find_if(rows.begin(), rows.end(), [&](const LocalTable::Rows& each) { return each.component == components[0] && each.shape == block.shape; });
   if (own == rows.end()) {
-    own = rows.insert(own, {component, block.shape, block.width(), std::vector<std::uint64_t>(demand.table.size() * block.width(), 0)});
+    own = rows.insert(own, {components[0], block.shape, block.width(), std::vector<std::uint64_t>(demand.table.size() * block.width(), 0)});
     truth_.tabulate(asked, demand.table.positions, own->bits.data());
   }
   own->used = true;

@@ -46,6 +46,9 @@ class Pack {
   const std::vector<std::int32_t>& given_up() const { return given_up_; }  // by the last search
   // The values that a variable takes where a step is reached, with repetitions; as many as are found within the limit. Closes all queries.
   const std::vector<std::int32_t>& values(Effort& effort, std::int32_t step, std::int32_t variable);
+  // The open queries that hold, each with the values that a variable takes there, with repetitions. The limit is on the steps that a query
+  // takes for all of them.
+  const std::vector<std::pair<std::int32_t, std::int32_t>>& solutions(Effort& effort, std::int32_t variable);
 
  private:
   // One literal: where its facts are found, what it binds, and the literals that follow it in some query. A switch
@@ -113,6 +116,8 @@ class Pack {
   std::vector<std::uint64_t> spent_;  // per step, if so
   std::int32_t watched_ = -1, watched_variable_ = -1;  // the step and variable whose values are wanted
   std::vector<std::int32_t> seen_;
+  std::int32_t reported_ = -1;  // the variable whose values are wanted wherever a query holds
+  std::vector<std::pair<std::int32_t, std::int32_t>> reports_;
   Effort* effort_ = nullptr;
 };
 

@@ -8,7 +8,7 @@ const std::vector<std::int32_t>& Pack::search(Effort& effort) {
   decided_.clear();
   given_up_.clear();
   by_branch_ = false;  // a search may have been interrupted
-  watched_ = -1;
+  watched_ = reported_ = -1;
   proceed(0);
   if (!effort.over) return decided_;
   // The pack takes at least as many steps as each of its queries. Those still open start again, and each branch counts its own.
@@ -27,11 +27,29 @@ const std::vector<std::int32_t>& Pack::values(Effort& effort, std::int32_t step,
   for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)] = 1;
   watched_ = step;
   watched_variable_ = variable;
+  reported_ = -1;
   seen_.clear();
   proceed(0);
   watched_ = -1;
   close_all();
   return seen_;
+}
+
+const std::vector<std::pair<std::int32_t, std::int32_t>>& Pack::solutions(Effort& effort, std::int32_t variable) {
+  effort_ = &effort;
+  given_up_.clear();
+  watched_ = -1;
+  reported_ = variable;
+  for (const bool by_branch : {false, true}) {  // as in search()
+    by_branch_ = by_branch;
+    effort.over = false;
+    reports_.clear();
+    spent_.assign(by_branch ? steps_.size() : 0, 0);
+    proceed(0);
+    if (!effort.over) break;
+  }
+  by_branch_ = false;
+  return reports_;
 }
 
 // Counts a step; false if the search has to stop there.
@@ -71,7 +89,9 @@ std::int32_t Pack::proceed(std::int32_t number) {
   std::int32_t decided = 0;
   if (number == watched_) seen_.push_back(values_[static_cast<std::size_t>(watched_variable_)]);
   for (std::int32_t query = step.terminal; query >= 0; query = ends_[static_cast<std::size_t>(query)].same)
-    if (is_open(query)) {
+    if (is_open(query) && reported_ >= 0) {
+      reports_.emplace_back(query, values_[static_cast<std::size_t>(reported_)]);
+    } else if (is_open(query)) {
       open_[static_cast<std::size_t>(query)] = 0;
       decided_.push_back(query);
       decided++;

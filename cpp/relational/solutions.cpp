@@ -86,6 +86,51 @@ std::uint64_t Solutions::find_few(Base& base, std::int32_t kind, Base::Own& own)
   return found;
 }
 
+bool Solutions::add_objects(Base& base, const Variable& of, std::span<const std::uint64_t> needed, std::int32_t position, std::vector<std::int32_t>& objects) {
+  const std::int32_t kind = tails_.kind(components_[of.component].types[static_cast<std::size_t>(of.variable)]);
+  const Base::Own& here = base.examples[static_cast<std::size_t>(position)];
+  if (here.begin > here.end) search(base, of.variable, kind, position);
+  objects.clear();
+  for (std::uint32_t o = here.begin; o < here.end; o++) {
+    const std::uint64_t* held = tails_.found(kind, base.objects[o], needed);
+    if (tails_.given_up(kind, base.objects[o])) return false;
+    std::uint64_t missing = 0;
+    for (std::size_t w = 0; w < needed.size(); w++) missing |= needed[w] & ~held[w];
+    if (!missing) objects.push_back(base.objects[o]);
+  }
+  return !base.cut_off.contains(position);
+}
+
+bool Solutions::find_linked(const Variable& from, const Variable& to, std::int32_t kind, std::span<const std::uint64_t> asked,
+                            std::span<const std::int32_t> examples, std::vector<std::uint64_t>& result) {
+  Base& left = base_of(from.component, from.variable);
+  const std::vector<std::uint64_t> needed = needed_;
+  Base& right = base_of(to.component, to.variable);
+  const std::vector<std::uint64_t> needed_right = needed_;
+  const std::int32_t from_kind = tails_.kind(components_[from.component].types[static_cast<std::size_t>(from.variable)]);
+  result.assign(examples.size() * asked.size(), 0);
+  for (std::size_t i = 0; i < examples.size(); i++) {
+    if (!add_objects(left, from, needed, examples[i], from_) || !add_objects(right, to, needed_right, examples[i], to_)) return false;
+    mark_++;
+    for (std::int32_t each : to_) {
+      if (marks_.size() <= static_cast<std::size_t>(each)) marks_.resize(2 * static_cast<std::size_t>(each) + 64, 0);
+      marks_[static_cast<std::size_t>(each)] = mark_;
+    }
+    const auto example = static_cast<std::size_t>(order_[static_cast<std::size_t>(examples[i])]);
+    for (std::int32_t each : from_) {
+      const Tails::Links links = tails_.links(kind, example, tails_.value_of(from_kind, each));
+      if (links.over) return false;
+      const std::size_t words = tails_.words(kind);
+      for (std::size_t l = 0; l < links.objects.size(); l++) {
+        const auto other = static_cast<std::size_t>(links.objects[l]);
+        if (other >= marks_.size() || marks_[other] != mark_) continue;
+        for (std::size_t w = 0; w < asked.size(); w++) result[i * asked.size() + w] |= links.held[l * words + w] & asked[w];
+      }
+    }
+  }
+  return true;
+}
+
 void Solutions::search(Base& base, std::int32_t variable, std::int32_t kind, std::int32_t position) {
   facts_.watch.poll();
   const auto at = static_cast<std::size_t>(position), example = static_cast<std::size_t>(order_[at]);

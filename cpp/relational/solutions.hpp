@@ -20,6 +20,12 @@ class Solutions {
   // each as `asked` has.
   void find(std::int32_t component, std::int32_t variable, std::span<const std::uint64_t> asked, std::span<const std::int32_t> examples,
             std::vector<std::uint64_t>& result);
+  // The same of linked tails, on a variable of each of two components. False, and no result, if a search took too many steps.
+  struct Variable {
+    std::int32_t component, variable;
+  };
+  bool find_linked(const Variable& from, const Variable& to, std::int32_t kind, std::span<const std::uint64_t> asked,
+                   std::span<const std::int32_t> examples, std::vector<std::uint64_t>& result);
   // Where tails may hold although the last call did not find them, as a search took too many steps: the number among its examples, and
   // the tails.
   struct Doubt {
@@ -48,6 +54,8 @@ class Solutions {
     std::unordered_set<std::int32_t> cut_off;  // examples that may have more objects
   };
   Base& base_of(std::int32_t component, std::int32_t variable);
+  // The objects of a component's solutions for which the tails of `needed` hold; false if there may be more.
+  bool add_objects(Base& base, const Variable& of, std::span<const std::uint64_t> needed, std::int32_t position, std::vector<std::int32_t>& objects);
   std::uint64_t find_few(Base& base, std::int32_t kind, Base::Own& own);
   void search(Base& base, std::int32_t variable, std::int32_t kind, std::int32_t position);
 
@@ -59,7 +67,9 @@ class Solutions {
   std::size_t bytes_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Base>> bases_;  // by component and variable
   std::vector<std::uint64_t> needed_, asked_;                       // tails of the component's objects; those, and the ones asked for
-  std::vector<std::int32_t> values_;
+  std::vector<std::int32_t> values_, from_, to_;
+  std::vector<std::uint32_t> marks_;  // per object: the last example among whose objects it was
+  std::uint32_t mark_ = 0;
   std::vector<Doubt> doubts_;
 };
 

@@ -28,44 +28,50 @@ Tails::Place Tails::place(std::int32_t component) {
   return places_[at] = place(own.code.subspan(own.prefix), components_[own.parent].types);
 }
 
-Tails::Place Tails::place(std::span<const Term> added, std::span<const std::int32_t> types) {
+Tails::Place Tails::place(std::span<const Term> added, std::span<const std::int32_t> types, std::size_t second) {
   code_.assign(added.begin(), added.end());
   renamed_.assign(types.size(), -1);
-  std::int32_t on = -1, n_variables = 1;
-  bool single = true;  // whether it is on one variable only, and no literal shares none with those before it
+  std::int32_t on = -1, other = -1, n_variables = second > 0 ? 2 : 1;
+  bool single = true;  // whether it is on one variable of each component only, and every literal shares one with those before it
   for (std::size_t i = 0, n; i < code_.size(); i += n) {
     n = components_.length(code_[i]);
     bool joined = false;
-    const std::int32_t n_known = n_variables;
+    const std::int32_t n_known = n_variables, other_before = other;
     components_.rename(std::span(code_).subspan(i, n), [&](std::int32_t v) {
       if (renamed_.size() <= static_cast<std::size_t>(v)) renamed_.resize(static_cast<std::size_t>(v) + 1, -1);
       auto& name = renamed_[static_cast<std::size_t>(v)];
       if (static_cast<std::size_t>(v) < types.size()) {
-        single = single && (on < 0 || on == v);
-        on = v;
-        name = 0;
+        const bool is_first = on < 0 || on == v;
+        if (!is_first) single = single && second > 0 && (other < 0 || other == v) && (static_cast<std::size_t>(v) < second) != (static_cast<std::size_t>(on) < second);
+        (is_first ? on : other) = v;
+        name = is_first ? 0 : 1;
       } else if (name < 0) {
         name = n_variables++;
       }
-      joined = joined || name < n_known;
+      joined = joined || (name < n_known && (name != 1 || second == 0 || other_before >= 0));
       return name;
     });
     single = single && joined;
+    // facts say which objects are linked
+    if (other_before < 0 && other >= 0)
+      single = single && !(code_[i] & 1) && facts_.predicates()[static_cast<std::size_t>(code_[i] >> 1)].relation >= 0;
   }
-  if (on < 0 || !single) return {};
-  const std::int32_t own_kind = kind(types[static_cast<std::size_t>(on)]);
-  return {on, own_kind, number(*kinds_[static_cast<std::size_t>(own_kind)], code_, static_cast<std::size_t>(n_variables))};
+  if (on < 0 || !single || (second > 0 && other < 0)) return {};
+  const std::int32_t own_kind = kind(types[static_cast<std::size_t>(on)], second > 0 ? types[static_cast<std::size_t>(other)] : no_type);
+  return {on, own_kind, number(*kinds_[static_cast<std::size_t>(own_kind)], code_, static_cast<std::size_t>(n_variables)), other};
 }
 
 Endings::Endings(std::span<const Tails::Place> places) : n_queries(places.size()) {
   std::vector<std::size_t> order;
   for (std::size_t q = 0; q < places.size(); q++) (places[q].tail < 0 ? others : order).push_back(q);
-  const auto key = [&](std::size_t q) { return std::tuple(places[q].variable, places[q].tail, q); };
+  const auto key = [&](std::size_t q) { return std::tuple(places[q].variable, places[q].linked, places[q].tail, q); };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   for (const std::size_t q : order) {
     const Tails::Place& place = places[q];
-    if (on.empty() || on.back().variable != place.variable) on.push_back({place.variable, {}, {}});
-    auto& [variable, asked, runs] = on.back();
+    if (on.empty() || on.back().variable != place.variable || on.back().linked != place.linked)
+      on.push_back({place.variable, place.kind, place.linked, {}, {}});
+    links = links || place.linked >= 0;
+    auto& [variable, kind, linked, asked, runs] = on.back();
     const std::size_t word = static_cast<std::size_t>(place.tail) / 64;
     const std::int32_t shift = place.tail % 64;
     asked.resize(word + 1, 0);
@@ -78,9 +84,9 @@ Endings::Endings(std::span<const Tails::Place> places) : n_queries(places.size()
   }
 }
 
-std::int32_t Tails::kind(std::int32_t type) {
-  auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& each) { return each->type == type; });
-  if (found == kinds_.end()) found = kinds_.insert(found, std::make_unique<Kind>(facts_, components_, type));
+std::int32_t Tails::kind(std::int32_t type, std::int32_t linked) {
+  auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& each) { return each->type == type && each->linked == linked; });
+  if (found == kinds_.end()) found = kinds_.insert(found, std::make_unique<Kind>(facts_, components_, type, linked));
   return static_cast<std::int32_t>(found - kinds_.begin());
 }
 
@@ -164,6 +170,46 @@ void Tails::search(Kind& kind, std::int32_t object) {
   for (std::int32_t tail : kind.pack.given_up()) over[static_cast<std::size_t>(tail / 64)] |= std::uint64_t{1} << tail % 64;
 }
 
+Tails::Links Tails::links(std::int32_t number_of_kind, std::size_t example, std::int32_t value) {
+  const std::int32_t at = object(number_of_kind, example, value);
+  Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
+  if (kind.own.size() < kind.keys.size()) kind.own.resize(kind.keys.size());
+  if (kind.own[static_cast<std::size_t>(at)].n_tails < kind.codes.size()) search_links(kind, at);
+  const Kind::Own& own = kind.own[static_cast<std::size_t>(at)];
+  return {std::span(kind.linked_objects).subspan(own.begin, own.end - own.begin), kind.linked_held.data() + own.held, own.over};
+}
+
+void Tails::search_links(Kind& kind, std::int32_t object) {
+  const std::size_t words = kind.all.size();
+  if (kind.opened == kind.all) {
+    kind.pack.restore();
+  } else {
+    kind.pack.close_all();
+    for (std::size_t tail = 0; tail < kind.codes.size(); tail++) kind.pack.open(static_cast<std::int32_t>(tail));
+    kind.pack.save();
+    kind.opened = kind.all;
+  }
+  const std::uint64_t key = kind.keys[static_cast<std::size_t>(object)];
+  kind.pack.set(0, static_cast<std::int32_t>(key & 0xFFFFFFFF));
+  Effort effort{key >> 32, facts_.fixed_of(key >> 32), limit_};
+  reports_ = kind.pack.solutions(effort, 1);
+  steps_ += effort.taken;
+  std::sort(reports_.begin(), reports_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  Kind::Own& own = kind.own[static_cast<std::size_t>(object)];
+  own = {kind.linked_objects.size(), 0, kind.linked_held.size(), kind.codes.size(), !kind.pack.given_up().empty()};
+  const std::int32_t other_kind = this->kind(kind.linked);
+  for (std::size_t i = 0; i < reports_.size(); i++) {
+    const auto [tail, value] = reports_[i];
+    if (i == 0 || value != reports_[i - 1].second) {
+      kind.linked_objects.push_back(this->object(other_kind, key >> 32, value));
+      kind.linked_held.resize(kind.linked_held.size() + words, 0);
+    }
+    kind.linked_held[kind.linked_held.size() - words + static_cast<std::size_t>(tail) / 64] |= std::uint64_t{1} << tail % 64;
+  }
+  own.end = kind.linked_objects.size();
+  bytes_ += (own.end - own.begin) * (8 * words + sizeof(std::int32_t)) + sizeof(Kind::Own);
+}
+
 const std::vector<std::uint64_t>* Tails::given_up(std::int32_t number_of_kind, std::int32_t object) const {
   const Kind& kind = *kinds_[static_cast<std::size_t>(number_of_kind)];
   if (kind.given_up.empty()) return nullptr;
@@ -177,6 +223,9 @@ void Tails::forget() {
     kind->rows = {};
     kind->objects = {};
     kind->given_up.clear();
+    kind->own = {};
+    kind->linked_objects = {};
+    kind->linked_held = {};
   }
   bytes_ = 0;
 }

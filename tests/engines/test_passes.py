@@ -98,6 +98,7 @@ def test_sums_of_parts_add_up():
         {"offset": np.array([0, -1, 0])},
         {"place": np.array([1, 2, 9], np.uint8)},
         {"table": np.zeros((2, 9), np.uint64)},
+        {"mixed": np.zeros(3, bool)},
         {"end_column": np.array([0, 3, 2], np.int32)},
     ],
     ids=lambda change: next(iter(change)),

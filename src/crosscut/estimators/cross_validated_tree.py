@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from crosscut.forest.cost import cost_report
 from crosscut.forest.onnx_model import onnx_model
 from crosscut.forest.predict import apply
-from crosscut.forest.pruning import importances
 from crosscut.forest.python_code import tree_python
 from crosscut.forest.sklearn_tree import fit_sklearn
+from crosscut.forest.smaller_trees import importances
 from crosscut.forest.sql import SqlDialect, tree_sql
 from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree import probabilities

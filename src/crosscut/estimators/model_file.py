@@ -20,7 +20,7 @@ from crosscut.training.validation import TreeValidation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning import Measure
+    from crosscut.forest.smaller_trees import Measure
 
 
 def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

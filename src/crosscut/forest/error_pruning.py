@@ -9,7 +9,7 @@ import numpy as np
 from crosscut import _core
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.predict import apply
-from crosscut.forest.pruning import node_losses
+from crosscut.forest.smaller_trees import node_losses
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

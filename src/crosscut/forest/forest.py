@@ -86,6 +86,11 @@ class Packed:
         return np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
 
     @cached_property
+    def paths(self) -> dict[str, Any]:
+        """Cost-complexity paths that are known (``smaller_trees.pruning_paths``), by measure."""
+        return {}
+
+    @cached_property
     def child_owner(self) -> NDArray[np.int64]:
         """The parent of each entry of ``children``, numbered over all trees."""
         return self._owners(self.first_child)

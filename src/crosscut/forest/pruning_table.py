@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut.forest.pruning import pruning_paths
+from crosscut.forest.smaller_trees import pruning_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.forest import Packed
-    from crosscut.forest.pruning import Measure, PruningPaths
+    from crosscut.forest.smaller_trees import Measure
 
 Rule = Literal["best", "1se"]
 COLUMNS = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error", "paired_error")
@@ -81,7 +81,7 @@ class PruningTable:
             return best
         return int(np.flatnonzero(self.cv_error <= self.cv_error[best] + self.standard_error[best])[-1])
 
-    def tests_kept(self, packed: Packed, row: int, *, paths: PruningPaths | None = None) -> NDArray[np.bool_]:
+    def tests_kept(self, packed: Packed, row: int) -> NDArray[np.bool_]:
         """Return which nodes have a test in the trees of a row.
 
         The final tree is pruned at the row's alpha, the trees of the folds between it and the next one.
@@ -89,9 +89,8 @@ class PruningTable:
         alpha = float(self.alpha[row])
         following = float(self.alpha[row + 1]) if row + 1 < len(self) else np.inf
         between = np.sqrt(alpha * following) if alpha else 0.0
-        node_alpha = (paths or pruning_paths(packed, self.by)).node_alpha
         at = np.where(packed.tree_of == 0, alpha, between)
-        return np.asarray(node_alpha > at)
+        return np.asarray(pruning_paths(packed, self.by).node_alpha > at)
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame."""

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params, _get_feature_names
 
 from crosscut.forest.forest import Packed
-from crosscut.forest.pruning import importances
+from crosscut.forest.smaller_trees import importances
 from crosscut.model_selection.examples import weight_name
 from crosscut.model_selection.fitted import fit_own, fit_scikit
 from crosscut.model_selection.pipelines import Transformed

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from crosscut.plot.canvas import BLUE, GREY, axes, labelled
+from crosscut.training.curves import calibration_points
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -28,20 +27,12 @@ def plot_calibration(model: Any, *, ax: Axes | None = None, n_bins: int = 10) ->
     """
     fit = fit_of(model)
     cv, classes = fit.validated("plot_calibration()"), fit.known_classes
-    known = ~np.isnan(cv.values[:, 0])
-    actual, values = cv.y[known], cv.values[known]
     two = len(classes) == 2
-    given = values[:, 1] if two else values.max(axis=1)
-    right = actual == 1 if two else actual == values.argmax(axis=1)
+    count, middle, share = calibration_points(cv, 1 if two else None, n_bins)
     ax = axes(ax, 4.6, 4.2)
-    where = np.minimum((given * n_bins).astype(int), n_bins - 1)
-    count = np.bincount(where, minlength=n_bins)
-    some = count > 0
-    middle = np.bincount(where, given, minlength=n_bins)[some] / count[some]
-    share = np.bincount(where, right, minlength=n_bins)[some] / count[some]
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
     ax.plot(middle, share, color=BLUE, linewidth=1)
-    ax.scatter(middle, share, s=15 + 250 * count[some] / count.max(), color=BLUE, alpha=0.6, linewidth=0)
+    ax.scatter(middle, share, s=15 + 250 * count / count.max(), color=BLUE, alpha=0.6, linewidth=0)
     ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
     of, share_of = (f"of {classes[1]}", classes[1]) if two else ("of the predicted class", "correct")
     return labelled(ax, f"probability {of}", f"share that is {share_of}")

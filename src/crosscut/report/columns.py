@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.data.days import cut_text
 from crosscut.forest.labels import counted, number
-from crosscut.forest.pruning import importances
+from crosscut.forest.smaller_trees import importances
 from crosscut.report.charts import Chart
 from crosscut.training.parameters import criterion_of
 

@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.training.curves import (
+    calibration_points,
+    frequent_classes,
+    precision_recall_points,
+    roc_points,
+)
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,35 +22,26 @@ if TYPE_CHECKING:
 MAX_CURVES = 5  # classes with a curve of their own
 MAX_POINTS = 150  # of a curve
 MAX_DOTS = 1_500  # of predictions against actual values
-N_BINS = 10  # of probabilities
 
 
 def ranking(fit: Fit) -> list[dict[str, Any]]:
     """Return ROC and precision-recall curves: of the rarer of two classes, or of the most frequent."""
-    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
-
     cv, classes = fit.validated("report()"), fit.known_classes
-    known = ~np.isnan(cv.values[:, 0])
-    actual, given = cv.y[known], cv.values[known]
-    counts = np.bincount(actual, minlength=len(classes))
-    order = np.argsort(-counts, kind="stable")
-    found = []
-    for k in [int(order[1])] if len(classes) == 2 else order[:MAX_CURVES].tolist():
-        if not 0 < counts[k] < len(actual):
-            continue
-        false, true, _ = roc_curve(actual == k, given[:, k])
-        precision, recall, _ = precision_recall_curve(actual == k, given[:, k])
-        found.append(
-            {
-                "class": str(classes[k]),
-                "code": k,
-                "share": float(counts[k] / len(actual)),
-                "roc_area": float(roc_auc_score(actual == k, given[:, k])),
-                "average_precision": float(average_precision_score(actual == k, given[:, k])),
-                "roc": _thinned(false, true),
-                "precision_recall": _thinned(recall[::-1], precision[::-1]),
-            }
-        )
+    order, found = frequent_classes(cv), []
+    for k in order[1:2] if len(classes) == 2 else order[:MAX_CURVES]:
+        roc, precision_recall = roc_points(cv, k), precision_recall_points(cv, k)
+        if roc is not None and precision_recall is not None:
+            found.append(
+                {
+                    "class": str(classes[k]),
+                    "code": k,
+                    "share": roc.share,
+                    "roc_area": roc.area,
+                    "average_precision": precision_recall.area,
+                    "roc": _thinned(roc.x, roc.y),
+                    "precision_recall": _thinned(precision_recall.x, precision_recall.y),
+                }
+            )
     return found
 
 
@@ -55,15 +53,8 @@ def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[float
 
 def calibration(cv: Validation) -> list[dict[str, float]]:
     """Return how sure answers were and how often they were right, in intervals of probability."""
-    sure = cv.said[np.arange(len(cv.rows)), np.asarray(cv.decided, np.int64)]
-    right = cv.decided == cv.y[cv.rows]
-    where = np.minimum((sure * N_BINS + 1e-9).astype(int), N_BINS - 1)
-    count = np.bincount(where, minlength=N_BINS)
-    mean, share = (np.bincount(where, each, minlength=N_BINS) for each in (sure, right))
-    return [
-        {"rows": int(count[b]), "sure": float(mean[b] / count[b]), "right": float(share[b] / count[b])}
-        for b in np.flatnonzero(count)
-    ]
+    points = zip(*(each.tolist() for each in calibration_points(cv)), strict=True)
+    return [{"rows": rows, "sure": sure, "right": right} for rows, sure, right in points]
 
 
 def predictions(cv: Validation) -> list[tuple[float, float]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.predict import apply_rows
-from crosscut.forest.pruning import pruning_paths
 from crosscut.forest.tree import decisions
 from crosscut.report.drawing import MAX_LEAVES
 
@@ -55,11 +54,10 @@ def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
     rows = _rows_offered(table.n_leaves, own, {table.choose("best"), table.choose("1se")})
     if pruned and not whole:
         rows = [row for row in rows if row >= own]
-    paths = pruning_paths(packed, table.by)
     says = packed.value[:, 0] if fit.classes is None else decisions(packed.value, packed.loss)
     found = []
     for row in rows:
-        inner = table.tests_kept(packed, row, paths=paths)
+        inner = table.tests_kept(packed, row)
         found.append(Size(row, inner, says[packed.ends(inner)[node]]))
     return Sizes(forest, found, rows.index(own))
 

@@ -12,7 +12,7 @@ from crosscut.tasks.growth import Criterion, Growth, Limits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning import Measure
+    from crosscut.forest.smaller_trees import Measure
 
 CRITERIA = ("gini", "entropy", "gain_ratio")
 IN_SKLEARN = (

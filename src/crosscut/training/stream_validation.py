@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.engines.passes import held_out_nodes
+from crosscut.forest.held_out_losses import Prunings, table_from
 from crosscut.forest.predict import HeldOut
-from crosscut.forest.prunings import Prunings, table_from
 from crosscut.training.intervals import LossSums
 from crosscut.training.validation import TreeValidation
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from crosscut.engines.coding import Batch, Coding
     from crosscut.engines.level_wise import Rows
     from crosscut.forest.forest import Forest, Packed
-    from crosscut.forest.pruning import Measure
+    from crosscut.forest.held_out_losses import Losses
     from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.prunings import Losses
+    from crosscut.forest.smaller_trees import Measure
 
 
 @dataclass

@@ -13,7 +13,7 @@ from crosscut.engines.stream import Stream
 from crosscut.forest.error_pruning import pessimistic
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
-from crosscut.forest.pruning import prune
+from crosscut.forest.smaller_trees import prune
 from crosscut.training.fit import Fit
 from crosscut.training.own_classes import grow_own_classes
 from crosscut.training.parameters import (
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.smaller_trees import Measure
     from crosscut.tasks import Tasks
 
 

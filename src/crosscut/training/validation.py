@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.forest.prunings import pruning_table
+from crosscut.forest.held_out_losses import pruning_table
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.training.intervals import (
     Estimate,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from crosscut.forest.forest import Forest
     from crosscut.forest.predict import HeldOut
-    from crosscut.forest.pruning import Measure
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.smaller_trees import Measure
 
 
 class Validation:

@@ -69,12 +69,19 @@ class PruningPaths:
 def pruning_paths(
     trees: Trees | Tree, by: Measure = "impurity", *, n_jobs: int | None = None
 ) -> PruningPaths:
-    """Minimal cost-complexity path of every tree (Breiman et al. 1984).
+    """Minimal cost-complexity path of every tree (Breiman et al. 1984); computed once.
 
     By impurity, alpha 0 leaves a tree as it is, as in scikit-learn. By error or loss, it prunes what does not
     lower the error of the training rows, as in CART and rpart.
     """
     packed = packed_of(trees)
+    if by not in packed.paths:
+        packed.paths[by] = _pruning_paths(packed, by, n_jobs)
+    found: PruningPaths = packed.paths[by]
+    return found
+
+
+def _pruning_paths(packed: Packed, by: Measure, n_jobs: int | None) -> PruningPaths:
     counts = np.diff(packed.node_start)
     total = packed.weight[packed.node_start[:-1]]
     if by == "impurity" or packed.value.shape[1] == 1:  # squared errors are impurities
@@ -111,14 +118,13 @@ def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], ND
 
 
 def alpha_levels(
-    trees: Trees, alphas: ArrayLike, *, paths: PruningPaths | None = None, n_jobs: int | None = None
+    trees: Trees, alphas: ArrayLike, by: Measure = "impurity", *, n_jobs: int | None = None
 ) -> NDArray[np.int32]:
     """Levels of ascending ``ccp_alpha``."""
-    packed = packed_of(trees)
     values = _ascending("ccp_alpha", alphas)
     if len(values) and values[0] < 0:
         raise ValueError(f"ccp_alpha must not be negative, but {values[0]} was given")
-    node_alpha = (paths or pruning_paths(packed, n_jobs=n_jobs)).node_alpha
+    node_alpha = pruning_paths(trees, by, n_jobs=n_jobs).node_alpha
     return np.searchsorted(values, node_alpha, side="left").astype(np.int32)
 
 
@@ -221,7 +227,7 @@ def prune(
     if level is not None:
         forest = cut(forest, level)
     if ccp_alpha > 0:  # last, since the path is that of the tree under the other limits
-        forest = cut(forest, alpha_levels(forest, [ccp_alpha], paths=pruning_paths(forest, by)))
+        forest = cut(forest, alpha_levels(forest, [ccp_alpha], by))
     return forest
 
 

@@ -12,7 +12,7 @@ from sklearn.tree._tree import _build_pruned_tree_ccp, ccp_pruning_path
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.forest import pruning
+from crosscut.forest import smaller_trees
 from crosscut.forest.predict import apply, apply_held_out
 from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.tasks import Tasks
@@ -32,7 +32,7 @@ def test_paths_are_scikit_learns_for_every_tree(seed, criterion):
         if criterion == "variance"
         else (classification(seed, leaf=1, criterion=criterion)[3][0], 3)
     )
-    paths = pruning.pruning_paths(forest)
+    paths = smaller_trees.pruning_paths(forest)
     for task, tree in enumerate(forest):
         path = ccp_pruning_path(as_sklearn(tree, n_classes))
         np.testing.assert_array_equal(paths.alphas(task), path["ccp_alphas"])
@@ -49,11 +49,11 @@ def test_ties_are_broken_as_in_scikit_learn(seed):
     forest, _, table = grow_all(X, y, 2, Limits())
     x = table.schema.matrix(X)
     whole = as_sklearn(forest[0], 2)
-    alphas = np.unique(np.maximum(pruning.pruning_paths(forest).alphas(0), 0))
+    alphas = np.unique(np.maximum(smaller_trees.pruning_paths(forest).alphas(0), 0))
     for alpha in np.concatenate([alphas[1:], np.sqrt(alphas[1:-1] * alphas[2:])]):
         theirs = SklearnTree(3, np.array([2]), 1)
         _build_pruned_tree_ccp(theirs, whole, alpha)
-        ours = pruning.prune(forest, ccp_alpha=alpha)
+        ours = smaller_trees.prune(forest, ccp_alpha=alpha)
         assert len(ours[0]) == theirs.node_count
         np.testing.assert_array_equal(apply(ours, x)[0], theirs.apply(x))
 
@@ -77,17 +77,17 @@ def test_cutting_equals_growing_under_the_limit(seed, criterion):
         {"max_depth": 4, "min_impurity_decrease": 0.004, "min_samples_split": 12},
     ]:
         grown, _, _ = grow_all(*given, Limits(min_samples_leaf=4, **setting), criterion)
-        ours = pruning.prune(forest, criterion=criterion, **setting)
+        ours = smaller_trees.prune(forest, criterion=criterion, **setting)
         assert all(a.equals(b) for a, b in zip(ours, grown, strict=True))
 
 
 def test_a_cut_forest_has_the_cut_of_every_tree():
     _, _, _, (forest, _, _) = classification(3)
-    small = pruning.prune(forest, max_depth=2)
+    small = smaller_trees.prune(forest, max_depth=2)
     for task, tree in enumerate(forest):
         assert small[task].max_depth == 2
         alone = type(forest)([tree])
-        assert pruning.prune(alone, max_depth=2)[0].equals(small[task])
+        assert smaller_trees.prune(alone, max_depth=2)[0].equals(small[task])
 
 
 def cut_leaves(forest, level, n_levels, held_out):
@@ -109,11 +109,11 @@ def test_rows_end_in_the_leaf_of_the_smaller_tree():
     x = table.schema.matrix(X)
     held_out = apply_held_out(forest, x, tasks)
     alphas = np.concatenate([[0.0], np.geomspace(1e-4, 0.5, 12)])
-    level = pruning.alpha_levels(forest, alphas)
+    level = smaller_trees.alpha_levels(forest, alphas)
     ends = cut_leaves(forest, level, len(alphas), held_out)
     for k, alpha in enumerate(alphas):
         packed, number = forest.packed.cut(level > k)
-        small = pruning.prune(forest, ccp_alpha=alpha)
+        small = smaller_trees.prune(forest, ccp_alpha=alpha)
         assert all(a.equals(b) for a, b in zip(small, type(forest)(packed), strict=True))
         new = apply_held_out(small, x, tasks)
         at = np.repeat(forest.packed.node_start[:-1], np.diff(held_out.row_start))
@@ -123,15 +123,15 @@ def test_rows_end_in_the_leaf_of_the_smaller_tree():
 def test_levels_must_run_from_large_to_small():
     _, _, (forest, _, _) = regression(0)
     for levels, values in [
-        (pruning.alpha_levels, [0.2, 0.1]),
-        (pruning.depth_levels, [1, 3]),
-        (pruning.depth_levels, [2, None]),
-        (pruning.size_levels, [5, 2]),
+        (smaller_trees.alpha_levels, [0.2, 0.1]),
+        (smaller_trees.depth_levels, [1, 3]),
+        (smaller_trees.depth_levels, [2, None]),
+        (smaller_trees.size_levels, [5, 2]),
     ]:
         with pytest.raises(ValueError, match="from large trees to small"):
             levels(forest, values)
     with pytest.raises(ValueError, match="negative"):
-        pruning.alpha_levels(forest, [-0.1])
+        smaller_trees.alpha_levels(forest, [-0.1])
 
 
 @settings(max_examples=25, deadline=None)
@@ -144,12 +144,12 @@ def test_paths_and_losses_by_their_definition(seed, n, ties):
     table = Table.from_data(X)
     tasks = Tasks.from_cv(4, n_rows=n)
     forest = grow(table, Target(y, 0), tasks, Growth("variance"))
-    paths = pruning.pruning_paths(forest)
+    paths = smaller_trees.pruning_paths(forest)
     for task, tree in enumerate(forest):
         np.testing.assert_array_equal(paths.alphas(task), ccp_pruning_path(as_sklearn(tree, 0))["ccp_alphas"])
     held_out = apply_held_out(forest, X, tasks)
     alphas = np.sort(rng.choice(np.maximum(paths.step_alpha, 0), size=min(6, len(paths.step_alpha))))
-    level = pruning.alpha_levels(forest, alphas)
+    level = smaller_trees.alpha_levels(forest, alphas)
     packed = forest.packed
     value = np.ascontiguousarray(packed.value[:, 0])
     total, squares = packed.core.cut_losses(
@@ -180,7 +180,7 @@ def test_damaged_arguments_never_crash(data):
         name: getattr(packed, name).copy()
         for name in ("node_start", "first_child", "children", "branch_start")
     } | {
-        "level": pruning.alpha_levels(forest, [0.0, 0.1]),
+        "level": smaller_trees.alpha_levels(forest, [0.0, 0.1]),
         "leaf": held_out.leaf.copy(),
         "row_start": held_out.row_start.copy(),
     }

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.pruning import node_losses, pruning_paths
 from crosscut.forest.pruning_table import PruningTable, lowest
 from crosscut.forest.rpart import rpart_alphas
+from crosscut.forest.smaller_trees import node_losses, pruning_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crosscut.forest.forest import Forest, Packed
     from crosscut.forest.predict import HeldOut
-    from crosscut.forest.pruning import Measure
+    from crosscut.forest.smaller_trees import Measure
 
 
 def pruning_table(
