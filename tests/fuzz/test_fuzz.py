@@ -42,3 +42,9 @@ def test_arrays_at_odd_addresses_are_copied_or_refused():
     assert starts == _core.rows_by_fold(folds, ordered)
     with pytest.raises(TypeError):
         _core.rows_by_fold(folds, odd(ordered))
+
+
+def test_the_largest_number_is_a_fold():
+    ordered = np.zeros(2, np.int64)
+    assert _core.rows_by_fold(np.array([2**63 - 1, 0]), ordered) == [0, 1, 1, 2]
+    assert ordered.tolist() == [1, 0]

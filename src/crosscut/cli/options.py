@@ -103,7 +103,7 @@ reading = together(
         "--header/--no-header",
         default=None,
         help="Whether the first line has column names.",
-        show_default="found out",
+        show_default="detected",
     ),
     click.option("--separator", metavar="MARK", help="Separator between values, or its name, such as tab."),
     click.option("--decimal", metavar="MARK", help="Decimal mark: a point or a comma."),

@@ -32,8 +32,8 @@ def predict(
 ) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
-    For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables,
-    database whose --target may be empty or absent, or an ACE settings file such as app.s.
+    For a model saved by `crosscut relational --save`, FILE is what that command reads: a folder of tables or
+    a database, whose --target may be empty or absent, or an ACE settings file such as app.s.
     """
     fitted, target = read_model_file(model)
     if is_relational(fitted):

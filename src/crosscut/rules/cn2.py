@@ -16,43 +16,21 @@ Measure = Literal["laplace", "m_estimate", "wracc", "entropy"]
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How rules are rated: the constants of the measure for the rows of a task.
-
-    Attributes
-    ----------
-    measure : {"laplace", "m_estimate", "wracc", "entropy"}
-        The measure.
-    m : float
-        Weight of the prior in the m-estimate.
-    """
+    """How rules are rated."""
 
     measure: Measure
-    m: float = 2.0
+    m: float = 2.0  # weight of the prior in the m-estimate
 
 
 @dataclass(frozen=True)
 class Covering:
-    """Learner of the rules of a task: each is for rows that no earlier rule covers.
+    """Learner of the rules of a task: each is for rows that no earlier rule covers."""
 
-    Attributes
-    ----------
-    examples : Searcher
-        The rows, and the search for rules.
-    train : int
-        The task's rows.
-    quality : Quality
-        How rules are rated.
-    min_rows : float
-        Minimum number of rows that a rule covers, in units of weight.
-    level : float or None
-        Level of the likelihood ratio test.
-    """
-
-    examples: Searcher
-    train: int
-    quality: Quality
-    min_rows: float
-    level: float | None
+    examples: Searcher  # the rows, and the search for rules
+    train: int  # the task's rows
+    quality: Quality  # how rules are rated
+    min_rows: float  # minimum number of rows that a rule covers, in units of weight
+    level: float | None  # of the likelihood ratio test
 
     @cached_property
     def prior(self) -> tuple[float, ...]:

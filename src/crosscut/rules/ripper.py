@@ -22,24 +22,12 @@ SLACK = 64.0  # growing stops at this many bits above the shortest rule set so f
 
 @dataclass(frozen=True)
 class Ripper:
-    """Learner of the rules of a task.
+    """Learner of the rules of a task."""
 
-    Attributes
-    ----------
-    examples : Searcher
-        The rows, and the search for rules.
-    train : int
-        The task's rows.
-    grow_parts : sequence of int
-        Rows to grow rules on: first, and in each pass of optimisation.
-    min_rows : float
-        Minimum number of rows a rule covers, in units of weight.
-    """
-
-    examples: Searcher
-    train: int
-    grow_parts: list[int]
-    min_rows: float
+    examples: Searcher  # the rows, and the search for rules
+    train: int  # the task's rows
+    grow_parts: list[int]  # rows to grow rules on: first, and in each pass of optimisation
+    min_rows: float  # minimum number of rows a rule covers, in units of weight
 
     def learn(self) -> Growing:
         """Learn rules class by class, from the rarest; the most frequent class needs none."""
