@@ -13,6 +13,7 @@ class LoneTask {
   Bundle bundle;     // of one lane: the task, and the node that is being refined
   const TaskLimits& limits;
   const ScanRows rows;
+  const RowSet* keys;  // of the table's rows, where nodes are looked up in the memo
   const u64 place;   // stands for the limits in keys of the memo
   u8* marks;         // by row; 0 between uses
   const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits) : FewRows<false>::serves(w.run, limits);
@@ -20,7 +21,8 @@ class LoneTask {
  public:
   LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
       : w(worker), table(t), bundle(of.packed(1u << k)), limits(limits_of(worker, of, k)),
-        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr}, place(key_of(limits)), marks(room) {}
+        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr}, keys(w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr), place(key_of(limits)),
+        marks(room) {}
 
   // The task's rows, in all lists and as bits.
   void start(int k, const BitRows* bits) {
@@ -44,7 +46,7 @@ class LoneTask {
       end_list(list + x.n), keep_column(x, f, list, x.n);
     }
     for (u32 i = 0; i < table.n; i++) {
-      if (table.keys && !marks[i]) x.set.add(table.keys[i]);
+      if (keys && !marks[i]) x.set.add(keys[i]);
       marks[i] = 0;
     }
     const Branch all{x.n, x.any_list(), x.rows, bits};
@@ -106,8 +108,8 @@ class LoneTask {
       own.each([&](u32 row) { two[i++] = row; });
       if (part_two(x, node, two)) return false;
     }
-    if (!table.keys) return true;
-    const Node* known = w.memo.find(key(node, set));
+    if (!keys) return true;
+    const Node* known = w.memo.find(key(node, set), own.n);
     if (known) node = *known;
     return !known;
   }
@@ -170,7 +172,7 @@ class LoneTask {
       if (x.n <= kFewRows && few_rows) {
         if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits).finish(x);
         else FewRows<false>(w, table, bundle, limits).finish(x);
-        if (table.keys) w.memo.remember(key(*x.node, x.set), x.node);
+        if (keys) w.memo.remember(key(*x.node, x.set), x.node);
         break;
       }
       const bool timed = x.n >= 256;  // below that the clock costs too much
@@ -183,7 +185,7 @@ class LoneTask {
       more = find_test(x, parting);
       if (timed) level.seconds += seconds_now() - started;
       if (more) more = part(x, parting);
-      if (table.keys) w.memo.remember(key(*node, set), node);
+      if (keys) w.memo.remember(key(*node, set), node);
       if (more && x.sparse()) refine(x), more = false;
     }
     w.scratch.release(outer);
@@ -209,13 +211,13 @@ class LoneTask {
     RowSet* set = w.scratch.take<RowSet>(n);
     const u32 last = n == 2 && branch[0].n > branch[1].n ? 0 : n - 1;  // its rows are what the others leave
     set[last] = x.set;
-    for (u32 b = 0; b < n && table.keys; b++) {
+    for (u32 b = 0; b < n && keys; b++) {
       if (b == last) continue;
       set[b] = {};
-      branch[b].each([&](u32 row) { set[b].add(table.keys[row]); });
+      branch[b].each([&](u32 row) { set[b].add(keys[row]); });
       set[last].take(set[b]);
     }
-    for (u32 b = 0; b < n && table.keys; b++) w.memo.prepare(key(parting.child[b], set[b]));
+    for (u32 b = 0; b < n && keys; b++) w.memo.prepare(key(parting.child[b], set[b]));
     for (u32 b = 0; b < n; b++) {
       open[b] = opens(x, parting.child[b], branch[b], set[b]);
       if (!open[b]) n_leaf++;
