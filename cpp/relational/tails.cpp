@@ -62,8 +62,13 @@ Tails::Place Tails::place(std::span<const Term> added, std::span<const std::int3
 }
 
 Endings::Endings(std::span<const Tails::Place> places) : n_queries(places.size()) {
+  constexpr std::size_t few = 3;  // linked tails on two variables: searching for them takes less than finding the objects of both
+  const auto same = [&](const Tails::Place& a) {
+    return std::count_if(places.begin(), places.end(), [&](const Tails::Place& b) { return a.variable == b.variable && a.linked == b.linked; });
+  };
   std::vector<std::size_t> order;
-  for (std::size_t q = 0; q < places.size(); q++) (places[q].tail < 0 ? others : order).push_back(q);
+  for (std::size_t q = 0; q < places.size(); q++)
+    (places[q].tail < 0 || (places[q].linked >= 0 && static_cast<std::size_t>(same(places[q])) <= few) ? others : order).push_back(q);
   const auto key = [&](std::size_t q) { return std::tuple(places[q].variable, places[q].linked, places[q].tail, q); };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   for (const std::size_t q : order) {

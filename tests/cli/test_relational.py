@@ -220,13 +220,23 @@ def test_groups_time_and_weights(marked_shop, options, n_folds, held_out, tmp_pa
     assert "part = " not in result.stdout
 
 
+def test_rules_keep_groups_together(marked_shop):
+    how = ("--rules", "--strategy", "cn2", "--max-length", 1, "--folds", 3, "--json")
+    found, apart = (
+        json.loads(call("relational", marked_shop, "-t", "customer.churned", *how, *groups).stdout)
+        for groups in ([], ["--groups", "region"])
+    )
+    assert found["folds"] == apart["folds"] == 3
+    assert found["scores"] != apart["scores"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
         (["--weights", "region"], "sample_weight must be a whole number from 1"),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
-        (["--rules", "--groups", "region", "--folds", 3], "--groups and --weights are for trees"),
+        (["--rules", "--weights", "customer_id"], "--weights is for trees, not for --rules"),
     ],
 )
 def test_groups_time_and_weights_that_do_not_fit(marked_shop, options, message):

@@ -145,8 +145,8 @@ def relational(
             cv = "marks"
         known = {"sample_weight": source.weights, "groups": source.groups}
         fitting = {name: value for name, value in known.items() if value is not None}
-        if rules and fitting:
-            raise Failure("--groups and --weights are for trees, not for --rules", UNSUITABLE)
+        if rules and source.weights is not None:
+            raise Failure("--weights is for trees, not for --rules", UNSUITABLE)
         limit = {} if step_limit is None else {"step_limit": step_limit}
         with failing_with(UNSUITABLE, f"{place}: "), waiting("learning") as tell, watching(tell):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor

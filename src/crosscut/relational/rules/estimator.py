@@ -89,7 +89,7 @@ class RelationalRuleClassifier(RuleEstimator):
     step_limit: int = STEP_LIMIT
     random_state: int = 0
 
-    def fit(self, database: Database, y: None = None) -> Self:
+    def fit(self, database: Database, y: None = None, *, groups: ArrayLike | None = None) -> Self:
         """Learn the rules of all examples and those of the folds, in one run.
 
         Parameters
@@ -98,10 +98,12 @@ class RelationalRuleClassifier(RuleEstimator):
             Facts, examples and their classes.
         y : None
             Ignored; the target is the database's.
+        groups : array-like of shape (n_examples,), optional
+            Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
         """
         del y
         check_parameters(self)
-        data = RelationalSet.read(database, self.bias, self.cv, cuts=True)
+        data = RelationalSet.read(database, self.bias, self.cv, cuts=True, groups=groups)
         examples = RelationalExamples(data.facts, data.language, step_limit=self.step_limit)
         tasks = data.tasks
         trained = [bits_of(tasks.trains(task)) for task in range(tasks.n_tasks)]
