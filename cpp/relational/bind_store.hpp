@@ -133,13 +133,14 @@ class QueryStore {
 
   QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root, const std::vector<std::int32_t>& root_types,
                    const std::string& criterion, std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,
-                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching, std::int32_t n_threads, nb::object progress) {
+                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching, std::int32_t n_threads, nb::object progress,
+                   bool names_all) {
     check_tasks(tasks);
     CROSSCUT_REQUIRE(n_threads >= 1 && n_threads <= 1024, "n_threads has to be from 1 to 1024");
     CROSSCUT_REQUIRE(max_uses.size() >= n_sources_, "max_uses needs one number per source of modes");
     CROSSCUT_REQUIRE(minimal_cases >= 0 && minimal_cases <= 1 << 30, "minimal_cases has to be from 0 to 2**30");
     check_types(root_types);
-    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory, alone, n_threads};
+    Settings settings{criterion_of(criterion), minimal_cases, accuracy, max_depth, std::move(max_uses), std::move(critical_f), caching, memory, alone, n_threads, names_all};
     CROSSCUT_REQUIRE((settings.criterion == Criterion::variance) == statistics_->is_regression(),
                      "criterion " + criterion + " does not fit the target");
     CROSSCUT_REQUIRE(!statistics_->is_regression() || settings.critical_f.size() > facts_.n_examples(),

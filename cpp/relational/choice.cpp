@@ -62,7 +62,7 @@ Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
     std::vector<Tails::Place> places(block.size());
     std::vector<std::int32_t> types;
     for (std::int32_t each : components) types.insert(types.end(), components_[each].types.begin(), components_[each].types.end());
-    const std::size_t second = components.size() == 2 ? components_[components[0]].types.size() : 0;
+    const std::size_t second = components.size() == 2 && !refinement_.names_all ? components_[components[0]].types.size() : 0;
     for (std::size_t e = 0; (components.size() == 1 || second > 0) && e < block.size(); e++) places[e] = truth_.tails().place(shape.code(e), types, second);
     shape.endings = std::make_shared<const Endings>(places);
   }

@@ -20,6 +20,7 @@ void Growth::grow(Job& job) {
   job.trees.resize(job.tasks.size());
   for (std::size_t i = 0; i < job.tasks.size(); i++) places_[static_cast<std::size_t>(job.tasks[i])] = static_cast<std::int32_t>(i);
   with_.components.start();
+  with_.refinement.names_all = settings_.names_all;
   with_.truth.drop_tables(with_.refinement.drop_blocks());
   for (std::int32_t& component : job.path.components) component = with_.components.same(job.words, component);
   handed_down_ -= job.table.bytes();

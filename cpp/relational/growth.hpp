@@ -24,6 +24,7 @@ struct Settings {
   std::size_t memory = 0;              // bytes of truth that are kept, by all threads; beyond that all is forgotten
   std::size_t alone = 0;               // a bundle of no more examples is grown by one thread, with all below it
   std::int32_t n_threads = 1;
+  bool names_all = false;              // see Refinement
 };
 
 // A test as it was added to a path: its literals over the path's variables (numbered in order of introduction).

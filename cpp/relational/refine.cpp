@@ -106,6 +106,7 @@ std::shared_ptr<const Block> Refinement::make(std::shared_ptr<const Shape> shape
   made->queries.assign(shape->entries.size(), -1);
   made->followers.resize(shape->followers.size());
   made->shape = std::move(shape);
+  for (std::size_t e = 0; names_all && e < made->size(); e++) query(*made, e);
   return made;
 }
 

@@ -133,6 +133,9 @@ class Refinement {
   const Language& language() const { return language_; }
   // Blocks of the subsets of these components that some mode can join, without what follows their entries.
   std::vector<Part> blocks(std::span<const std::int32_t> path);
+  // Whether all candidates have numbers, so that one that comes in several words is searched for in the first of them. That takes longer,
+  // and matters only where searches take too many steps: how many they take depends on the words.
+  bool names_all = false;
   // The block of what may follow an entry, by the number of the followers in the shape; empty if nothing may.
   const std::shared_ptr<const Block>& follow(const Block& block, std::size_t number);
   // The query of an entry, from now on one with a number.

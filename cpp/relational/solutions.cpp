@@ -91,17 +91,19 @@ bool Solutions::add_objects(Base& base, const Variable& of, std::span<const std:
   const Base::Own& here = base.examples[static_cast<std::size_t>(position)];
   if (here.begin > here.end) search(base, of.variable, kind, position);
   objects.clear();
+  bool sure = !base.cut_off.contains(position);
   for (std::uint32_t o = here.begin; o < here.end; o++) {
     const std::uint64_t* held = tails_.found(kind, base.objects[o], needed);
-    if (tails_.given_up(kind, base.objects[o])) return false;
     std::uint64_t missing = 0;
     for (std::size_t w = 0; w < needed.size(); w++) missing |= needed[w] & ~held[w];
     if (!missing) objects.push_back(base.objects[o]);
+    else if (const auto* over = tails_.given_up(kind, base.objects[o]))
+      for (std::size_t w = 0; w < std::min(needed.size(), over->size()); w++) sure = sure && (needed[w] & (*over)[w]) == 0;
   }
-  return !base.cut_off.contains(position);
+  return sure;
 }
 
-bool Solutions::find_linked(const Variable& from, const Variable& to, std::int32_t kind, std::span<const std::uint64_t> asked,
+void Solutions::find_linked(const Variable& from, const Variable& to, std::int32_t kind, std::span<const std::uint64_t> asked,
                             std::span<const std::int32_t> examples, std::vector<std::uint64_t>& result) {
   Base& left = base_of(from.component, from.variable);
   const std::vector<std::uint64_t> needed = needed_;
@@ -109,8 +111,11 @@ bool Solutions::find_linked(const Variable& from, const Variable& to, std::int32
   const std::vector<std::uint64_t> needed_right = needed_;
   const std::int32_t from_kind = tails_.kind(components_[from.component].types[static_cast<std::size_t>(from.variable)]);
   result.assign(examples.size() * asked.size(), 0);
+  doubts_.clear();
+  std::vector<std::uint64_t> doubtful(asked.size());
   for (std::size_t i = 0; i < examples.size(); i++) {
-    if (!add_objects(left, from, needed, examples[i], from_) || !add_objects(right, to, needed_right, examples[i], to_)) return false;
+    const bool all_left = add_objects(left, from, needed, examples[i], from_), all_right = add_objects(right, to, needed_right, examples[i], to_);
+    for (std::size_t w = 0; w < asked.size(); w++) doubtful[w] = all_left && all_right ? 0 : asked[w];
     mark_++;
     for (std::int32_t each : to_) {
       if (marks_.size() <= static_cast<std::size_t>(each)) marks_.resize(2 * static_cast<std::size_t>(each) + 64, 0);
@@ -119,7 +124,7 @@ bool Solutions::find_linked(const Variable& from, const Variable& to, std::int32
     const auto example = static_cast<std::size_t>(order_[static_cast<std::size_t>(examples[i])]);
     for (std::int32_t each : from_) {
       const Tails::Links links = tails_.links(kind, example, tails_.value_of(from_kind, each));
-      if (links.over) return false;
+      for (std::size_t w = 0; links.over != nullptr && w < asked.size(); w++) doubtful[w] |= asked[w] & (*links.over)[w];
       const std::size_t words = tails_.words(kind);
       for (std::size_t l = 0; l < links.objects.size(); l++) {
         const auto other = static_cast<std::size_t>(links.objects[l]);
@@ -127,8 +132,10 @@ bool Solutions::find_linked(const Variable& from, const Variable& to, std::int32
         for (std::size_t w = 0; w < asked.size(); w++) result[i * asked.size() + w] |= links.held[l * words + w] & asked[w];
       }
     }
+    std::uint64_t any = 0;
+    for (std::size_t w = 0; w < asked.size(); w++) any |= doubtful[w] &= ~result[i * asked.size() + w];
+    if (any) doubts_.push_back({i, doubtful});
   }
-  return true;
 }
 
 void Solutions::search(Base& base, std::int32_t variable, std::int32_t kind, std::int32_t position) {

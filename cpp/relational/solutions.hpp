@@ -20,11 +20,11 @@ class Solutions {
   // each as `asked` has.
   void find(std::int32_t component, std::int32_t variable, std::span<const std::uint64_t> asked, std::span<const std::int32_t> examples,
             std::vector<std::uint64_t>& result);
-  // The same of linked tails, on a variable of each of two components. False, and no result, if a search took too many steps.
+  // The same of linked tails, on a variable of each of two components.
   struct Variable {
     std::int32_t component, variable;
   };
-  bool find_linked(const Variable& from, const Variable& to, std::int32_t kind, std::span<const std::uint64_t> asked,
+  void find_linked(const Variable& from, const Variable& to, std::int32_t kind, std::span<const std::uint64_t> asked,
                    std::span<const std::int32_t> examples, std::vector<std::uint64_t>& result);
   // Where tails may hold although the last call did not find them, as a search took too many steps: the number among its examples, and
   // the tails.

@@ -181,7 +181,7 @@ Tails::Links Tails::links(std::int32_t number_of_kind, std::size_t example, std:
   if (kind.own.size() < kind.keys.size()) kind.own.resize(kind.keys.size());
   if (kind.own[static_cast<std::size_t>(at)].n_tails < kind.codes.size()) search_links(kind, at);
   const Kind::Own& own = kind.own[static_cast<std::size_t>(at)];
-  return {std::span(kind.linked_objects).subspan(own.begin, own.end - own.begin), kind.linked_held.data() + own.held, own.over};
+  return {std::span(kind.linked_objects).subspan(own.begin, own.end - own.begin), kind.linked_held.data() + own.held, given_up(number_of_kind, at)};
 }
 
 void Tails::search_links(Kind& kind, std::int32_t object) {
@@ -201,7 +201,14 @@ void Tails::search_links(Kind& kind, std::int32_t object) {
   steps_ += effort.taken;
   std::sort(reports_.begin(), reports_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   Kind::Own& own = kind.own[static_cast<std::size_t>(object)];
-  own = {kind.linked_objects.size(), 0, kind.linked_held.size(), kind.codes.size(), !kind.pack.given_up().empty()};
+  own = {kind.linked_objects.size(), 0, kind.linked_held.size(), kind.codes.size()};
+  kind.given_up.erase(object);
+  if (!kind.pack.given_up().empty()) {
+    auto& over = kind.given_up[object];
+    over.assign(words, 0);
+    for (std::int32_t tail : kind.pack.given_up()) over[static_cast<std::size_t>(tail / 64)] |= std::uint64_t{1} << tail % 64;
+    std::erase_if(reports_, [&](const auto& each) { return over[static_cast<std::size_t>(each.first) / 64] >> each.first % 64 & 1; });
+  }
   const std::int32_t other_kind = this->kind(kind.linked);
   for (std::size_t i = 0; i < reports_.size(); i++) {
     const auto [tail, value] = reports_[i];

@@ -40,7 +40,7 @@ class Tails {
   struct Links {
     std::span<const std::int32_t> objects;
     const std::uint64_t* held;
-    bool over;  // a tail took too many steps, and there may be more
+    const std::vector<std::uint64_t>* over;  // tails that took too many steps, as a bit set: their links are not known; nullptr for none
   };
   Links links(std::int32_t kind, std::size_t example, std::int32_t value);
   std::size_t words(std::int32_t kind) const { return (kinds_[static_cast<std::size_t>(kind)]->codes.size() + 63) / 64; }
@@ -72,7 +72,6 @@ class Tails {
     struct Own {
       std::size_t begin = 0, end = 0, held = 0;
       std::size_t n_tails = 0;
-      bool over = false;
     };
     std::vector<Own> own;
     std::vector<std::int32_t> linked_objects;

@@ -109,15 +109,14 @@ void Truth::tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& 
   if (examples.empty()) return;
   tabulated_ += examples.size() * width * 8;
   table.bits.resize((first + examples.size()) * width, 0);
-  std::vector<std::size_t> others = tabulate(asked, examples, table.bits.data() + first * width);
-  others.insert(others.end(), asked.endings.others.begin(), asked.endings.others.end());
+  tabulate(asked, examples, table.bits.data() + first * width);
   std::vector<std::int32_t> queries;
-  for (const std::size_t each : others) queries.push_back(asked.number(each));
+  for (const std::size_t each : asked.endings.others) queries.push_back(asked.number(each));
   if (!queries.empty() && asked.after >= 0) evaluate({&asked.after, 1}, fresh.data());
   evaluate(queries, fresh.data(), asked.after);
   for (std::size_t i = 0; i < queries.size(); i++) {
     const std::uint64_t* own = row(queries[i]);
-    const std::size_t q = others[i];
+    const std::size_t q = asked.endings.others[i];
     for (std::size_t w = 0; w < words_; w++)
       for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
         const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
@@ -229,32 +228,25 @@ void Truth::search(Extensions& extensions, std::size_t word, std::uint64_t bit) 
 
 // For queries that end in tails: calls holds(q, bits, number of the example), where bit i says that query q + i holds, wherever one does.
 template <class Holds>
-std::vector<std::size_t> Truth::find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds) {
-  std::vector<std::size_t> left;
+void Truth::find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds) {
   const auto second = static_cast<std::int32_t>(components_[asked.components[0]].types.size());
   const auto variable = [&](std::int32_t v) {
     return v < second ? Solutions::Variable{asked.components[0], v} : Solutions::Variable{asked.components[1], v - second};
   };
   for (const Endings::On& on : asked.endings.on) {
-    if (on.linked < 0) {
-      solutions_.find(asked.components[0], on.variable, on.asked, examples, held_);
-    } else if (!solutions_.find_linked(variable(on.variable), variable(on.linked), on.kind, on.asked, examples, held_)) {
-      for (const Endings::Run& run : on.runs)
-        for (std::size_t i = 0; i < static_cast<std::size_t>(run.length); i++) left.push_back(run.query + i);
-      continue;
-    }
+    if (on.linked < 0) solutions_.find(asked.components[0], on.variable, on.asked, examples, held_);
+    else solutions_.find_linked(variable(on.variable), variable(on.linked), on.kind, on.asked, examples, held_);
     for (std::size_t e = 0; e < examples.size(); e++)
       for (const Endings::Run& run : on.runs)
         if (const std::uint64_t bits = held_[e * on.asked.size() + run.word] << (64 - run.length - run.shift) >> (64 - run.length))
           holds(run.query, bits, e);
-    for (const Endings::Run& run : on.linked < 0 ? on.runs : std::vector<Endings::Run>())
+    for (const Endings::Run& run : on.runs)
       for (const Solutions::Doubt& doubt : solutions_.doubts())
         for (std::int32_t i = 0; i < run.length; i++)
           if (doubt.tails[run.word] >> (run.shift + i) & 1)
             hits_.emplace(asked.number(run.query + static_cast<std::size_t>(i)), order_[static_cast<std::size_t>(examples[doubt.example])]);
   }
-  evaluations_ += (asked.endings.n_queries - asked.endings.others.size() - left.size()) * examples.size();
-  return left;
+  evaluations_ += (asked.endings.n_queries - asked.endings.others.size()) * examples.size();
 }
 
 void Truth::evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples) {
@@ -269,10 +261,9 @@ void Truth::evaluate_tails(std::span<const Need> needs, std::span<const std::int
              });
 }
 
-std::vector<std::size_t> Truth::tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows) {
+void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows) {
   const std::size_t width = (asked.endings.n_queries + 63) / 64;
-  if (asked.endings.on.empty()) return {};
-  return find_tails(asked, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
+  if (!asked.endings.on.empty()) find_tails(asked, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
     std::uint64_t* row = rows + example * width + query / 64;
     row[0] |= bits << query % 64;
     if (const std::uint64_t rest = bits >> 1 >> (63 - query % 64)) row[1] |= rest;

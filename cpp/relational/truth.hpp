@@ -53,9 +53,8 @@ class Truth {
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
   // Fills the rows of these examples; the queries have to be the same in every call for a table.
   void tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& table);
-  // Adds the queries that end in tails to the rows of some examples (by position, ascending), one row after the other. Returns those of
-  // linked tails whose search took too many steps.
-  std::vector<std::size_t> tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows);
+  // Adds the queries that end in tails to the rows of some examples (by position, ascending), one row after the other.
+  void tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows);
   Tails& tails() { return tails_; }
   const std::uint64_t* row(std::int32_t query) const {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
@@ -95,7 +94,7 @@ class Truth {
   void evaluate_extensions(std::span<const Need> needs, std::int32_t after);
   void evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples);
   template <class Holds>
-  std::vector<std::size_t> find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds);
+  void find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds);
   Extensions& pack_of(std::int32_t parent, std::span<const Need> needs);
   void search(Extensions& extensions, std::size_t word, std::uint64_t bit);
 

@@ -217,6 +217,7 @@ class QueryStore:
         caching: bool,
         n_threads: int = 1,
         progress: Callable[[float], object] | None = None,
+        names_all: bool = False,
     ) -> QueryForest: ...
     def held_out(
         self, forest: QueryForest, tasks: list[int]

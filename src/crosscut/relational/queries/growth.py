@@ -225,14 +225,28 @@ class Grower:
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
-        settings, facts = self.settings, self.queries.facts
         tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
-        root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
-        result = RelationalForest(settings, self)
-        together = sharing in {"parallel", "paper"}
+        bundles = [tasks] if sharing in {"parallel", "paper"} else [[task] for task in tasks]
         progress = progress or watcher() or (lambda _: None)
         progress(0.0)
-        bundles = [tasks] if together else [[task] for task in tasks]
+        result = self._grow(bundles, sharing, n_jobs, progress, names_all=False)
+        if result.limit_hits:  # which searches take too many steps must not depend on what is grown together
+            result = self._grow(bundles, sharing, n_jobs, progress, names_all=True)
+        progress(1.0)
+        return result
+
+    def _grow(
+        self,
+        bundles: list[list[int]],
+        sharing: Sharing,
+        n_jobs: int | None,
+        progress: Callable[[float], object],
+        *,
+        names_all: bool,
+    ) -> RelationalForest:
+        settings, facts = self.settings, self.queries.facts
+        root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
+        result = RelationalForest(settings, self)
         for number, bundle in enumerate(bundles):
             self.queries.start()
             store = self.queries.store
@@ -250,6 +264,7 @@ class Grower:
                 sharing in {"parallel", "serial"},
                 n_threads(n_jobs),
                 part_of(progress, number, len(bundles)),
+                names_all,
             )
             pruned = grown
             if settings.regression:
@@ -263,7 +278,6 @@ class Grower:
                 mine = self.order[found]
                 result.held_out[mine] = predictions[found]
                 result.held_out_leaves[mine] = leaves[found]
-        progress(1.0)
         return result
 
 
