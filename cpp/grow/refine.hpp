@@ -119,8 +119,8 @@ struct Block {
     if (n_helpers == 1) return refine_waiting();
     while (const WaitingBundle::Pointer next = waiting.newest(me)) refine(*next), waiting.finished();
     Failure failure;
+    for (int i = 1; i < n_helpers; i++) std::copy_n(w().root_total, kLanes, helpers[i]->root_total);
     w().run.team->run(n_helpers, [&](int i) {
-      std::copy_n(w().root_total, kLanes, helpers[i]->root_total);
       failure.guard([&] { Block{helpers, n_helpers, i, waiting}.refine_waiting(); });
       if (failure.any()) waiting.stop();
     });

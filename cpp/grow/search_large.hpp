@@ -33,7 +33,10 @@ void search_large_with(Worker** helpers, int n_helpers, const Bundle& bundle, co
       };
       failure.guard([&] {
         mine = new (w.scratch.take<Best>(1)) Best(w, bundle);
-        mine->merge(best);
+        {
+          const std::scoped_lock lock(team.mutex);  // others may be done with their columns already
+          mine->merge(best);
+        }
         search = new (w.scratch.take<char>(sizeof(Search))) Search(w, bundle, rows, sorted, all_rows, *mine);
         for (int f; (f = next.fetch_add(1)) < end;) {
           w.poll();
