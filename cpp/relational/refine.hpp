@@ -87,7 +87,7 @@ struct Shape {
   std::vector<std::int32_t> new_types, trail;
   std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
   std::vector<Followers> followers;
-  mutable std::shared_ptr<const Endings> endings;  // of the entries that extend a single component; a cache
+  mutable std::shared_ptr<const Endings> endings;  // in which tails the entries end, of one component or linking two; a cache
   std::span<const Term> code(std::size_t e) const { return stretch(added, &Entry::term_end, e); }
   std::span<const std::int32_t> types(std::size_t e) const { return stretch(new_types, &Entry::type_end, e); }
   std::span<const std::int32_t> choices(std::size_t e) const { return stretch(trail, &Entry::choice_end, e); }

@@ -9,16 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from crosscut import (
-    BaggedTrees,
-    RelationalTreeClassifier,
-    RuleClassifier,
-    Stream,
-    TreeClassifier,
-    TreeRegressor,
-    datasets,
-    read_file,
-)
+import crosscut
 from crosscut.data import dialect, file_kind, ranks, text_file
 from crosscut.engines import level_wise, memory
 from crosscut.relational.database.database import Database
@@ -37,15 +28,15 @@ def table(n_rows, n_columns, *, values=1000, hard=False):
 
 def fit(model, n_rows, n_columns, **data):
     X, y = table(n_rows, n_columns, **data)
-    return lambda: model.fit(X, y * 1.5 if isinstance(model, TreeRegressor) else y)
+    return lambda: model.fit(X, y * 1.5 if isinstance(model, crosscut.TreeRegressor) else y)
 
 
 def relational(database, bias=None):
-    return lambda: RelationalTreeClassifier(bias, cv=10).fit(database)
+    return lambda: crosscut.RelationalTreeClassifier(bias, cv=10).fit(database)
 
 
 def shop(n):
-    return relational(Database.from_tables(datasets.shop(n), target="customer.churned"))
+    return relational(Database.from_tables(crosscut.datasets.shop(n), target="customer.churned"))
 
 
 def file(folder, ending, n_rows, *, stream=False):
@@ -53,22 +44,26 @@ def file(folder, ending, n_rows, *, stream=False):
     X, y = table(n_rows, 10)
     given = pa.table([*X.T, [f"class {c}" for c in y]], [*"abcdefghij", "y"])
     (parquet.write_table if ending == ".parquet" else csv.write_csv)(given, path)
-    return (lambda: TreeClassifier(cv=10).fit(Stream(path), "y")) if stream else (lambda: read_file(path))
+    return (
+        (lambda: crosscut.TreeClassifier(cv=10).fit(crosscut.Stream(path), "y"))
+        if stream
+        else (lambda: crosscut.read_file(path))
+    )
 
 
 CASES = {  # number of rows, and what fits or reads so many
-    "tree, 10 columns": (300_000, lambda n, _: fit(TreeClassifier(cv=10), n, 10)),
-    "tree, 2 columns": (1_000_000, lambda n, _: fit(TreeClassifier(cv=10), n, 2)),
-    "tree, 300 columns": (30_000, lambda n, _: fit(TreeClassifier(cv=10), n, 300)),
-    "tree, few values": (300_000, lambda n, _: fit(TreeClassifier(cv=10), n, 10, values=2)),
-    "tree, 50 folds": (100_000, lambda n, _: fit(TreeClassifier(cv=50), n, 10)),
-    "tree, random labels": (300_000, lambda n, _: fit(TreeClassifier(cv=10), n, 10, hard=True)),
-    "regression tree": (300_000, lambda n, _: fit(TreeRegressor(cv=10), n, 10)),
-    "60 bagged trees": (100_000, lambda n, _: fit(BaggedTrees(n_trees=60), n, 10)),
-    "CN2": (50_000, lambda n, _: fit(RuleClassifier(cv=2), n, 30)),
-    "RIPPER": (50_000, lambda n, _: fit(RuleClassifier(cv=2, strategy="ripper"), n, 30)),
+    "tree, 10 columns": (300_000, lambda n, _: fit(crosscut.TreeClassifier(cv=10), n, 10)),
+    "tree, 2 columns": (1_000_000, lambda n, _: fit(crosscut.TreeClassifier(cv=10), n, 2)),
+    "tree, 300 columns": (30_000, lambda n, _: fit(crosscut.TreeClassifier(cv=10), n, 300)),
+    "tree, few values": (300_000, lambda n, _: fit(crosscut.TreeClassifier(cv=10), n, 10, values=2)),
+    "tree, 50 folds": (100_000, lambda n, _: fit(crosscut.TreeClassifier(cv=50), n, 10)),
+    "tree, random labels": (300_000, lambda n, _: fit(crosscut.TreeClassifier(cv=10), n, 10, hard=True)),
+    "regression tree": (300_000, lambda n, _: fit(crosscut.TreeRegressor(cv=10), n, 10)),
+    "60 bagged trees": (100_000, lambda n, _: fit(crosscut.BaggedTrees(n_trees=60), n, 10)),
+    "CN2": (50_000, lambda n, _: fit(crosscut.RuleClassifier(cv=2), n, 30)),
+    "RIPPER": (50_000, lambda n, _: fit(crosscut.RuleClassifier(cv=2, strategy="ripper"), n, 30)),
     "linked tables": (40_000, lambda n, _: shop(n)),
-    "Bongard": (10_000, lambda n, _: relational(*datasets.bongard("complex", n))),
+    "Bongard": (10_000, lambda n, _: relational(*crosscut.datasets.bongard("complex", n))),
     "CSV file": (1_000_000, lambda n, folder: file(folder, ".csv", n)),
     "Parquet file": (1_000_000, lambda n, folder: file(folder, ".parquet", n)),
     "stream": (300_000, lambda n, folder: file(folder, ".parquet", n, stream=True)),
