@@ -69,20 +69,20 @@ class LoneTest {
   // The entries of all branches, one after the other.
   bool part_into(u32 n, const u32* entries, const u32* start, Parting& out) {
     out = {n, w.scratch.take<Branch>(n), x.node->children};
+    const u32 words = x.bits ? x.bits->words : 0;
+    u64* bits = x.bits ? x.bits->no_rows(w, n) : nullptr;
     u32 largest = 0;
     for (u32 b = 0; b < n; b++) {
-      u64* bits = x.bits ? x.bits->no_rows(w, 1) : nullptr;
-      out.branch[b] = {start[b + 1] - start[b], entries + start[b], bits, x.bits};
+      out.branch[b] = {start[b + 1] - start[b], entries + start[b], bits + b * words, x.bits};
       if (out.branch[b].n > out.branch[largest].n) largest = b;
     }
     if (!x.bits) return true;
-    u64* rest = const_cast<u64*>(out.branch[largest].rows);
-    std::copy_n(x.rows, x.bits->words, rest);
+    u64* rest = bits + largest * words;  // what the others leave
+    std::copy_n(x.rows, words, rest);
     for (u32 b = 0; b < n; b++) {
       if (b == largest) continue;
-      u64* bits = const_cast<u64*>(out.branch[b].rows);
-      for (u32 i = start[b]; i < start[b + 1]; i++) x.bits->set(bits, 0, x.bits->bit[entries[i] & kRowMask]);
-      for (u32 k = 0; k < x.bits->words; k++) rest[k] &= ~bits[k];
+      for (u32 i = start[b]; i < start[b + 1]; i++) x.bits->set(bits, b, x.bits->bit[entries[i] & kRowMask]);
+      for (u32 k = 0; k < words; k++) rest[k] &= ~bits[b * words + k];
     }
     return true;
   }
