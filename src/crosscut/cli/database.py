@@ -104,6 +104,8 @@ def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> d
         values = rows[name].to_pylist()
         if None in values:
             raise ValueError(f"{option} {name} has missing values")
+        if role == "weights" and not np.issubdtype(np.array(values).dtype, np.number):
+            raise ValueError(f"{option} {name} has text; weights are numbers")
         found["folds" if role == "folds_column" else role] = np.array(values)
         if role in {"folds_column", "weights"}:
             stored.tables[table] = rows.drop_columns([name])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     help="Number of folds; by default those marked in the data, else 10.",
 )
 @options.splitting
-@click.option("--weights", metavar="COLUMN", help="How often each example counts, a whole number.")
+@click.option("--weights", metavar="COLUMN", help="How much each example counts; a whole number for trees.")
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
@@ -145,8 +145,6 @@ def relational(
             cv = "marks"
         known = {"sample_weight": source.weights, "groups": source.groups}
         fitting = {name: value for name, value in known.items() if value is not None}
-        if rules and source.weights is not None:
-            raise Failure("--weights is for trees, not for --rules", UNSUITABLE)
         limit = {} if step_limit is None else {"step_limit": step_limit}
         with failing_with(UNSUITABLE, f"{place}: "), waiting("learning") as tell, watching(tell):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor

@@ -91,6 +91,7 @@ class Searcher(Protocol):
     n_classes: int
     exponent: int
     of_class: list[int]
+    weighted: int
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
         """Find the conditions that each request adds to its start; none if nothing is better."""

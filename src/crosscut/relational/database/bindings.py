@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.constants import Constants
-    from crosscut.relational.language.clauses import Part
+    from crosscut.relational.language.parts import Part
 
 MAX_BINDINGS = 50_000_000
 
@@ -36,15 +36,10 @@ class Bindings:
         self.undefined = False  # whether some arithmetic had no value, such as 1/0
 
     def apply(self, part: Part, facts: NDArray[np.int32] | None) -> None:
-        """Join with a relation's `facts`, or filter by a test."""
-        if part.kind == "relation":
-            assert facts is not None
-            if part.negated:
-                self._exclude(part.args, facts)
-            else:
-                self._join(part.args, facts)
-        elif part.kind == "built-in":
+        """Join with `facts`, of a relation or about all solutions of one, or filter by a test."""
+        if part.kind == "built-in":
             facts = self._solutions(part)
+        if facts is not None:
             (self._exclude if part.negated else self._join)(part.args, facts)
         elif part.kind == "is":
             self._evaluate(part.args[0], part.args[1], negated=part.negated)
@@ -143,12 +138,9 @@ class Bindings:
         assert found is not None
         inputs, solve = found
         terms, intern = self.constants.terms, self.constants.intern
-        asked = np.empty((len(inputs), self.n_rows), np.int32)
-        for row, position in zip(asked, inputs, strict=True):
-            row[:] = self._ids(part.args[position])
         facts = [
             [intern(argument) for argument in solution]
-            for values in distinct_facts(asked).T.tolist()
+            for values in self.project(tuple(part.args[position] for position in inputs)).T.tolist()
             for solution in solve(*(terms[each] for each in values))
         ]
         return np.ascontiguousarray(np.array(facts, np.int32).reshape(-1, len(part.args)).T)
@@ -178,6 +170,8 @@ class Bindings:
             given = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
             self.undefined |= bool(np.any(given & ~np.isfinite(result)))
             return result
+        if isinstance(term, str):
+            return FUNCTIONS[term, 0]()
         assert isinstance(term, (int, float))
         return np.float64(term)
 

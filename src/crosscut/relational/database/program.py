@@ -10,7 +10,8 @@ import numpy as np
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import distinct_facts
-from crosscut.relational.database.strata import calls, is_control
+from crosscut.relational.database.strata import calls
+from crosscut.relational.language.collected import GOALS
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
 from crosscut.relational.language.terms import (
     Compound,
@@ -182,13 +183,15 @@ def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
     """Return the clause with a variable for the example's key in its keyed literals."""
     key = Variable("Key")
 
-    def place(term: Term) -> Term:
-        if isinstance(term, Compound) and is_control(term):
-            return Compound(term.name, tuple(place(argument) for argument in term.args))
-        if predicate_of(term) in keyed:
-            name, args = name_and_args(term)
-            return Compound(name, (key, *args))
-        return term
+    def place(term: Term, n_more: int = 0) -> Term:
+        if isinstance(term, Variable):
+            return term
+        name, args = name_and_args(term)
+        goals = dict(GOALS.get((name, len(args)), ()))
+        if goals:
+            placed = (place(arg, goals[i]) if i in goals else arg for i, arg in enumerate(args))
+            return Compound(name, tuple(placed))
+        return Compound(name, (key, *args)) if (name, len(args) + n_more) in keyed else term
 
     if clause.head is None or predicate_of(clause.head) not in keyed:
         return clause
