@@ -39,7 +39,9 @@ class _Values:
 
     values: list[Any]
     kind: Literal["numeric", "date", "nominal"]
-    refers_to: str | None = None  # of a link: the column it names a row by, if that is not the key
+    refers_to: (
+        tuple[str, str] | tuple[()]
+    ) = ()  # of a link: the column it names a row by, if not the key, and its table
 
     @property
     def is_unique(self) -> bool:
@@ -181,7 +183,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
                 None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
                 for value in tables[table][column].values
             ]
-            tables[table][column].refers_to = other_column
+            tables[table][column].refers_to = (other_column, other)
         found[table][column] = other
     for table, content in tables.items():
         for column in content:
@@ -221,7 +223,7 @@ def _add_relation(
         columns.append(_ids(content[name].values, database.constants, linked=linked))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
-        described.append(Column(name, kind, content[name].refers_to))
+        described.append(Column(name, kind, *content[name].refers_to))
     stacked = distinct_facts(np.stack(columns))
     predicate = (table, len(order))
     database.columns[predicate] = tuple(described)
