@@ -13,16 +13,15 @@ class LoneTask {
   Bundle bundle;     // of one lane: the task, and the node that is being refined
   const TaskLimits& limits;
   const ScanRows rows;
-  const RowSet* keys;  // of the table's rows, where nodes are looked up in the memo
-  const u64 place;   // stands for the limits in keys of the memo
+  const SharedNodes shared;
   u8* marks;         // by row; 0 between uses
   const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits) : FewRows<false>::serves(w.run, limits);
 
  public:
   LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
       : w(worker), table(t), bundle(of.packed(1u << k)), limits(limits_of(worker, of, k)),
-        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr}, keys(w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr), place(key_of(limits)),
-        marks(room) {}
+        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr}, 
+        shared{w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr, key_of(limits)}, marks(room) {}
 
   // The task's rows, in all lists and as bits.
   void start(int k, const BitRows* bits) {
@@ -46,7 +45,7 @@ class LoneTask {
       end_list(list + x.n), keep_column(x, f, list, x.n);
     }
     for (u32 i = 0; i < table.n; i++) {
-      if (keys && !marks[i]) x.set.add(keys[i]);
+      if (shared.keys && !marks[i]) x.set.add(shared.keys[i]);
       marks[i] = 0;
     }
     const Branch all{x.n, x.any_list(), x.rows, bits};
@@ -96,10 +95,6 @@ class LoneTask {
       if (table.target[entries[i] & kRowMask] != first) return false;
     return true;
   }
-  RowSet key(const Node& node, RowSet set) const {
-    set.a += scrambled(place + static_cast<u64>(node.depth));
-    return set;
-  }
   // Does the node, which is x or a child of it, want a search for its test? Otherwise it is done.
   bool opens(const LoneNode& x, Node& node, const Branch& own, const RowSet& set) {
     if (!wants_test(w.run, node, limits) || (table.target && is_pure(own.entries, own.n))) return close(node, own.entries, own.n), false;
@@ -108,8 +103,8 @@ class LoneTask {
       own.each([&](u32 row) { two[i++] = row; });
       if (part_two(x, node, two)) return false;
     }
-    if (!keys) return true;
-    const Node* known = w.memo.find(key(node, set), own.n);
+    if (!shared.keys) return true;
+    const Node* known = w.memo.find(shared.key(node, set), own.n);
     if (known) node = *known;
     return !known;
   }
@@ -164,15 +159,18 @@ class LoneTask {
     return level;
   }
 
+  bool has_few_rows(const LoneNode& x) const {
+    return few_rows && (w.run.p.n_classes ? FewRows<true>::pays(w.run, x) : FewRows<false>::pays(w.run, x));
+  }
   void refine(LoneNode x) {
     const auto outer = w.scratch.mark();
-    if (x.sparse() && !(x.n <= kFewRows && few_rows)) x = x.packed(w, table);
+    if (x.sparse() && !has_few_rows(x)) x = x.packed(w, table);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
-      if (x.n <= kFewRows && few_rows) {
-        if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits).finish(x);
-        else FewRows<false>(w, table, bundle, limits).finish(x);
-        if (keys) w.memo.remember(key(*x.node, x.set), x.node);
+      if (has_few_rows(x)) {
+        if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
+        else FewRows<false>(w, table, bundle, limits, shared).finish(x);
+        if (shared.keys) w.memo.remember(shared.key(*x.node, x.set), x.node);
         break;
       }
       const bool timed = x.n >= 256;  // below that the clock costs too much
@@ -185,7 +183,7 @@ class LoneTask {
       more = find_test(x, parting);
       if (timed) level.seconds += seconds_now() - started;
       if (more) more = part(x, parting);
-      if (keys) w.memo.remember(key(*node, set), node);
+      if (shared.keys) w.memo.remember(shared.key(*node, set), node);
       if (more && x.sparse()) refine(x), more = false;
     }
     w.scratch.release(outer);
@@ -211,13 +209,13 @@ class LoneTask {
     RowSet* set = w.scratch.take<RowSet>(n);
     const u32 last = n == 2 && branch[0].n > branch[1].n ? 0 : n - 1;  // its rows are what the others leave
     set[last] = x.set;
-    for (u32 b = 0; b < n && keys; b++) {
+    for (u32 b = 0; b < n && shared.keys; b++) {
       if (b == last) continue;
       set[b] = {};
-      branch[b].each([&](u32 row) { set[b].add(keys[row]); });
+      branch[b].each([&](u32 row) { set[b].add(shared.keys[row]); });
       set[last].take(set[b]);
     }
-    for (u32 b = 0; b < n && keys; b++) w.memo.prepare(key(parting.child[b], set[b]));
+    for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(parting.child[b], set[b]));
     for (u32 b = 0; b < n; b++) {
       open[b] = opens(x, parting.child[b], branch[b], set[b]);
       if (!open[b]) n_leaf++;
