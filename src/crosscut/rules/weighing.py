@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from crosscut.engines.progress import watching_part
 from crosscut.rules.examples import bits_of, grid_exponent
 from crosscut.rules.search import Searcher
 
@@ -65,6 +66,8 @@ def weighed_alike(
 def rule_sets(learning: Learning, groups: Sequence[Group[Some]]) -> tuple[RuleSet, ...]:
     """Learn the rules of all tasks, those of a group together."""
     learnt: dict[int, RuleSet] = {}
+    n, done = sum(len(group.tasks) for group in groups), 0
     for group in groups:
-        learnt |= zip(group.tasks, learning.rule_sets(group.examples, group.trained), strict=True)
+        with watching_part(done / n, (done := done + len(group.tasks)) / n):
+            learnt |= zip(group.tasks, learning.rule_sets(group.examples, group.trained), strict=True)
     return tuple(learnt[task] for task in range(len(learnt)))

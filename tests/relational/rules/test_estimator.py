@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,11 +7,13 @@ import pytest
 from sklearn.base import clone
 
 from crosscut import Bias, Database, RelationalRuleClassifier, datasets
+from crosscut.engines.progress import watching
 from crosscut.relational.language.rule import Goal
 from crosscut.relational.queries.queries import Facts, Queries
 from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.training_set import StepLimitWarning
+from crosscut.rules import search
 from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning
@@ -196,3 +199,27 @@ def test_weights_must_fit_the_examples(shop):
         RelationalRuleClassifier(cv=None).fit(shop, sample_weight=[1, 2])
     with pytest.raises(ValueError, match="negative"):
         RelationalRuleClassifier(cv=None).fit(shop, sample_weight=np.full(shop.n_examples, -1))
+
+
+@pytest.mark.parametrize("choice", [{}, {"strategy": "cn2"}, {"strategy": "cn2", "ordered": False}])
+def test_learning_tells_how_far_it_is(shop, choice, monkeypatch):
+    ticks = itertools.count(1.0, 0.2)
+    monkeypatch.setattr(search.time, "monotonic", lambda: next(ticks))
+    told = []
+    with watching(told.append):
+        RelationalRuleClassifier(Bias.from_schema(shop, max_thresholds=2), max_length=2, cv=3, **choice).fit(
+            shop
+        )
+    assert told == sorted(told)
+    assert len({*told}) > 3
+    assert (told[0], told[-1]) == (0.0, 1.0)
+
+
+def test_whoever_watches_may_stop_the_learning(shop):
+    def stop(share):
+        raise KeyboardInterrupt
+
+    model = RelationalRuleClassifier(Bias.from_schema(shop, max_thresholds=2))
+    with pytest.raises(KeyboardInterrupt), watching(stop):
+        model.fit(shop)
+    assert not hasattr(model, "fit_")

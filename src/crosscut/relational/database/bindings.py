@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.relational.database.relation import distinct_facts, fact_numbers
+from crosscut.relational.database.relation import distinct_facts, fact_numbers, searched
 from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
 from crosscut.relational.language.schedule import builtin_inputs
 from crosscut.relational.language.terms import Compound, Term, Variable
@@ -114,8 +114,8 @@ class Bindings:
         else:
             order = np.argsort(right, kind="stable")
             ordered = right[order]
-            start = np.searchsorted(ordered, left, "left")
-            counts = np.searchsorted(ordered, left, "right") - start
+            start = searched(ordered, left, "left")
+            counts = searched(ordered, left, "right") - start
         total = int(counts.sum())
         if total > MAX_BINDINGS:
             raise TooManyBindingsError(f"joining it makes {total} bindings, more than {MAX_BINDINGS}")
@@ -130,7 +130,11 @@ class Bindings:
     def _exclude(self, args: tuple[Term, ...], facts: NDArray[np.int32]) -> None:
         facts, place = self._select(args, facts)
         left, right, shared = self._matches(facts, place)
-        self._keep(~np.isin(left, right) if shared else facts.shape[1] == 0)
+        if not shared:
+            self._keep(facts.shape[1] == 0)
+            return
+        ordered = np.sort(right)
+        self._keep(searched(ordered, left, "left") == searched(ordered, left, "right"))
 
     def _solutions(self, part: Part) -> NDArray[np.int32]:
         """Facts of a built-in predicate for the values that its inputs have."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.engines.progress import each_part
 from crosscut.relational.database.bindings import Bindings
 from crosscut.relational.database.join_order import joined_cheaply
 from crosscut.relational.database.problems import report, unknown
-from crosscut.relational.database.relation import distinct_facts, fact_numbers
+from crosscut.relational.database.relation import distinct_facts, fact_numbers, in_chunks
 from crosscut.relational.database.solutions import all_solutions
 from crosscut.relational.database.strata import check_stratified, closure, components, reached
 from crosscut.relational.language.builtins import is_recursion_on_lists
@@ -97,7 +98,7 @@ class Derivation:
             for name, definition in by_predicate.items()
         }
         evaluated = closure(by_predicate if wanted is None else wanted, calls)
-        for component, recursive in components(by_predicate):
+        for component, recursive in each_part(list(components(by_predicate))):
             if evaluated.isdisjoint(component):
                 continue
             together = [each for predicate in component for each in by_predicate[predicate]]
@@ -322,9 +323,12 @@ class Derivation:
         seen = {predicate: set(_keys(facts)) for predicate, (facts,) in stored.items()}
 
         def add(predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
-            keys = _keys(derived)
-            new = derived[:, [i for i, key in enumerate(keys) if key not in seen[predicate]]]
-            seen[predicate].update(keys)
+            is_new = np.zeros(derived.shape[1], bool)
+            for chunk in in_chunks(derived.shape[1]):
+                keys = _keys(derived[:, chunk])
+                is_new[chunk] = [key not in seen[predicate] for key in keys]
+                seen[predicate].update(keys)
+            new = derived[:, is_new]
             stored[predicate].append(new)
             if not is_linear:
                 stored[predicate] = [np.concatenate(stored[predicate], axis=1)]

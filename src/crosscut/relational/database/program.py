@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.engines.progress import watching_part
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import distinct_facts
@@ -25,7 +26,7 @@ from crosscut.relational.language.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from crosscut.relational.database.materialize import Predicate
@@ -53,9 +54,13 @@ class Program:
         self.declared: set[Predicate] = set()  # may be without facts
         self.problems: list[str] = []  # what could not be read
 
-    def read_file(self, file: Path) -> None:
-        """Take in the clauses of a file."""
-        self.read(file.read_text(encoding="utf-8", errors="replace"), file.name)
+    def read_files(self, files: Sequence[Path]) -> None:
+        """Take in the clauses of files."""
+        texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
+        length, done = max(1, sum(map(len, texts))), 0
+        for file, text in zip(files, texts, strict=True):
+            with watching_part(done / length, (done := done + len(text)) / length):
+                self.read(text, file.name)
 
     def read(self, text: str, source: str = TEXT) -> None:
         """Take in the clauses of a text."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.relational.database.relation import rows_of
 from crosscut.relational.language.collected import REDUCTIONS, mapped
 from crosscut.relational.language.schedule import given_list
 from crosscut.relational.language.terms import Variable
@@ -41,7 +42,7 @@ def _collected(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
     wanted = bindings.project(part.args[:n])
     keys = dict.fromkeys(map(tuple, wanted.T.tolist()))
     found: dict[tuple[int, ...], list[Any]] = {key: [] for key in keys} if depth == n else {}
-    for row in solutions(part.source, wanted, range(n)).T.tolist():
+    for row in rows_of(solutions(part.source, wanted, range(n))):
         if tuple(row[:n]) in keys:
             found.setdefault(tuple(row[:depth]), []).append(constants.terms[row[-1]])
     reduce = REDUCTIONS[part.name]
@@ -63,7 +64,7 @@ def _mapped(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
     wanted = dict.fromkeys((*key, item) for key, _, numbers in lists for item in numbers)
     columns = np.array(list(wanted), np.int32).reshape(-1, n + 1).T
     found: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
-    for row in solutions(part.source, columns, [*range(n), place]).T.tolist():
+    for row in rows_of(solutions(part.source, columns, [*range(n), place])):
         solution = tuple(constants.terms[each] for each in row[n:])
         found.setdefault((*row[:n], row[place]), []).append(solution)
     facts: Rows = []
