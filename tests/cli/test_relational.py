@@ -262,7 +262,12 @@ def test_rules_keep_groups_together(marked_shop):
     [
         (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
         (["--weights", "region"], "--weights region has text; weights are numbers"),
-        (["--weights", "half"], "sample_weight must be a whole number from 1"),
+        (["--weights", "half"], "whole numbers from 1, how often each example counts, but 1.5 was given"),
+        (["--key", "customer"], "--key is 'customer'; write it as TABLE.COLUMN"),
+        (
+            ["--kind", "regression"],
+            "customer.churned has values such as 'yes', so it cannot be the target of a",
+        ),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
         (["--rules", "--weights", "region"], "--weights region has text; weights are numbers"),
     ],
