@@ -1,5 +1,7 @@
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -286,3 +288,16 @@ def test_problems_of_a_program_are_listed_one_per_line(tmp_path):
     first, *lines = result.stderr.splitlines()
     assert first.endswith("the background has 3 problems:")
     assert [line.startswith("  ") for line in lines] == [True] * 3
+
+
+def test_predicting_says_once_how_tables_are_read(tmp_path, recwarn):
+    path = tmp_path / "mixed.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE thing(thing_id INT PRIMARY KEY, size, good TEXT)")
+        rows = [(i, "n/a" if i == 3 else i, "yes" if i % 2 else "no") for i in range(40)]
+        connection.executemany("INSERT INTO thing VALUES (?, ?, ?)", rows)
+        connection.commit()
+    assert call("relational", path, "-t", "thing.good", "--save", tmp_path / "m").exit_code == 0
+    result = call("predict", tmp_path / "m", path)
+    assert result.stderr.count("numbers among text are text") == 1
+    assert not recwarn.list
