@@ -178,7 +178,10 @@ def test_linked_tables_with_all_options(tmp_path):
     [
         (["--link", "purchase.customer_id"], "write it as TABLE.COLUMN=TABLE.COLUMN"),
         (["--as-of", "region"], "as_of is 'region'; it must be a date of the table customer, which has none"),
-        (["--rules", "--sql", "x.sql"], "--sql is for trees about linked tables"),
+        (
+            ["--rules", "--strategy", "cn2", "--unordered", "--sql", "x.sql"],
+            "--sql is for trees and ordered rules",
+        ),
     ],
 )
 def test_options_of_linked_tables_that_do_not_fit(options, message, tmp_path, monkeypatch):
