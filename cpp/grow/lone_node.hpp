@@ -95,7 +95,7 @@ struct LoneNode {
   u16* coded = nullptr;           // places of the columns among those of `bits` that are not known to be constant here
 
   bool constant() const { return !n_columns && !n_coded; }
-  bool sparse() const { return bits && bits->words > 1 && n <= bits->words * 16; }
+  bool sparse() const { return bits && bits->words > 1 && n <= bits->words * 24; }
   const u32* any_list() const { return n_columns ? lists[0] : nullptr; }
 
   static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const BitRows* bits, int most_columns, int most_coded) {
