@@ -3,6 +3,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <bit>
+#include <limits>
 #include <optional>
 
 #include "../arrays.hpp"
@@ -24,8 +27,8 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
   need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: from 1 to 2^31 - 2 rows can be ranked");
   need(max_intervals >= 2 && max_intervals <= max_coarse, "rank_columns: max_intervals must be from 2 to 255");
   need_within(n_categories, -1, max_categories + 1, "rank_columns: a column has at most 2**24 categories");
-  need(ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == n,
-       "rank_columns: ranks, coarse and values must have one entry per row of the matrix");
+  need(ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == (bins ? 2 * max_coarse : n),
+       "rank_columns: ranks, coarse and values must have one entry per row of the matrix; with bins, values have 510");
   need(n_categories.size() == F && ranks.shape(0) == F && coarse.shape(0) == F && values.shape(0) == F && coarse_first.shape(0) == F &&
            n_values.size() == F && n_coarse.size() == F && n_missing.size() == F && close.size() == F && coarse_first.shape(1) == max_coarse + 1,
        "rank_columns: n_categories and the results must have one entry per column");
@@ -62,7 +65,7 @@ std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit, const A
 }
 
 // Returns the offsets of the folds in ordered. Folds beyond the number of rows count as one, since there are gaps before them.
-std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const Output<std::int64_t>& ordered) {
+std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const Output<std::int64_t>& ordered, int n_threads) {
   const std::size_t n = folds.size();
   need(ordered.size() == n, "rows_by_fold: ordered must have one entry per row");
   const std::int64_t *begin = folds.data(), last = n ? *std::max_element(begin, begin + n) : -1;
@@ -71,8 +74,18 @@ std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const 
   if (last > static_cast<std::int64_t>(n))
     for (std::size_t r = 0; r < n; r++) own.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));
   std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(last, static_cast<std::int64_t>(n))) + 2);
-  rows_by_fold(own.empty() ? begin : own.data(), n, first.size() - 1, ordered.data(), first.data());
+  rows_by_fold(own.empty() ? begin : own.data(), n, first.size() - 1, ordered.data(), first.data(), n_threads);
   return first;
+}
+
+nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds, const std::vector<std::vector<std::int64_t>>& left_out, int n_threads) {
+  const std::size_t n = folds.size(), n_blocks = (left_out.size() + kBlock - 1) / kBlock;
+  need(n_folds >= 0 && n_folds <= static_cast<std::int64_t>(n), "masks_without: n_folds must be at most the number of rows");
+  need_within(folds, -1, n_folds, "masks_without: folds must be from -1 to n_folds - 1");
+  for (const auto& own : left_out) need(all_within(own.data(), own.size(), 0, n_folds), "masks_without: left_out must name folds");
+  std::unique_ptr<std::uint16_t[]> masks(new std::uint16_t[n_blocks * n]);
+  masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out, masks.get(), n_threads);
+  return nb::cast(give(std::move(masks), {n_blocks, n}));
 }
 
 constexpr std::int64_t kMaxClasses = 1 << 24;
@@ -86,9 +99,24 @@ std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t
   return classes;
 }
 
+// low and high: the numbers are multiples of 2**low, and below 2**high in magnitude; None if all are 0.
+std::optional<std::pair<int, int>> bits_of(const Array<double>& numbers) {
+  int low = std::numeric_limits<int>::max(), high = std::numeric_limits<int>::min();
+  for (std::size_t i = 0; i < numbers.size(); i++) {
+    const auto bits = std::bit_cast<std::uint64_t>(numbers.data()[i]);
+    const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
+    const std::uint64_t digits = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{exponent > 0} << 52;
+    if (!digits) continue;
+    const int unit = std::max(exponent, 1) - 1075;
+    low = std::min(low, unit + std::countr_zero(digits)), high = std::max(high, unit + static_cast<int>(std::bit_width(digits)));
+  }
+  if (low > high) return std::nullopt;
+  return std::pair{low, high};
+}
+
 // The number of rows of each class.
 std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t n_classes, std::int64_t n_folds, const Output<std::int64_t>& folds,
-                                   const nb::object& shuffle) {
+                                   const nb::object& shuffle, int n_threads) {
   need_within(codes, 0, static_cast<std::int64_t>(n_classes), "deal_folds: codes must be from 0 to n_classes - 1");
   need(n_classes <= static_cast<std::size_t>(kMaxClasses), "deal_folds: n_classes must be at most 2**24");
   need(n_folds > 0 && n_folds <= static_cast<std::int64_t>(codes.size()) && folds.size() == codes.size(),
@@ -98,7 +126,7 @@ std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t
     mix = [&](std::int64_t* part, std::size_t n) {
       shuffle(nb::cast(nb::ndarray<nb::numpy, std::int64_t>(part, {n}, nb::handle()), nb::rv_policy::reference));  // not a copy
     };
-  return deal_folds(codes.data(), codes.size(), n_classes, n_folds, mix, folds.data());
+  return deal_folds(codes.data(), codes.size(), n_classes, n_folds, mix, folds.data(), n_threads);
 }
 
 }  // namespace
@@ -108,9 +136,11 @@ void bind_data(nb::module_& m) {
         "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(),
         "close"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());
+  m.def("bits_of", &bits_of, "numbers"_a);
   m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert());
-  m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(), "shuffle"_a.none());
+  m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(), "shuffle"_a.none(), "n_threads"_a);
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);
   m.def("first_marked", &find_marked, "masks"_a, "bit"_a, "rows"_a);
-  m.def("rows_by_fold", &order_by_fold, "folds"_a, "ordered"_a.noconvert());
+  m.def("rows_by_fold", &order_by_fold, "folds"_a, "ordered"_a.noconvert(), "n_threads"_a);
+  m.def("masks_without", &mask_folds, "folds"_a, "n_folds"_a, "left_out"_a, "n_threads"_a);
 }

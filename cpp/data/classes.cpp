@@ -1,6 +1,10 @@
 #include "classes.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "row_parts.hpp"
 
 namespace crosscut {
 
@@ -23,25 +27,28 @@ bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_sp
 }
 
 std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes, std::int64_t n_folds, const Shuffle& shuffle,
-                                     std::int64_t* folds) {
-  std::vector<std::int64_t> counts(n_classes), next(n_classes), dealt(n);
-  std::vector<std::size_t> by_appearance;
-  for (std::size_t r = 0; r < n; r++) {
-    const auto c = static_cast<std::size_t>(codes[r]);
-    if (counts[c]++ == 0) by_appearance.push_back(c);
-  }
+                                     std::int64_t* folds, int n_threads) {
+  const auto key = [&](std::size_t r) { return static_cast<std::size_t>(codes[r]); };
+  RowParts parts(n, n_classes, n_threads);
+  parts.count(key);
+  std::vector<std::int64_t> counts(n_classes);
+  for (std::size_t c = 0; c < n_classes; c++) counts[c] = parts.total(c);
+  const std::unique_ptr<std::int64_t[]> dealt(new std::int64_t[n]);
+  std::vector<bool> begun(n_classes);
   std::int64_t end = 0;
-  for (const std::size_t c : by_appearance) {
-    const std::int64_t begin = next[c] = end;
-    end += counts[c];
-    std::int64_t* part = dealt.data() + begin;
+  for (std::size_t r = 0; end < static_cast<std::int64_t>(n); r++) {  // classes by their first rows
+    const std::size_t c = key(r);
+    if (begun[c]) continue;
+    begun[c] = true;
+    const std::int64_t begin = std::exchange(end, parts.start(c, end));
+    std::int64_t* part = dealt.get() + begin;
     for (std::int64_t k = 0; k < n_folds; k++) {  // places k, k + n_folds, ... from begin to end
       const auto before = [&](std::int64_t place) { return (place - k + n_folds - 1) / n_folds; };
       part = std::fill_n(part, before(end) - before(begin), k);
     }
-    if (shuffle) shuffle(dealt.data() + begin, static_cast<std::size_t>(end - begin));
+    if (shuffle) shuffle(dealt.get() + begin, static_cast<std::size_t>(end - begin));
   }
-  for (std::size_t r = 0; r < n; r++) folds[r] = dealt[static_cast<std::size_t>(next[static_cast<std::size_t>(codes[r])]++)];
+  parts.place(key, [&](std::size_t r, std::int64_t at) { folds[r] = dealt[static_cast<std::size_t>(at)]; });
   return counts;
 }
 

@@ -16,6 +16,6 @@ using Shuffle = std::function<void(std::int64_t* folds, std::size_t n)>;
 // give the number of a class's rows in each fold; these fill the class from its first row on, or as `shuffle` leaves them.
 // Returns the number of rows of each class. The codes must be from 0 to n_classes - 1.
 std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes, std::int64_t n_folds, const Shuffle& shuffle,
-                                     std::int64_t* folds);
+                                     std::int64_t* folds, int n_threads);
 
 }  // namespace crosscut

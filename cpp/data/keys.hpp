@@ -28,13 +28,14 @@ inline float value_of(std::uint32_t key) {
 }
 
 struct Scratch {
-  explicit Scratch(std::size_t n)
-      : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]) {
+  explicit Scratch(std::size_t n, std::size_t n_values)
+      : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]), values(new float[n_values]) {
     for (const auto& sorted : {a.get(), b.get()}) invite_huge_pages(sorted, n * sizeof(std::uint64_t));
     invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
   }
   std::unique_ptr<std::uint64_t[]> a, b;   // what is sorted: pairs, or keys in the first half
   std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
+  std::unique_ptr<float[]> values;         // of each rank, where only bins are kept
 };
 
 // What is sorted: a key with its row, or a key alone, which takes half the memory.

@@ -1,6 +1,6 @@
 #include "masks.hpp"
 
-#include <vector>
+#include "row_parts.hpp"
 
 namespace crosscut {
 
@@ -20,19 +20,35 @@ std::size_t first_marked(const std::uint16_t* masks, std::uint16_t bit, const st
   return n;
 }
 
-void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, std::int64_t* ordered,
-                  std::int64_t* first) {
-  std::vector<std::int64_t> next(n_folds + 1);  // fold -1 counts at 0
-  for (std::size_t r = 0; r < n_rows; r++) next[static_cast<std::size_t>(folds[r] + 1)]++;
-  std::int64_t sum = 0;
-  for (std::size_t k = 0; k < n_folds; k++) {
-    first[k] = sum;
-    sum += next[k + 1];
-    next[k + 1] = first[k];
+void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, std::int64_t* ordered, std::int64_t* first,
+                  int n_threads) {
+  const auto key = [&](std::size_t r) { return static_cast<std::size_t>(folds[r] + 1); };  // fold -1 counts at 0
+  RowParts parts(n_rows, n_folds + 1, n_threads);
+  parts.count(key);
+  first[0] = 0;
+  for (std::size_t k = 0; k < n_folds; k++) first[k + 1] = parts.start(k + 1, first[k]);
+  parts.place(key, [&](std::size_t r, std::int64_t at) {
+    if (folds[r] >= 0) ordered[at] = static_cast<std::int64_t>(r);
+  });
+}
+
+void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, const std::vector<std::vector<std::int64_t>>& left_out,
+                   std::uint16_t* masks, int n_threads) {
+  const std::size_t n_tasks = left_out.size(), n_blocks = (n_tasks + kBlock - 1) / kBlock, n_entries = n_folds + 1;
+  std::vector<std::uint16_t> trained(n_blocks * n_entries);  // by rows of each fold, after those of fold -1
+  for (std::size_t task = 0; task < n_tasks; task++) {
+    const auto bit = static_cast<std::uint16_t>(1u << task % kBlock);
+    std::uint16_t* own = trained.data() + task / kBlock * n_entries;
+    for (std::size_t k = 0; k < n_entries; k++) own[k] |= bit;
+    for (const std::int64_t fold : left_out[task]) own[fold + 1] = static_cast<std::uint16_t>(own[fold + 1] & ~bit);
   }
-  first[n_folds] = sum;
-  for (std::size_t r = 0; r < n_rows; r++)
-    if (folds[r] >= 0) ordered[next[static_cast<std::size_t>(folds[r] + 1)]++] = static_cast<std::int64_t>(r);
+  parallel_for(static_cast<std::int64_t>(n_rows), kRowsPerThread, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::size_t b = 0; b < n_blocks; b++) {
+      const std::uint16_t* own = trained.data() + b * n_entries + 1;
+      std::uint16_t* line = masks + b * n_rows;
+      for (std::int64_t r = begin; r < end; r++) line[r] = own[folds[r]];
+    }
+  });
 }
 
 }  // namespace crosscut

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace crosscut {
 
@@ -13,7 +14,14 @@ std::size_t first_marked(const std::uint16_t* masks, std::uint16_t bit, const st
 
 // Lists the rows of fold 0, then those of fold 1, ..., each in ascending order; rows of fold -1 are left out. first has
 // n_folds + 1 offsets into ordered. The folds must be from -1 to n_folds - 1.
-void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, std::int64_t* ordered,
-                  std::int64_t* first);
+void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, std::int64_t* ordered, std::int64_t* first,
+                  int n_threads);
+
+constexpr std::size_t kBlock = 15;  // tasks of a block
+
+// Masks of tasks that train on every row but those of the folds they leave out; rows of fold -1 train all of them. masks has a line of
+// n_rows for each block. The folds must be from -1 to n_folds - 1, those left out from 0.
+void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, const std::vector<std::vector<std::int64_t>>& left_out,
+                   std::uint16_t* masks, int n_threads);
 
 }  // namespace crosscut

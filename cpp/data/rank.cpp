@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <numeric>
 #include <vector>
 
 #include "../threads.hpp"
@@ -177,7 +178,7 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   if (out.n_categories[f] >= 0) return rank_codes(n, f, out);
   std::uint32_t* ranks = out.ranks + f * n;
   std::uint8_t* coarse = out.coarse + f * n;
-  float* values = out.values + f * n;
+  float* values = bins ? scratch.values.get() : out.values + f * n;
   std::uint32_t* first = out.coarse_first + f * (max_coarse + 1);
   std::uint32_t* end = scratch.end.get();
 
@@ -199,7 +200,14 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
     number_ranks(sorted, n, present, end, n_values, first, n_coarse, bins, ranks, coarse);
   }
   bool close = false;
-  for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
+  if (bins) {
+    float* ends = out.values + f * 2 * max_coarse;
+    for (std::size_t c = 0; c < n_coarse; c++) ends[2 * c] = values[first[c]], ends[2 * c + 1] = values[first[c + 1] - 1];
+    std::iota(first, first + n_coarse + 1, 0u);
+    n_values = n_coarse;
+  } else {
+    for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
+  }
   out.close[f] = close;
   out.n_missing[f] = static_cast<std::int64_t>(n - present);
   out.n_values[f] = static_cast<std::int32_t>(n_values);
@@ -219,7 +227,7 @@ Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, con
   if (infinite) return first_infinite(out, n, n_columns);
   Team team(static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns)));
   std::vector<Scratch> scratch;
-  for (int t = 0; t < team.size(); t++) scratch.emplace_back(n);
+  for (int t = 0; t < team.size(); t++) scratch.emplace_back(n, bins ? n : 0);
   std::atomic<std::size_t> next{0};
   team.run(team.size(), [&](int me) {
     for (std::size_t f; (f = next.fetch_add(1)) < n_columns;) rank_column(n, f, max_intervals, bins, out, scratch[static_cast<std::size_t>(me)]);

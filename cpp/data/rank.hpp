@@ -12,7 +12,7 @@ struct RankedColumns {
   const std::int32_t* n_categories;  // of a nominal column, whose numbers are codes: at most max_categories; -1: of others
   std::uint32_t* ranks;
   std::uint8_t* coarse;
-  float* values;              // n_values of them are filled, ascending; none if nominal
+  float* values;              // n_values of them are filled, ascending; with bins 2 * max_coarse entries: lowest and highest of each; none if nominal
   std::uint32_t* coarse_first;  // max_coarse + 1 entries: first rank of each interval, then n_values
   std::int32_t* n_values;
   std::int32_t* n_coarse;
@@ -28,7 +28,7 @@ struct Cell {
 };
 
 // Ranks every column. Returns the first infinite cell, if there is one; then the results are not valid. A code that is no category's counts
-// as missing. At most max_intervals (2 to max_coarse) coarse intervals of numbers; with bins, ranks are the numbers of those intervals.
+// as missing. At most max_intervals (2 to max_coarse) coarse intervals of numbers; with bins, these are the ranks.
 template <class T>
 Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads);
 

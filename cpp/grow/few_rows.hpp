@@ -1,73 +1,108 @@
-// Every row counting once: a node of at most 16 rows is finished without lists. A set of its rows is a word of 16 bits, a column is the sets
-// that its tests put on the left. Classes of a set are counted bits; its sum, for regression, is that of two entries of a table. Going
+// Every row counting once: a node of few rows is finished without lists. A set of its rows is a word of bits, a column is the sets that
+// its tests put on the left. Classes of a set are counted bits; its sum, for regression, is that of two entries of a table. Going
 // down keeps of each set the rows of the child.
 #pragma once
 #include <array>
+#include <type_traits>
 
 #include "fork.hpp"
 #include "lone_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kFewRows = 16;
+constexpr u32 kFewRows = 16;   // few in any case; more, if columns have no more values on average
+constexpr u32 kWordRows = 64;
 
 // What a branch with so many rows, of which so many are of one of two classes, adds to Gini's quality (Judge::branch).
 constexpr auto kTwoClasses = [] {
-  std::array<std::array<double, kFewRows + 1>, kFewRows + 1> q{};
-  for (u32 n = 1; n <= kFewRows; n++)
+  std::array<std::array<double, kWordRows + 1>, kWordRows + 1> q{};
+  for (u32 n = 1; n <= kWordRows; n++)
     for (u32 a = 0; a <= n; a++) q[n][a] = static_cast<double>(a * a + (n - a) * (n - a)) / n;
   return q;
 }();
 
+// Where nodes with the same rows are shared (memo.hpp).
+struct SharedNodes {
+  const RowSet* keys;  // of the table's rows; null: nothing is shared
+  u64 place;           // stands for the limits
+  RowSet key(const Node& node, RowSet set) const {
+    set.a += scrambled(place + static_cast<u64>(node.depth));
+    return set;
+  }
+};
+
 template <bool kClasses>
 class FewRows {
-  using Set = u16;
+  using Set = std::conditional_t<kClasses, u64, u16>;
+  static constexpr u32 kMost = sizeof(Set) * 8;
   struct FewColumn {
     int f;
-    u32 n;      // sets
-    Set* sets;  // numeric: the rows up to every value but the last, those with a missing value never among them; nominal: of each category
-    u16* codes; // nominal: the categories' ranks
+    u32 n;       // sets
+    Set* sets;   // numeric: the rows up to every value but the last, those with a missing value never among them; nominal: of each category
+    u16* codes;  // the ranks of the values, of the last one, too
     Set missing;
   };
-  // The best test so far: the rows that go left, its quality on the grid, and what another one needs to be worth a look.
+  // The best test so far: the rows that go left, the last value among them, the quality on the grid, and what another one needs to be worth
+  // a look.
   struct Found {
     const FewColumn* column = nullptr;
     Set left = 0;
+    u32 cut = 0;
     double q = kNever, lowest = kNever;
   };
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;
   const TaskLimits& limits;
-  u16 row[kFewRows];  // of the local table
-  double low[256], high[256];  // Σ of the products of all sets of the first eight rows, and of the others
+  const SharedNodes shared;
+  u16 row[kMost];  // of the local table
+  double low[kClasses ? 1 : 256], high[kClasses ? 1 : 256];  // Σ of the products of all sets of the first eight rows, and of the others
   double margin;               // how far qualities may be apart, at most, for the exact ones to be in another order
   Set of_class[kListClasses];
+  u32 n_of[kListClasses];      // rows of each in the node that is searched
   int n_classes = 0;           // 2, or those that are present
   u8 classes[kListClasses];
 
-  static constexpr Set all(u32 n) { return static_cast<Set>((1u << n) - 1); }
-  static u32 size(Set s) { return static_cast<u32>(__builtin_popcount(s)); }
-  static constexpr std::array<double, kFewRows + 1> kShare = [] {  // 1 / n
-    std::array<double, kFewRows + 1> share{};
-    for (u32 n = 1; n <= kFewRows; n++) share[n] = 1.0 / n;
+  static constexpr Set bit(u32 i) { return static_cast<Set>(Set{1} << i); }
+  static constexpr Set all(u32 n) { return static_cast<Set>(static_cast<Set>(~Set{0}) >> (kMost - n)); }
+  static u32 size(Set s) { return count_bits(s); }
+  static constexpr std::array<double, kMost + 1> kShare = [] {  // 1 / n
+    std::array<double, kMost + 1> share{};
+    for (u32 n = 1; n <= kMost; n++) share[n] = 1.0 / n;
     return share;
   }();
   CC_INLINE double sum(Set s) const { return low[s & 255] + high[s >> 8]; }
   template <class F>
   CC_INLINE void each(Set s, F f) const {
-    each_bit(s, [&](int i) { f(u32{row[i]}); });
+    const u64 bits = s;
+    each_bit_of(&bits, 1, [&](u32 i) { f(u32{row[i]}); });
   }
+  Set* new_sets(std::size_t n) { return w.scratch.take<Set>(n); }
 
  public:
-  FewRows(Worker& worker, const LocalTable& t, const Bundle& b, const TaskLimits& l) : w(worker), table(t), bundle(b), limits(l) {}
+  FewRows(Worker& worker, const LocalTable& t, const Bundle& b, const TaskLimits& l, const SharedNodes& known)
+      : w(worker), table(t), bundle(b), limits(l), shared(known) {}
 
   // Not where leaves are so large that there is one node to search: it would not repay the table.
   static bool serves(const Run& run, const TaskLimits& l) {
     const Problem& p = run.p;
-    if (p.multiway || l.min_decrease > 0 || 4 * l.min_leaf > i64{kFewRows}) return false;
+    if (p.multiway || l.min_decrease > 0 || 4 * l.min_leaf > i64{kMost}) return false;
     if constexpr (!kClasses) return !p.n_classes && !run.weighted;
     return run.counted && p.criterion == Criterion::gini && p.n_classes <= kListClasses;
+  }
+  // Has a node few rows? Above kFewRows, only if its columns have few values: sets cost time per value, lists per row.
+  static bool pays(const Run& run, const LoneNode& x) {
+    if (x.n <= kFewRows) return true;
+    if (x.n > kMost) return false;
+    const u32 most = kFewRows * static_cast<u32>(x.n_columns + x.n_coded);
+    u32 looks = 0;
+    const auto add = [&](int f, u32 values) {
+      const bool subsets = run.p.n_classes > 2 && run.p.columns[f].nominal && values <= kExactCategories;
+      looks += subsets ? 1u << (values - 1) : values;
+    };
+    for (int j = 0; j < x.n_coded && looks <= most; j++) add(x.bits->columns[x.coded[j]].f, std::min(x.bits->columns[x.coded[j]].n_values, x.n));
+    for (int j = 0; j < x.n_columns && looks <= most; j++) add(x.columns[j], n_values(x.lists[j], x.n));
+    return looks <= most;
   }
 
   // A node that wants a test.
@@ -75,17 +110,18 @@ class FewRows {
     const auto mark = w.scratch.mark();
     const auto most = static_cast<std::size_t>(x.n_columns + x.n_coded);
     FewColumn* columns = w.scratch.take<FewColumn>(most);
-    Set* sets = w.scratch.take<Set>(most * 2 * kFewRows);
+    Set* sets = new_sets(most * x.n);
+    u16* codes = w.scratch.take<u16>(most * (x.n + 1));
     u32 n = 0;
     if (x.bits) each_bit_of(x.rows, x.bits->words, [&](u32 b) { row[n++] = x.bits->row[b]; });
     else for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
-    if constexpr (kClasses) find_classes(*x.node, x.n);
+    if constexpr (kClasses) find_classes(x.n);
     else fill_sums(*x.node, x.n);
     int n_columns = 0;
     const auto add = [&](int f) -> FewColumn* {
       if (!allowed_lanes(w, bundle, f)) return nullptr;
-      FewColumn& c = columns[n_columns++] = {f, 0, sets, sets + kFewRows, 0};
-      sets += 2 * kFewRows;
+      FewColumn& c = columns[n_columns++] = {f, 0, sets, codes, 0};
+      sets += x.n, codes += x.n + 1;
       return &c;
     };
     for (int j = 0; j < x.n_coded; j++) {
@@ -98,18 +134,18 @@ class FewRows {
     for (int j = 0; j < x.n_columns; j++)
       if (FewColumn* c = add(x.columns[j])) take_list(x.lists[j], x.n, place, *c);
     if (x.bits || x.values) std::sort(columns, columns + n_columns, [](const FewColumn& a, const FewColumn& b) { return a.f < b.f; });
-    if (n_columns) refine(*x.node, all(x.n), columns, n_columns);
+    if (n_columns) refine(*x.node, all(x.n), x.set, columns, n_columns);
     else close(*x.node, all(x.n));
     w.scratch.release(mark);
   }
 
  private:
-  void find_classes(const Node& node, u32 n) {
+  void find_classes(u32 n) {
     const int C = w.run.p.n_classes;
+    Set own[kListClasses] = {};
+    for (u32 i = 0; i < n; i++) own[table.tag[row[i]] >> 12] |= bit(i);
     for (int c = 0; c < C; c++)
-      if (C == 2 || node.stats[c] > 0) of_class[n_classes] = 0, classes[n_classes++] = static_cast<u8>(c);
-    for (int c = 0; c < n_classes; c++)
-      for (u32 i = 0; i < n; i++) of_class[c] = static_cast<Set>(of_class[c] | static_cast<u32>(table.tag[row[i]] >> 12 == classes[c]) << i);
+      if (C == 2 || own[c]) of_class[n_classes] = own[c], classes[n_classes++] = static_cast<u8>(c);
   }
   void fill_sums(const Node& node, u32 n) {
     for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
@@ -127,9 +163,10 @@ class FewRows {
     const bool nominal = w.run.p.columns[c.f].nominal;
     Set own = 0;
     for (u32 i = 0; i < n; i++) {
-      own = static_cast<Set>(own | 1u << place[list[i] & kRowMask]);
+      own = static_cast<Set>(own | bit(place[list[i] & kRowMask]));
+      c.codes[c.n] = static_cast<u16>(list[i] >> 16);
       if (i + 1 < n ? list[i] >> 16 == list[i + 1] >> 16 : !nominal) continue;
-      c.sets[c.n] = own, c.codes[c.n++] = static_cast<u16>(list[i] >> 16);
+      c.sets[c.n++] = own;
       if (nominal) own = 0;
     }
     if (!nominal && list[n - 1] >> 16 == table.columns[c.f].missing_rank) c.missing = all(n) & ~c.sets[c.n - 1];
@@ -137,19 +174,34 @@ class FewRows {
   // False if the column is constant here. Rows are numbered as the node's bits are.
   bool take_coded(const LoneNode& x, const CodedColumn& from, FewColumn& c) {
     const bool nominal = w.run.p.columns[c.f].nominal;
+    const LocalColumn& column = table.columns[c.f];
     const Set every = all(x.n);
     Set left = 0;
-    for (u32 v = 0; v < from.n_values && left != every; v++) {
-      u64 own = 0;
-      for (u32 k = 0, at = 0; k < x.bits->words; at += count_bits(x.rows[k++])) own |= pack_bits(from.rows[v * x.bits->words + k], x.rows[k]) << at;
-      left = static_cast<Set>(left | own);
-      if (!own || (!nominal && left == every)) continue;
-      c.sets[c.n] = nominal ? static_cast<Set>(own) : left, c.codes[c.n++] = from.rank[v];
+    const auto add = [&](u32 v, Set own) {
+      left |= own, c.codes[c.n] = from.rank[v];
+      if (!nominal && left == every) return;
+      c.sets[c.n++] = nominal ? own : left;
+    };
+    if (from.n_values * x.bits->words > x.n) {  // row by row
+      const auto mark = w.scratch.mark();
+      Set* of = new_sets(column.n_ranks);
+      for (u32 v = 0; v < from.n_values; v++) of[from.rank[v]] = 0;
+      for (u32 i = 0; i < x.n; i++) of[column.rank[row[i]]] |= bit(i);
+      for (u32 v = 0; v < from.n_values && left != every; v++)
+        if (const Set own = of[from.rank[v]]) add(v, own);
+      w.scratch.release(mark);
+    } else {
+      for (u32 v = 0; v < from.n_values && left != every; v++) {
+        u64 own = 0;
+        for (u32 k = 0, at = 0; k < x.bits->words && at < x.n; at += count_bits(x.rows[k++]))
+          own |= pack_bits(from.rows[v * x.bits->words + k], x.rows[k]) << at;
+        if (own) add(v, static_cast<Set>(own));
+      }
     }
     if (nominal) return c.n > 1;
-    if (const u16* rank = table.columns[c.f].rank; table.columns[c.f].missing_rank != ~u32{0})
+    if (column.missing_rank != ~u32{0})
       for (u32 i = 0; i < x.n; i++)
-        if (rank[row[i]] == table.columns[c.f].missing_rank) c.missing = static_cast<Set>(c.missing | 1u << i);
+        if (column.rank[row[i]] == column.missing_rank) c.missing |= bit(i);
     return c.n > 0;
   }
 
@@ -159,23 +211,25 @@ class FewRows {
     const u16* rank = table.columns[c.f].rank;
     const u32 missing = table.columns[c.f].missing_rank;
     u64 values[4] = {};
-    Set of_value[256];
-    for (u32 i = 0; i < n; i++) of_value[rank[row[i]]] = 0, values[rank[row[i]] >> 6] |= u64{1} << (rank[row[i]] & 63);
-    for (u32 i = 0; i < n; i++) of_value[rank[row[i]]] = static_cast<Set>(of_value[rank[row[i]]] | 1u << i);
+    Set of[256];
+    for (u32 i = 0; i < n; i++) of[rank[row[i]]] = 0, values[rank[row[i]] >> 6] |= u64{1} << (rank[row[i]] & 63);
+    for (u32 i = 0; i < n; i++) of[rank[row[i]]] |= bit(i);
     Set left = 0;
     each_bit_of(values, 4, [&](u32 v) {
-      left = static_cast<Set>(left | of_value[v]);
-      c.sets[c.n] = nominal ? of_value[v] : left, c.codes[c.n++] = static_cast<u16>(v);
+      left |= of[v];
+      c.sets[c.n] = nominal ? of[v] : left, c.codes[c.n++] = static_cast<u16>(v);
     });
     if (nominal) return c.n > 1;
-    if (missing < 256 && values[missing >> 6] >> (missing & 63) & 1) c.missing = of_value[missing];
+    if (missing < 256 && values[missing >> 6] >> (missing & 63) & 1) c.missing = of[missing];
     return --c.n > 0;  // not after the last value
   }
 
-  void refine(Node& node, Set own, const FewColumn* columns, int n_columns) {
+  void refine(Node& node, Set own, const RowSet& set, const FewColumn* columns, int n_columns) {
     LevelCounts& level = w.level(node.depth);
     level.bundles++, level.rows += size(own);
     Found best;
+    if constexpr (kClasses)
+      for (int c = 0; c < n_classes; c++) n_of[c] = size(own & of_class[c]);
     for (int j = 0; j < n_columns; j++) {
       if (w.run.p.columns[columns[j].f].nominal) look_at_categories(node, own, columns[j], best);
       else look_at_cuts(node, own, columns[j], best);
@@ -183,33 +237,27 @@ class FewRows {
     if (!best.column) return close(node, own);
     if (w.run.p.columns[best.column->f].nominal) take_categories(node, own, best);
     else take_cut(node, own, best);
+    RowSet sets[2] = {{}, set};
+    const bool sharing = shared.keys && size(own) > kFewRows;
+    if (sharing) {
+      each(best.left, [&](u32 r) { sets[0].add(shared.keys[r]); });
+      sets[1].take(sets[0]);
+    }
     for (int b = 0; b < 2; b++) {
       Node& child = node.children[b];
       const Set part = static_cast<Set>(b ? own & ~best.left : best.left);
       const bool pure = !kClasses && is_pure(part);
-      if (pure || !wants_test(w.run, child, limits)) {
-        close(child, part, pure);
-        continue;
-      }
-      if (child.n_rows == 2 && part_two(child, part, columns, n_columns)) continue;
-      const auto mark = w.scratch.mark();
-      FewColumn* kept = w.scratch.take<FewColumn>(static_cast<std::size_t>(n_columns));
-      Set* sets = w.scratch.take<Set>(static_cast<std::size_t>(n_columns) * 2 * kFewRows);
-      int n_kept = 0;
-      for (int j = 0; j < n_columns; j++) {
-        kept[n_kept] = {columns[j].f, 0, sets, sets + kFewRows, static_cast<Set>(columns[j].missing & part)};
-        const bool varies = narrow(columns[j], part, kept[n_kept]);
-        n_kept += varies, sets += 2 * kFewRows;
-      }
-      if (n_kept) refine(child, part, kept, n_kept);
-      else close(child, part);
-      w.scratch.release(mark);
+      if (pure || !wants_test(w.run, child, limits)) close(child, part, pure);
+      else if (child.n_rows == 2 && part_two(child, part, columns, n_columns)) continue;
+      else if (!sharing || child.n_rows == 2) refine_child(child, part, sets[b], columns, n_columns);
+      else if (const Node* known = w.memo.find(shared.key(child, sets[b]), size(part))) child = *known;
+      else refine_child(child, part, sets[b], columns, n_columns), w.memo.remember(shared.key(child, sets[b]), &child);
     }
   }
   // Two rows can be parted in one way only: by the first column in which they differ. False if that has to be looked at more closely.
   bool part_two(Node& node, Set own, const FewColumn* columns, int n_columns) {
-    Set first = own & -own, second = own & ~first;
-    const u32 a = row[__builtin_ctz(first)], b = row[__builtin_ctz(second)];
+    Set first = static_cast<Set>(own & -own), second = own & ~first;
+    const u32 a = row[__builtin_ctzll(first)], b = row[__builtin_ctzll(second)];
     for (int j = 0; j < n_columns; j++) {
       const LocalColumn& column = table.columns[columns[j].f];
       const u32 below = column.rank[a], above = column.rank[b];
@@ -227,6 +275,23 @@ class FewRows {
     close(node, own);
     return true;
   }
+  void refine_child(Node& child, Set own, const RowSet& set, const FewColumn* columns, int n_columns) {
+    const auto mark = w.scratch.mark();
+    FewColumn* kept = w.scratch.take<FewColumn>(static_cast<std::size_t>(n_columns));
+    std::size_t most = 0;
+    for (int j = 0; j < n_columns; j++) most += columns[j].n + 1;
+    Set* sets = new_sets(most);
+    u16* codes = w.scratch.take<u16>(most);
+    int n_kept = 0;
+    for (int j = 0; j < n_columns; j++) {
+      kept[n_kept] = {columns[j].f, 0, sets, codes, static_cast<Set>(columns[j].missing & own)};
+      if (!narrow(columns[j], own, kept[n_kept])) continue;
+      sets += kept[n_kept].n + 1, codes += kept[n_kept].n + 1, n_kept++;
+    }
+    if (n_kept) refine(child, own, set, kept, n_kept);
+    else close(child, own);
+    w.scratch.release(mark);
+  }
   // What is left of a column for the rows `own`. False if it is constant there.
   bool narrow(const FewColumn& from, Set own, FewColumn& to) const {
     u32 n = 0;
@@ -240,54 +305,56 @@ class FewRows {
     }
     Set before = 0;
     for (u32 i = 0; i < from.n; i++) {
-      const Set s = to.sets[n] = from.sets[i] & own;
-      n += (s != before) & (s != own), before = s;
+      const Set s = from.sets[i] & own;
+      if (s == before) continue;
+      to.sets[n] = s, to.codes[n] = from.codes[i];
+      n += s != own, before = s;
     }
+    if (before != own) to.codes[n] = from.codes[from.n];
     to.n = n;
     return n > 0;
   }
 
-  // Gini's, by the formula that decides (Judge::several).
-  CC_INLINE double quality(Set own, Set left, u32 n, u32 rest) const {
-    if (w.run.p.n_classes == 2) {
-      const u32 ones = size(left & of_class[1]);
-      return kTwoClasses[n][ones] + kTwoClasses[rest][size(own & of_class[1]) - ones];
-    }
-    u32 a = 0, b = 0;
-    for (int c = 0; c < n_classes; c++) {
-      const u32 l = size(left & of_class[c]), r = size(own & of_class[c]) - l;
-      a += l * l, b += r * r;
-    }
-    return static_cast<double>(a) / n + static_cast<double>(b) / rest;
-  }
-  // A candidate; they come in the order that decides ties.
-  CC_INLINE void look(const Node& node, Set own, const FewColumn& c, Set left, Found& best) {
+  // A candidate, by the formula that decides (Judge::several); they come in the order that decides ties.
+  CC_INLINE void look(const Node& node, Set own, const FewColumn& c, Set left, u32 cut, Found& best) {
     const u32 n = size(left), rest = static_cast<u32>(node.n_rows) - n;
     if constexpr (kClasses) {
-      const double q = quality(own, left, n, rest);
+      double q;
+      if (w.run.p.n_classes == 2) {
+        const u32 ones = size(left & of_class[1]);
+        q = kTwoClasses[n][ones] + kTwoClasses[rest][n_of[1] - ones];
+      } else {
+        u32 a = 0, b = 0;
+        for (int k = 0; k < n_classes; k++) {
+          const u32 l = size(left & of_class[k]), r = n_of[k] - l;
+          a += l * l, b += r * r;
+        }
+        if (a * kShare[n] + b * kShare[rest] < best.lowest) return;
+        q = static_cast<double>(a) / n + static_cast<double>(b) / rest;
+      }
       if (!(q > best.q) || n < limits.min_leaf || rest < limits.min_leaf) return;
-      if (!table.columns[c.f].any_close || parted(own, c, left)) best = {&c, left, q, q};
+      if (!table.columns[c.f].any_close || parted(own, c, left, cut)) best = {&c, left, cut, q, q * (1 - 1e-14)};
       return;
     }
     const double p = sum(left), p_r = node.stats[0] - p, q = p * p * kShare[n] + p_r * p_r * kShare[rest];
     if (q < best.lowest || n < limits.min_leaf || rest < limits.min_leaf) return;
-    propose(node, own, c, left, q, best);
+    propose(node, own, c, left, cut, q, best);
   }
-  __attribute__((noinline)) void propose(const Node& node, Set own, const FewColumn& c, Set left, double q, Found& best) {
-    if (table.columns[c.f].any_close && !parted(own, c, left)) return;
-    if (!best.column || q - margin > best.q || better(node, own, left, best.left)) best = {&c, left, q, q - margin};
+  __attribute__((noinline)) void propose(const Node& node, Set own, const FewColumn& c, Set left, u32 cut, double q, Found& best) {
+    if (table.columns[c.f].any_close && !parted(own, c, left, cut)) return;
+    if (!best.column || q - margin > best.q || better(node, own, left, best.left)) best = {&c, left, cut, q, q - margin};
   }
   void look_at_cuts(const Node& node, Set own, const FewColumn& c, Found& best) {
-    for (u32 i = 0; i < c.n; i++) look(node, own, c, c.sets[i], best);
+    for (u32 i = 0; i < c.n; i++) look(node, own, c, c.sets[i], i, best);
     for (u32 i = 0; c.missing && i < c.n; i++)
-      if (const Set left = c.sets[i] | c.missing; left != own) look(node, own, c, left, best);
+      if (const Set left = c.sets[i] | c.missing; left != own) look(node, own, c, left, i, best);
   }
   void look_at_categories(const Node& node, Set own, const FewColumn& c, Found& best) {
-    if (c.n == 2) return look(node, own, c, c.sets[0], best);
-    u8 order[kFewRows];
+    if (c.n == 2) return look(node, own, c, c.sets[0], 0, best);
+    u8 order[kMost];
     const auto prefixes = [&] {
       Set left = 0;
-      for (u32 i = 0; i + 1 < c.n; i++) left |= c.sets[order[i]], look(node, own, c, left, best);
+      for (u32 i = 0; i + 1 < c.n; i++) left |= c.sets[order[i]], look(node, own, c, left, 0, best);
     };
     const int C = w.run.p.n_classes;
     if (C <= 2) return sort_by_mean(c, order), prefixes();
@@ -302,7 +369,7 @@ class FewRows {
     for (u32 subset = 1; subset + 1 < 1u << c.n; subset += 2) {
       const u32 last = 31 - static_cast<u32>(__builtin_clz(subset));
       const Set left = subsets[subset / 2] = subset > 1 ? subsets[(subset ^ 1u << last) / 2] | c.sets[last] : c.sets[0];
-      look(node, own, c, left, best);
+      look(node, own, c, left, 0, best);
     }
   }
 
@@ -352,7 +419,7 @@ class FewRows {
   }
   // The order of categories, by the share of a class.
   static void sort_by_share(const FewColumn& c, Set of_it, u8* order) {
-    double share[kFewRows];
+    double share[kMost];
     for (u32 i = 0; i < c.n; i++) share[i] = static_cast<double>(size(c.sets[i] & of_it)) / size(c.sets[i]);
     sort(share, c.n, order);
   }
@@ -360,7 +427,7 @@ class FewRows {
   void sort_by_mean(const FewColumn& c, u8* order) const {
     if constexpr (kClasses) return sort_by_share(c, of_class[1], order);
     const Problem& p = w.run.p;
-    double mean[kFewRows], most = 0;
+    double mean[kMost], most = 0;
     for (u32 i = 0; i < c.n; i++) mean[i] = sum(c.sets[i]) * kShare[size(c.sets[i])], most = std::max(most, mean[i] < 0 ? -mean[i] : mean[i]);
     sort(mean, c.n, order);
     const double far = p.mean_step + 0x1p-49 * most + (p.product_rounded ? 2 : 0);
@@ -379,35 +446,24 @@ class FewRows {
     sort(mean, c.n, order);
   }
 
-  // The ranks on both sides of a cut, of the rows that have a value.
-  void neighbours(Set own, const FewColumn& c, Set left, u32& below, u32& above) const {
-    const u16* rank = table.columns[c.f].rank;
-    below = 0, above = ~u32{0};
-    each(left & ~c.missing, [&](u32 r) { below = std::max<u32>(below, rank[r]); });
-    each(own & ~left & ~c.missing, [&](u32 r) { above = std::min<u32>(above, rank[r]); });
-  }
-  bool parted(Set own, const FewColumn& c, Set left) const {  // gap rule
+  bool parted(Set own, const FewColumn& c, Set left, u32 cut) const {  // gap rule
     if (w.run.p.columns[c.f].nominal || left == (own & ~c.missing)) return true;
-    u32 below, above;
-    neighbours(own, c, left, below, above);
     const auto value = [&](u32 r) { return w.run.p.columns[c.f].values[table.columns[c.f].global[r]]; };
-    return apart(value(below), value(above));
+    return apart(value(c.codes[cut]), value(c.codes[cut + 1]));
   }
   void take_cut(Node& node, Set own, const Found& best) {
     const FewColumn& c = *best.column;
     const bool presence = best.left == (own & ~c.missing), missing_left = best.left & c.missing;
     const u64 phase = presence ? kPresence : missing_left ? kMissingLeft : kMissingRight;
-    u32 below = 0, above = 0;
-    if (!presence) neighbours(own, c, best.left, below, above);
     double left[kListClasses];
     find_statistics(best.left, left);
-    take_numeric(w, LoneRows{size(own), nullptr, table}, node, c.f, phase, size(best.left), left, below, above);
+    take_numeric(w, LoneRows{size(own), nullptr, table}, node, c.f, phase, size(best.left), left, c.codes[best.cut], c.codes[best.cut + 1]);
     if (c.missing && !presence) node.missing = !missing_left;
   }
   void take_categories(Node& node, Set own, Found& best) {
     const FewColumn& c = *best.column;
     if (c.n == 2 && w.run.p.n_classes <= 2) {
-      u8 order[kFewRows];
+      u8 order[kMost];
       sort_by_mean(c, order), best.left = c.sets[order[0]];
     }
     std::int32_t* branches = start_nominal(w, node, c.f, 2);

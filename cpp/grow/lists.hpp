@@ -62,6 +62,16 @@ CC_INLINE u32 value_changes(const u32* list) {
 #endif
 }
 
+// The number of different values of a list's n entries.
+CC_INLINE u32 n_values(const u32* list, u32 n) {
+  u32 found = 1;
+  for (u32 i = 0; i + 1 < n; i += kCuts) {
+    const u32 left = n - 1 - i;
+    found += static_cast<u32>(__builtin_popcount(value_changes(list + i) & (left < kCuts ? (1u << left) - 1 : ~0u)));
+  }
+  return found;
+}
+
 // v[0], v[0] + v[1], …
 CC_INLINE Vec<double, kDoubles> running_sum(Vec<double, kDoubles> v) {
 #if defined(__AVX512VL__)

@@ -13,16 +13,15 @@ class LoneTask {
   Bundle bundle;     // of one lane: the task, and the node that is being refined
   const TaskLimits& limits;
   const ScanRows rows;
-  const RowSet* keys;  // of the table's rows, where nodes are looked up in the memo
-  const u64 place;   // stands for the limits in keys of the memo
+  const SharedNodes shared;
   u8* marks;         // by row; 0 between uses
   const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits) : FewRows<false>::serves(w.run, limits);
 
  public:
   LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
       : w(worker), table(t), bundle(of.packed(1u << k)), limits(limits_of(worker, of, k)),
-        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr}, keys(w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr), place(key_of(limits)),
-        marks(room) {}
+        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr},
+        shared{w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr, key_of(limits)}, marks(room) {}
 
   // The task's rows, in all lists and as bits.
   void start(int k, const BitRows* bits, const ValueColumns* values) {
@@ -46,12 +45,12 @@ class LoneTask {
       end_list(list + x.n), keep_column(x, f, list, x.n);
     }
     for (u32 i = 0; i < table.n; i++) {
-      if (keys && !marks[i]) x.set.add(keys[i]);
+      if (shared.keys && !marks[i]) x.set.add(shared.keys[i]);
       marks[i] = 0;
     }
-    if (values) x.entries = own_rows(x.n, k), x.sums = w.scratch.take<ValueSum>(values->first[values->n]), add_values(x);
+    if (values) x.entries = rows_of(x.n, k, 1), x.sums = values->new_sums(w), start_values(x, k);
     const Branch all{x.n, x.any_list(), x.rows, bits};
-    if (x.constant()) close(*x.node, own_rows(x.n, k), x.n);
+    if (x.constant()) close(*x.node, rows_of(x.n, k, 1), x.n);
     else if (opens(x, *x.node, all, x.set)) refine(x);
     w.scratch.release(mark);
   }
@@ -62,11 +61,17 @@ class LoneTask {
     for (const i64 limit : {l.max_depth, l.min_split, l.min_leaf}) key = scrambled(key + static_cast<u64>(limit));
     return key;
   }
-  u32* own_rows(u32 n, int k) {
+  u32* rows_of(u32 n, int k, u32 own) {
     u32* entries = w.scratch.take<u32>(n);
     for (u32 i = 0, at = 0; i < table.n; i++)
-      if (table.masks[i] >> k & 1) entries[at++] = i;
+      if ((table.masks[i] >> k & 1) == own) entries[at++] = i;
     return entries;
+  }
+  void start_values(LoneNode& x, int k) {
+    const u32 others = table.n - x.n;
+    if (others > x.n) return add_values(x);
+    std::copy_n(x.values->all, x.values->first[x.values->n], x.sums);
+    x.values->add(rows_of(others, k, 0), others, -1, x.coded, x.n_coded, x.sums);
   }
   static void end_list(u32* end) {  // what is read behind the end must be rows
     constexpr u32 none[kListRoom] = {};
@@ -97,10 +102,6 @@ class LoneTask {
       if (table.target[entries[i] & kRowMask] != first) return false;
     return true;
   }
-  RowSet key(const Node& node, RowSet set) const {
-    set.a += scrambled(place + static_cast<u64>(node.depth));
-    return set;
-  }
   // Does the node, which is x or a child of it, want a search for its test? Otherwise it is done.
   bool opens(const LoneNode& x, Node& node, const Branch& own, const RowSet& set) {
     const bool pure = table.target && is_pure(own.entries, own.n);
@@ -110,8 +111,8 @@ class LoneTask {
       own.each([&](u32 row) { two[i++] = row; });
       if (part_two(x, node, two)) return false;
     }
-    if (!keys) return true;
-    const Node* known = w.memo.find(key(node, set), own.n);
+    if (!shared.keys) return true;
+    const Node* known = w.memo.find(shared.key(node, set), own.n);
     if (known) node = *known;
     return !known;
   }
@@ -167,16 +168,19 @@ class LoneTask {
     return level;
   }
 
-  bool is_few(u32 n) const { return n <= kFewRows && few_rows; }
+  bool is_few(u32 n) const { return n <= kFewRows && few_rows; }  // regression
+  bool has_few_rows(const LoneNode& x) const {
+    return few_rows && (w.run.p.n_classes ? FewRows<true>::pays(w.run, x) : FewRows<false>::pays(w.run, x));
+  }
   void refine(LoneNode x) {
     const auto outer = w.scratch.mark();
-    if (x.sparse() && !is_few(x.n)) x = x.bits ? x.packed(w, table) : x.listed(w, table);
+    if (x.sparse() && !has_few_rows(x)) x = x.bits ? x.packed(w, table) : x.listed(w, table);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
-      if (is_few(x.n)) {
-        if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits).finish(x);
-        else FewRows<false>(w, table, bundle, limits).finish(x);
-        if (keys) w.memo.remember(key(*x.node, x.set), x.node);
+      if (has_few_rows(x)) {
+        if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
+        else FewRows<false>(w, table, bundle, limits, shared).finish(x);
+        if (shared.keys) w.memo.remember(shared.key(*x.node, x.set), x.node);
         break;
       }
       const bool timed = x.n >= 256;  // below that the clock costs too much
@@ -189,7 +193,7 @@ class LoneTask {
       more = find_test(x, parting);
       if (timed) level.seconds += seconds_now() - started;
       if (more) more = part(x, parting);
-      if (keys) w.memo.remember(key(*node, set), node);
+      if (shared.keys) w.memo.remember(shared.key(*node, set), node);
       if (more && x.sparse()) refine(x), more = false;
     }
     w.scratch.release(outer);
@@ -215,13 +219,13 @@ class LoneTask {
     RowSet* set = w.scratch.take<RowSet>(n);
     const u32 last = n == 2 && branch[0].n > branch[1].n ? 0 : n - 1;  // its rows are what the others leave
     set[last] = x.set;
-    for (u32 b = 0; b < n && keys; b++) {
+    for (u32 b = 0; b < n && shared.keys; b++) {
       if (b == last) continue;
       set[b] = {};
-      branch[b].each([&](u32 row) { set[b].add(keys[row]); });
+      branch[b].each([&](u32 row) { set[b].add(shared.keys[row]); });
       set[last].take(set[b]);
     }
-    for (u32 b = 0; b < n && keys; b++) w.memo.prepare(key(parting.child[b], set[b]));
+    for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(parting.child[b], set[b]));
     for (u32 b = 0; b < n; b++) {
       open[b] = opens(x, parting.child[b], branch[b], set[b]);
       if (!open[b]) n_leaf++;
@@ -267,8 +271,7 @@ class LoneTask {
     if (!x.entries) x.entries = w.scratch.take<u32>(own.n);
     std::copy_n(own.entries, own.n, x.entries);
     if (&x == &parent || is_few(x.n)) return;
-    x.sums = w.scratch.take<ValueSum>(x.values->first[x.values->n]);
-    add_values(x);
+    x.sums = x.values->new_sums(w), add_values(x);
   }
   static void add_values(LoneNode& x) {
     x.values->clear(x.coded, x.n_coded, x.sums), x.values->add(x.entries, x.n, 1, x.coded, x.n_coded, x.sums);

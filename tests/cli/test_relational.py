@@ -194,8 +194,11 @@ def marked_shop(tmp_path):
     folder = tmp_path / "shop"
     shutil.copytree(SHOP, folder)
     head, *lines = (folder / "customer.csv").read_text().splitlines()
-    marked = [f"{line},{1 + i % 2},f{i % 4},2024-{1 + i % 12:02d}-01" for i, line in enumerate(lines)]
-    (folder / "customer.csv").write_text("\n".join([f"{head},w,part,since", *marked]) + "\n")
+    marked = [
+        f"{line},{1 + i % 2},{1 + i % 2 / 2},f{i % 4},2024-{1 + i % 12:02d}-01"
+        for i, line in enumerate(lines)
+    ]
+    (folder / "customer.csv").write_text("\n".join([f"{head},w,half,part,since", *marked]) + "\n")
     return folder
 
 
@@ -220,6 +223,28 @@ def test_groups_time_and_weights(marked_shop, options, n_folds, held_out, tmp_pa
     assert "part = " not in result.stdout
 
 
+def test_rules_count_weights(marked_shop, tmp_path):
+    how = (
+        "--rules",
+        "--strategy",
+        "cn2",
+        "--max-length",
+        1,
+        "--folds",
+        3,
+        "--save",
+        tmp_path / "m",
+        "--json",
+    )
+    found, weighted = (
+        json.loads(call("relational", marked_shop, "-t", "customer.churned", *how, *weights).stdout)
+        for weights in ([], ["--weights", "half"])
+    )
+    assert sum(rule["covers"] for rule in found["rules"]) == 300
+    assert sum(rule["covers"] for rule in weighted["rules"]) == 375
+    assert load_model(tmp_path / "m").cv_score_ == weighted["score"] != found["score"]
+
+
 def test_rules_keep_groups_together(marked_shop):
     how = ("--rules", "--strategy", "cn2", "--max-length", 1, "--folds", 3, "--json")
     found, apart = (
@@ -234,9 +259,10 @@ def test_rules_keep_groups_together(marked_shop):
     ("options", "message"),
     [
         (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
-        (["--weights", "region"], "sample_weight must be a whole number from 1"),
+        (["--weights", "region"], "--weights region has text; weights are numbers"),
+        (["--weights", "half"], "sample_weight must be a whole number from 1"),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
-        (["--rules", "--weights", "customer_id"], "--weights is for trees, not for --rules"),
+        (["--rules", "--weights", "region"], "--weights region has text; weights are numbers"),
     ],
 )
 def test_groups_time_and_weights_that_do_not_fit(marked_shop, options, message):

@@ -3,13 +3,15 @@ import io
 from rich.console import Console
 
 from crosscut.cli import terminal
+from crosscut.engines.progress import watcher
 
 
 def shown(monkeypatch, *, watched, share=0.42):
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "messages", lambda: Console(file=stream, force_terminal=watched))
-    with terminal.waiting("reading x.csv") as tell:
-        tell(share)
+    with terminal.waiting("reading x.csv"):
+        if watcher() is not None:
+            watcher()(share)
     return stream.getvalue()
 
 

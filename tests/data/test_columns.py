@@ -10,7 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from crosscut.data.columns import column_of, columns_of
+from crosscut.data.columns import column_of
+from crosscut.data.frames import columns_of
 
 
 def one(X):
@@ -223,3 +224,21 @@ def test_sparse_is_refused():
 
     with pytest.raises(TypeError, match="toarray"):
         columns_of(csr_matrix(np.eye(2)))
+
+
+def test_pandas_arrays_are_those_of_its_series(monkeypatch):
+    frame = pd.DataFrame({"n": [1.5, 2.5], "i": [1, 2], "b": [True, False], "t": ["y", "x"]})
+    frame["c"], frame["d"] = pd.Categorical(["v", None]), pd.to_datetime(["2020-01-01"] * 2)
+    frame["o"] = np.array([1.5, None], object)
+    quick = columns_of(frame)
+    monkeypatch.delattr(pd.DataFrame, "_iter_column_arrays")
+    for one_way, other in zip(quick, columns_of(frame), strict=True):
+        assert (one_way.name, one_way.kind, one_way.categories) == (other.name, other.kind, other.categories)
+        np.testing.assert_array_equal(one_way.values, other.values)
+
+
+def test_only_categories_that_are_used_are_kept():
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays([2, None, 0, 2], ["z", "unused", "a"])])
+    for frame in (pa.table({"a": column}), pl.DataFrame({"a": column})):
+        found = one(frame)
+        assert (found.categories, found.values.tolist()) == (("a", "z"), [0, -1, 1, 0])

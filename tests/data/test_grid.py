@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut.data.grid import Bits, ExactGrid, Grids, Totals, on_grid
+from crosscut.data.grid import NO_BITS, Bits, ExactGrid, Grids, Totals, on_grid
 
 NUMBERS = st.floats(-1e30, 1e30) | st.integers(-50, 50).map(float)
 WEIGHTS = st.floats(0, 1e6) | st.integers(0, 5).map(float)
@@ -55,3 +55,15 @@ def test_sums_on_the_grid_are_exact(values):
 def test_sums_that_no_double_holds_are_refused():
     with pytest.raises(ValueError, match=r"largest of which is 1e\+308, add up .* divide them"):
         on_grid(np.array([1e308, -1e308]))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8))
+def test_bits_are_those_of_the_numbers(numbers):
+    bits = Bits.of(np.array(numbers, np.float64))
+    if any(numbers):
+        parts = [abs(Fraction(number)) for number in numbers if number]
+        assert all((part / Fraction(2) ** bits.low).denominator == 1 for part in parts)
+        assert any((part / Fraction(2) ** (bits.low + 1)).denominator == 2 for part in parts)
+        assert Fraction(2) ** (bits.high - 1) <= max(parts) < Fraction(2) ** bits.high
+    else:
+        assert bits == NO_BITS

@@ -11,8 +11,8 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedK
 from stream_tables import assert_same, folds_in_memory, forest_in_memory, table_of, with_weights, write_pieces
 
 from crosscut import BaggedTrees, Stream, TreeClassifier, TreeRegressor, load_model, save_model
-from crosscut.data.columns import columns_of
 from crosscut.data.files import split_target
+from crosscut.data.frames import columns_of
 from crosscut.engines.stream import StreamRows, read_bytes
 from crosscut.tasks import Tasks
 from crosscut.tasks.fold_rule import FoldRule

@@ -49,7 +49,7 @@ def test_balanced_class_weights_are_those_of_the_training_rows(sample_weight):
     X, y = rng.normal(size=(150, 4)), (rng.random(150) < 0.3).astype(int)
     w = None if sample_weight is None else rng.choice([0.1, 0.2, 0.3], 150)
     model = TreeClassifier(class_weight="balanced", cv=5, max_depth=4).fit(X, y, sample_weight=w)
-    fold = folds_that_fit(5, 150, y.astype(np.int32), None, None)
+    fold, _ = folds_that_fit(5, 150, y.astype(np.int32))
     for i, tree in enumerate(model.cv_trees_):
         train = fold != i
         alone = TreeClassifier(class_weight="balanced", cv=None, max_depth=4)

@@ -7,11 +7,13 @@ work on the machine does not count.
 
 import argparse
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from select import select
@@ -99,6 +101,28 @@ def closure(folder):
     return lambda: Database.from_prolog(text, predict="class(+x,-class)")
 
 
+def join(folder):
+    facts = rows_of(6000, lambda i: f"class({i},{'ab'[i % 2]}). e({i},{i % 2}).\n")
+    text = facts + "far(X,Y) :- e(X,Z), e(Y,Z). many(X) :- findall(Y, (e(X,Z), e(Y,Z), Y > X), [_,_|_]).\n"
+    return lambda: Database.from_prolog(text, predict="class(+x,-class)")
+
+
+def sqlite(folder):
+    with closing(sqlite3.connect(folder / "shop.db")) as connection:
+        for name, rows in datasets.shop(20_000).items():
+            connection.execute(f"CREATE TABLE {name} ({', '.join(rows.column_names)})")
+            insert = f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows.column_names))})"
+            connection.executemany(insert, [list(row.values()) for row in rows.to_pylist()])
+        connection.commit()
+    return lambda: Database.from_sqlite(folder / "shop.db", target="customer.churned")
+
+
+def folder_of_tables(folder):
+    for name, rows in datasets.shop(60_000).items():
+        pq.write_table(rows, folder / f"{name}.parquet")
+    return lambda: Bias.from_schema(Database.from_folder(folder, target="customer.churned"))
+
+
 def on_molecules(n, model):
     """Return what makes a loop that learns from a generated database."""
 
@@ -152,6 +176,9 @@ LOOPS = {
     "Parquet and ranking": parquet,
     "Prolog, reading": prolog,
     "Prolog, evaluation": closure,
+    "Prolog, large join": join,
+    "SQLite": sqlite,
+    "folder of tables": folder_of_tables,
     "candidate generation": on_molecules(
         60, RelationalTreeClassifier(Bias.of(MODES).with_settings(exhaustive_lookahead=4))
     ),

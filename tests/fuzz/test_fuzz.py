@@ -37,14 +37,14 @@ def test_arrays_at_odd_addresses_are_copied_or_refused():
         return raw[1:].view(array.dtype)
 
     folds, ordered = np.array([1, 0, 1, 0]), np.zeros(4, np.int64)
-    starts = _core.rows_by_fold(odd(folds), ordered)
+    starts = _core.rows_by_fold(odd(folds), ordered, 1)
     assert ordered.tolist() == [1, 3, 0, 2]
-    assert starts == _core.rows_by_fold(folds, ordered)
+    assert starts == _core.rows_by_fold(folds, ordered, 1)
     with pytest.raises(TypeError):
-        _core.rows_by_fold(folds, odd(ordered))
+        _core.rows_by_fold(folds, odd(ordered), 1)
 
 
 def test_the_largest_number_is_a_fold():
     ordered = np.zeros(2, np.int64)
-    assert _core.rows_by_fold(np.array([2**63 - 1, 0]), ordered) == [0, 1, 1, 2]
+    assert _core.rows_by_fold(np.array([2**63 - 1, 0]), ordered, 1) == [0, 1, 1, 2]
     assert ordered.tolist() == [1, 0]

@@ -1,4 +1,4 @@
-"""Eleven databases of different shapes, in SQL that three systems read, with generated rows."""
+"""Twelve databases of different shapes, in SQL that three systems read, with generated rows."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -282,9 +282,59 @@ def houses(rng):
     )
 
 
+def accounts(rng):
+    """Loans name their account by its key, cards by its code, and payments their card by two columns."""
+    cards = [
+        (i % 4, i, f"A-{code}", kind)
+        for i, (code, kind) in enumerate(
+            zip(_ints(rng, 40, 90), _pick(rng, ["gold", "plain"], 90), strict=True)
+        )
+    ]
+    paid = [
+        (i, *cards[card][:2], amount)
+        for i, (card, amount) in enumerate(zip(_ints(rng, 90, 300), _numbers(rng, 300), strict=True))
+    ]
+    held = {code for _, _, code, kind in cards if kind == "gold"}
+    loans = _ints(rng, 40, 120)
+    return Schema(
+        """
+        CREATE TABLE account(id INT PRIMARY KEY, code TEXT UNIQUE);
+        CREATE TABLE loan(loan_id INT PRIMARY KEY, account_id INT REFERENCES account(id), due FLOAT8,
+            late TEXT);
+        CREATE TABLE card(branch INT, no INT, acc TEXT REFERENCES account(code), kind TEXT,
+            PRIMARY KEY(branch, no));
+        CREATE TABLE payment(payment_id INT PRIMARY KEY, branch INT, no INT, amount FLOAT8,
+            FOREIGN KEY(branch, no) REFERENCES card(branch, no));
+        """,
+        {
+            "account": [(i, f"A-{i}") for i in range(40)],
+            "loan": _rows(
+                range(120), loans, _numbers(rng, 120), _noisy(rng, [f"A-{i}" in held for i in loans])
+            ),
+            "card": cards,
+            "payment": paid,
+        },
+        "loan.late",
+        options={"max_aggregates": 0},
+    )
+
+
 SCHEMAS = {
     made.__name__: made
-    for made in (school, staff, sites, parcels, visits, moments, gaps, baskets, molecules, quotes, houses)
+    for made in (
+        school,
+        staff,
+        sites,
+        parcels,
+        visits,
+        moments,
+        gaps,
+        baskets,
+        molecules,
+        quotes,
+        houses,
+        accounts,
+    )
 }
 
 

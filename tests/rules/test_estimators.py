@@ -60,6 +60,11 @@ def test_integer_weights_are_repeated_rows():
     weighted = RuleClassifier(cv=None).fit(X, y, sample_weight=weights)
     repeated = RuleClassifier(cv=None).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     assert weighted.rules_ == repeated.rules_
+    folds = [
+        (np.flatnonzero(np.arange(150) % 5 != k), np.flatnonzero(np.arange(150) % 5 == k)) for k in range(5)
+    ]
+    scored = RuleClassifier(cv=folds).fit(X, y, sample_weight=weights)
+    assert scored.cv_score_ == np.average(scored.cv_predictions_ == y, weights=weights)
 
 
 def test_nominal_columns_of_a_frame():

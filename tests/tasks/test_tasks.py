@@ -10,7 +10,7 @@ from sklearn import model_selection as ms
 
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_of, folds_of_splits
+from crosscut.tasks.folds import folds_of, folds_of_splits, folds_that_fit, group_codes
 from crosscut.tasks.growth import Limits
 
 
@@ -323,3 +323,24 @@ class TestCheck:
     def test_features_of_another_table(self):
         with pytest.raises(ValueError, match="features has 3 columns, but the table has 2"):
             Tasks.from_folds([0, 1], features=[True] * 3).check(Target(np.zeros(2), 0), 2)
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_many_rows_are_dealt_out_by_several_threads(seed):
+    y = np.random.default_rng(0).choice(3, 200_001, p=[0.7, 0.299, 0.001]).astype(np.int32)
+    shuffled = {} if seed is None else {"shuffle": True, "random_state": seed}
+    splits = list(ms.StratifiedKFold(10, **shuffled).split(y, y))
+    folds, fewest = folds_that_fit(10, len(y), y, random_state=seed, n_jobs=3)
+    np.testing.assert_array_equal(folds, folds_of_splits(splits, len(y)))
+    assert fewest == np.bincount(y).min()
+    check_against(Tasks.from_folds(folds, n_jobs=3), splits)
+
+
+@pytest.mark.parametrize(
+    "groups", [[3, -1, 3, 7], [0.5, np.nan, 0.5, 2.0], ["b", "a", "b", ""], [None, 1, None, "x"]]
+)
+def test_groups_get_numbers(groups):
+    codes = group_codes(np.array(groups, object) if None in groups else groups)
+    assert codes.dtype == np.int64
+    assert codes[0] == codes[2]
+    assert len({*codes[[0, 1, 3]].tolist()}) == 3

@@ -4,6 +4,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from crosscut import TreeClassifier
 
@@ -18,3 +20,28 @@ def test_columns_of_new_data_are_found_by_name(kind):
     assert model.predict_proba(turned).tolist() == model.predict_proba(kind(rows)).tolist()
     with pytest.raises(ValueError, match="a"):
         model.predict(kind({"b": rows["b"], "extra": rows["a"]}))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_are_stored_as_scikit_learn_stores_them(kind):
+    rows = kind({"b": [1.0, 2.0, 3.0, 4.0], "a": [0, 1, 0, 1]})
+    theirs, model = BaseEstimator(), TreeClassifier(cv=None).fit(rows, [0, 1, 0, 1])
+    validate_data(theirs, rows, skip_check_array=True)
+    assert model.feature_names_in_.tolist() == theirs.feature_names_in_.tolist() == ["b", "a"]
+    assert model.feature_names_in_.dtype == theirs.feature_names_in_.dtype
+    model.fit([[1.0], [2.0], [3.0]], [0, 1, 0])
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "match"),
+    [([1, "a"], TypeError, "string names"), (["a", "a"], ValueError, "unique"), ([0, 1], None, "")],
+)
+def test_other_names_are_left_to_scikit_learn(names, error, match):
+    rows = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=names)
+    model = TreeClassifier(cv=None)
+    if error:
+        with pytest.raises(error, match=match):
+            model.fit(rows, [0, 1])
+    else:
+        assert not hasattr(model.fit(rows, [0, 1]), "feature_names_in_")

@@ -15,7 +15,6 @@ from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import plain, print_json, stdout, waiting
-from crosscut.engines.progress import watching
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _settings(files: tuple[str, ...], target: str, given: dict[str, Any]) -> tup
         **options.column_options(given),
     )
     tried = options.candidates(given | {"cv": given.pop("folds")})
-    with waiting(f"growing trees of {counted(len(tried), 'setting')}") as tell, watching(tell):
+    with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
         models = [fit(source, **one, in_order=False, scoring=None, class_weight=()) for one in tried]
     varied = [name for name in options.SETTINGS if len(given[name] or ()) > 1]
     names = [

@@ -19,7 +19,6 @@ from crosscut.cli.second_file import judged
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
-from crosscut.engines.progress import watching
 from crosscut.forest.labels import counted
 
 
@@ -93,7 +92,7 @@ def cv(
         seed=None if given["in_order"] else given["seed"],
     )
     tried = options.candidates(given)
-    with waiting(f"growing trees of {counted(len(tried), 'setting')}") as tell, watching(tell):
+    with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
         models = [fit(source, **candidate) for candidate in tried]
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()

@@ -71,7 +71,7 @@ def read_database(
     if target is None:
         some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in stored.tables.items())
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
-    with failing_with(UNSUITABLE, f"{path}: "):
+    with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
         columns = _roles(stored, target, roles)
         database = stored.database(
             target,
@@ -104,6 +104,8 @@ def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> d
         values = rows[name].to_pylist()
         if None in values:
             raise ValueError(f"{option} {name} has missing values")
+        if role == "weights" and not np.issubdtype(np.array(values).dtype, np.number):
+            raise ValueError(f"{option} {name} has text; weights are numbers")
         found["folds" if role == "folds_column" else role] = np.array(values)
         if role in {"folds_column", "weights"}:
             stored.tables[table] = rows.drop_columns([name])
@@ -137,7 +139,7 @@ def read_examples(path: Path | Server, model: Any) -> Database:
     if column is None or name not in stored.tables:
         why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
         raise Failure(f"{path}: {why}", UNSUITABLE)
-    with failing_with(UNSUITABLE, f"{path}: "):
+    with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
         stored.tables[name] = _without_values(stored.tables[name], column)
         with warnings.catch_warnings(action="ignore"):  # what is left out was said when the model was learnt
             return stored.database(f"{name}.{column}")

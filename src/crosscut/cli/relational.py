@@ -20,7 +20,6 @@ from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
-from crosscut.engines.progress import watching
 from crosscut.forest.labels import counted, number
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     help="Number of folds; by default those marked in the data, else 10.",
 )
 @options.splitting
-@click.option("--weights", metavar="COLUMN", help="How often each example counts, a whole number.")
+@click.option("--weights", metavar="COLUMN", help="How much each example counts; a whole number for trees.")
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
@@ -145,10 +144,8 @@ def relational(
             cv = "marks"
         known = {"sample_weight": source.weights, "groups": source.groups}
         fitting = {name: value for name, value in known.items() if value is not None}
-        if rules and source.weights is not None:
-            raise Failure("--weights is for trees, not for --rules", UNSUITABLE)
         limit = {} if step_limit is None else {"step_limit": step_limit}
-        with failing_with(UNSUITABLE, f"{place}: "), waiting("learning") as tell, watching(tell):
+        with failing_with(UNSUITABLE, f"{place}: "), waiting("learning"):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
             if rules and not database.classes:
                 raise ValueError("--rules is for classes, but the target is a number")

@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from crosscut.data.visible import visible
+from crosscut.engines.progress import watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 PIPE_WIDTH = 120  # where there is no terminal to ask
 NOTABLE = 0.01  # shares of the work below this are not shown
@@ -55,14 +56,14 @@ def messages() -> Console:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[Callable[[float], object]]:
+def waiting(what: str) -> Iterator[None]:
     """Show a bar and the time taken so far, if a person is watching.
 
-    Yields a function to tell which share of the work is done; until something is, the bar only moves.
+    Until something tells which share of the work is done, the bar only moves.
     """
     console = messages()
     if not console.is_terminal:
-        yield lambda share: None  # noqa: ARG005, nobody is watching
+        yield
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -80,4 +81,5 @@ def waiting(what: str) -> Iterator[Callable[[float], object]]:
             if share >= NOTABLE:
                 progress.update(task, total=1.0, completed=share)
 
-        yield tell
+        with watching(tell):
+            yield

@@ -1,10 +1,9 @@
-"""Typed columns from whatever the user brings: NumPy arrays, pandas, polars or Arrow frames."""
+"""Typed columns, and how cells of Python objects become one."""
 
 from __future__ import annotations
 
 import datetime as dt
 import numbers
-import sys
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +13,7 @@ import numpy as np
 from crosscut.data.days import MICROSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -50,26 +49,8 @@ def plain_matrix(X: Any) -> NDArray[Any] | None:
             "use X.reshape(-1, 1) if it is one column"
         )
     if 0 in X.shape:
-        raise _empty_error(X.shape)
+        raise empty_error(X.shape)
     return X if X.dtype.kind in "fiub" else None
-
-
-def columns_of(X: Any) -> list[Column]:
-    """Return the typed columns of an array or a frame."""
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError("X is a sparse matrix, which crosscut does not read; use X.toarray()")
-    plain = plain_matrix(X)
-    if plain is not None:
-        kind: Kind = "boolean" if plain.dtype.kind == "b" else "numeric"
-        return [Column(f"x{f}", kind, plain[:, f], named=False) for f in range(plain.shape[1])]
-    if isinstance(X, (np.ndarray, list, tuple)):
-        array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-        if array.dtype.kind not in "OUTM":
-            raise TypeError(
-                f"X is an array of {array.dtype}; numbers, booleans, dates, text or objects are wanted"
-            )
-        return [replace(column_of(f"x{f}", array[:, f]), named=False) for f in range(array.shape[1])]
-    return _columns_of_frame(X)
 
 
 def chosen(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
@@ -107,7 +88,8 @@ def infinite_error(name: str, row: int, value: Any) -> ValueError:
     )
 
 
-def _empty_error(shape: tuple[int, ...]) -> ValueError:
+def empty_error(shape: tuple[int, ...]) -> ValueError:
+    """Return the error for a table without rows or columns."""
     # worded like scikit-learn's, whose checks of estimators look for it
     rows, columns = shape
     if not rows:
@@ -123,97 +105,7 @@ def _array_of_lists(rows: Any) -> NDArray[Any]:
     return np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array
 
 
-def _columns_of_frame(X: Any) -> list[Column]:
-    found = dict(_pandas_columns(X)) if hasattr(X, "iloc") else {}
-    if found and len(found) == X.shape[1]:
-        return list(found.values())
-    import narwhals as nw
-
-    if hasattr(X, "__arrow_c_array__") and hasattr(X, "column_names"):  # a record batch
-        import pyarrow as pa
-
-        X = pa.table(X)
-    try:
-        frame = nw.from_native(X)
-    except TypeError:
-        raise TypeError(
-            f"X is a {type(X).__name__}; a two-dimensional NumPy array or a pandas, polars or Arrow frame "
-            "is wanted"
-        ) from None
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if 0 in frame.shape:
-        raise _empty_error(frame.shape)
-    return [found.get(name) or _column_of_series(str(name), frame.get_column(name)) for name in frame.columns]
-
-
-def _pandas_columns(frame: Any) -> Iterator[tuple[Any, Column]]:
-    """Yield the columns of a pandas frame that are numbers or codes already; to ask narwhals takes longer."""
-    for name, series in frame.items() if len(frame) else ():
-        dtype = series.dtype
-        if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
-            kind: Kind = "boolean" if dtype.kind == "b" else "numeric"
-            yield name, Column(str(name), kind, series.to_numpy())
-        elif dtype.name == "category" and type(series).__module__.split(".")[0] == "pandas":
-            coded = series.array
-            categories = tuple(coded.categories.tolist())
-            yield name, Column(str(name), "nominal", coded.codes, categories, ordered=coded.ordered)
-
-
-def _column_of_series(name: str, series: Any) -> Column:
-    import narwhals as nw
-
-    dtype = series.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        values = np.asarray(series.to_numpy())
-        if values.dtype.kind not in "fiub":  # objects, since values are missing or decimal
-            values = np.asarray(series.cast(nw.Float64).to_numpy())
-        return Column(name, "boolean" if dtype == nw.Boolean else "numeric", values)
-    if isinstance(dtype, (nw.Categorical, nw.Enum)):
-        return _nominal_column(name, series)
-    if dtype == nw.Date:
-        return _date_column(name, np.asarray(series.cast(nw.Datetime("us")).to_numpy()))
-    if dtype == nw.Datetime:
-        if dtype.time_zone is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return _date_column(name, np.asarray(series.to_numpy()))
-    objects = str(getattr(series.to_native(), "dtype", "")) == "object"
-    if dtype == nw.String and not objects and "pyarrow" in sys.modules:
-        return _text_column(name, series.alias("").to_arrow())  # polars fails on some names
-    if dtype in {nw.String, nw.Object, nw.Unknown}:
-        return column_of(name, series.to_numpy(), nominal=dtype == nw.String)
-    raise TypeError(
-        f"column {name!r} of X has type {dtype}, which is neither number, boolean, date, text nor category; "
-        "convert it or leave it out"
-    )
-
-
-def _nominal_column(name: str, series: Any) -> Column:
-    """Keep the order of categories if the user's type has one; else sort them."""
-    native = series.to_native()
-    order = getattr(series.dtype, "categories", None)
-    if order is None and getattr(
-        getattr(native, "type", None), "ordered", False
-    ):  # Arrow's ordered dictionary
-        order = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    return column_of(name, np.array(series.to_list(), dtype=object), nominal=True, order=order)
-
-
-def _text_column(name: str, text: Any) -> Column:
-    """Return the nominal column of an Arrow array of text: numbered by Arrow, sorted here."""
-    import pyarrow as pa
-
-    chunks = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text])
-    coded = chunks.dictionary_encode().unify_dictionaries()
-    found = coded.chunk(0).dictionary.to_pylist()
-    categories = sorted(found)
-    place = {category: c for c, category in enumerate(categories)}
-    code = np.array([*(place[category] for category in found), -1])  # the last for missing
-    numbers = [chunk.indices.fill_null(len(found)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
-    return Column(name, "nominal", code[np.concatenate(numbers)], tuple(categories))
-
-
-def _date_column(name: str, moments: NDArray[Any]) -> Column:
+def date_column(name: str, moments: NDArray[Any]) -> Column:
     """Return dates and times as days since 1970-01-01, which keeps their order and is easy to read back."""
     moments = moments.astype("datetime64[us]")
     days = moments.astype(np.int64) / MICROSECONDS
@@ -234,7 +126,7 @@ def column_of(
     ('nominal', ('f', 'm'), array([ 1, -1,  0]))
     """
     if objects.dtype.kind == "M":
-        return _date_column(name, objects)
+        return date_column(name, objects)
     cells = objects.tolist()
     try:
         distinct = list(dict.fromkeys(cells))
@@ -257,7 +149,7 @@ def _column_of_numbers(
 ) -> Column:
     if all(issubclass(t, dt.date) for t in types):
         known = set(present)
-        return _date_column(name, np.array([v if v in known else None for v in cells], "datetime64[us]"))
+        return date_column(name, np.array([v if v in known else None for v in cells], "datetime64[us]"))
     boolean = types <= {bool, np.bool_}
     if not boolean and (
         types & {bool, np.bool_} or not all(issubclass(t, (numbers.Real, Decimal)) for t in types)

@@ -11,7 +11,7 @@ from crosscut.data.dialect import READ_AS, Dialect
 from crosscut.data.file_kind import Contents, FileKind, Place, sliced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -47,11 +47,11 @@ def is_sqlite(path: Path) -> bool:
         return file.read(16) == b"SQLite format 3\0"
 
 
-def read_tables(path: Path) -> dict[str, pa.Table]:
-    """Return all tables of a database by name."""
+def read_tables(path: Path, each: Callable[[list[str]], Iterable[str]] = iter) -> dict[str, pa.Table]:
+    """Return all tables of a database by name; ``each`` goes through the names."""
     with opened(path) as database:
         names = database.names()
-    return {name: DatabaseFile().whole(Place(path, name)) for name in names}
+    return {name: DatabaseFile().whole(Place(path, name)) for name in each(names)}
 
 
 def quoted(name: str) -> str:

@@ -79,12 +79,7 @@ class Bits(NamedTuple):
         >>> Bits.of(np.array([0.75, 5.0, 0.0]))
         Bits(low=-2, high=3)
         """
-        mantissa, exponent = np.frexp(values[values != 0])
-        if not len(mantissa):
-            return NO_BITS
-        whole = np.ldexp(mantissa, 53).astype(np.int64)
-        last = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-        return cls(int((exponent + last).min()) - 53, int(exponent.max()))
+        return cls(*(_core.bits_of(values) or NO_BITS))
 
     @classmethod
     def of_weights(cls, weight: NDArray[np.float64] | None) -> Bits:

@@ -48,11 +48,14 @@ class Ranks:
     def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
         """Return arrays of the right shape, not filled yet."""
         shape = (n_columns, n_rows)
-        check_memory(9 * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
+        n_values = n_rows if max_bins is None else 2 * MAX_COARSE  # the lowest and the highest of each bin
+        check_memory(
+            (9 if max_bins is None else 5) * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS
+        )
         return cls(
             np.empty(shape, np.uint32),
             np.empty(shape, np.uint8),
-            np.empty(shape, np.float32),
+            np.empty((n_columns, n_values), np.float32),
             np.empty((n_columns, MAX_COARSE + 1), np.uint32),
             np.empty(n_columns, np.int32),
             np.empty(n_columns, np.int32),
@@ -86,7 +89,6 @@ class Ranks:
 
     def edges_of(self, row: int) -> NDArray[np.float64]:
         """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""
-        first = self.coarse_first[row, 1 : self.n_coarse[row]]
-        low, high = (self.values[row, at].astype(np.float64) for at in (first - 1, first))
-        middle: NDArray[np.float64] = low / 2 + high / 2
+        between = self.values[row, 1 : max(1, 2 * self.n_coarse[row] - 1)].astype(np.float64) / 2
+        middle: NDArray[np.float64] = between[::2] + between[1::2]
         return middle

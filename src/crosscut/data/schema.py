@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.data.columns import Column, Kind, checked_names, columns_of, infinite_error, plain_matrix
+from crosscut.data.columns import Column, Kind, checked_names, infinite_error, plain_matrix
+from crosscut.data.frames import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

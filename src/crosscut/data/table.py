@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.data.columns import Column, Kind, chosen, columns_of, infinite_error, plain_matrix
+from crosscut.data.columns import Column, Kind, chosen, infinite_error, plain_matrix
+from crosscut.data.frames import columns_of
 from crosscut.data.ranks import MAX_COARSE, Ranks, readable
 from crosscut.data.schema import Schema
 
@@ -146,13 +147,7 @@ class Table:
         if ranked.max_bins is not None:
             numeric = [kind != "nominal" for kind in schema.kinds]
             edges = [ranked.edges_of(f) if numeric[f] else np.empty(0) for f in range(len(schema))]
-            ranked.n_values[numeric] = ranked.n_coarse[numeric]
-            values = [own[begin[:-1]] if own.size else own for own, begin in zip(values, first, strict=True)]
-            first = [
-                np.arange(n + 1, dtype=np.uint32) if number else begin
-                for n, number, begin in zip(n_coarse, numeric, first, strict=True)
-            ]
-            ranked.close[:] = False
+            values = [row[: 2 * n : 2].copy() for row, n in zip(ranked.values, sizes, strict=True)]
         return cls(
             schema,
             ranked.ranks,

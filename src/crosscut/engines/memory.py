@@ -111,15 +111,16 @@ def grow(
     )
     if progress is not None:
         progress(1.0)
-    counted = {name: np.array(counts) for name, counts in work.items()}
-    counted["seconds"] = _all_seconds(counted, time.process_time() - begin)
-    return Forest(Packed(**trees), counted)
+    work["seconds"] = _all_seconds(work, time.process_time() - begin)
+    return Forest(Packed(**trees), {name: np.array(counts) for name, counts in work.items()})
 
 
-def _all_seconds(work: dict[str, NDArray[Any]], total: float) -> NDArray[np.float64]:
+def _all_seconds(work: dict[str, list[Any]], total: float) -> list[float]:
     """Return the processor time of each level: the core times large bundles only, the rest goes by rows."""
-    timed = work["seconds"] * min(1.0, total / max(work["seconds"].sum(), 1e-12))
-    return np.asarray(timed + (total - timed.sum()) * work["rows"] / max(work["rows"].sum(), 1))
+    timed = sum(work["seconds"])
+    share = min(1.0, total / max(timed, 1e-12))
+    by_row = (total - share * timed) / max(sum(work["rows"]), 1)
+    return [share * own + by_row * rows for own, rows in zip(work["seconds"], work["rows"], strict=True)]
 
 
 def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:

@@ -1,4 +1,4 @@
-"""How far a pass over a stream is, or the growth of a forest in memory."""
+"""How far a pass over a stream is, or work in memory."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    Item = TypeVar("Item")
 
 _watcher: ContextVar[Callable[[float], object] | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
-def watching(tell: Callable[[float], object]) -> Iterator[None]:
-    """Tell a function how much of any growth in memory within the block is done.
+def watching(tell: Callable[[float], object] | None) -> Iterator[None]:
+    """Tell a function how much of the reading, growing or learning in memory within the block is done.
 
     Parameters
     ----------
     tell : callable
-        Called about ten times a second with a share from 0 to 1. What it raises stops the growth.
+        Called now and then with a share from 0 to 1. What it raises stops the work.
 
     Examples
     --------
@@ -43,6 +45,37 @@ def watching(tell: Callable[[float], object]) -> Iterator[None]:
 def watcher() -> Callable[[float], object] | None:
     """Return the function of the innermost :func:`watching`."""
     return _watcher.get()
+
+
+@contextmanager
+def watching_part(start: float, end: float) -> Iterator[None]:
+    """Take what is told within the block for a part of the whole, from one share to another.
+
+    >>> with watching(print), watching_part(0.5, 1.0):
+    ...     watcher()(0.5)
+    0.75
+    """
+    tell = watcher()
+    with watching(None if tell is None else lambda share: tell(start + share * (end - start))):
+        yield
+
+
+def each_part(items: Collection[Item], sizes: Sequence[float] | None = None) -> Iterator[Item]:
+    """Yield items of some sizes, and tell the watcher how much is done after each.
+
+    >>> with watching(print):
+    ...     print([item.upper() for item in each_part("ab", [1, 3])])
+    0.25
+    1.0
+    ['A', 'B']
+    """
+    sizes = [1.0] * len(items) if sizes is None else sizes
+    tell, done, total = watcher(), 0.0, sum(sizes)
+    for item, size in zip(items, sizes, strict=True):
+        yield item
+        done += size
+        if tell is not None and total:
+            tell(done / total)
 
 
 def part_of(tell: Callable[[float], object] | None, number: int, n: int) -> Callable[[float], object] | None:

@@ -111,7 +111,7 @@ class Stream:
         if isinstance(X, Stream):
             return True
         paths = X if isinstance(X, (list, tuple)) else [X]
-        if paths and all(isinstance(path, str) or hasattr(path, "__fspath__") for path in paths):
+        if paths and all(isinstance(path, str) or hasattr(type(path), "__fspath__") for path in paths):
             return True
         return _is_dask(X) or (isinstance(y, str) and _is_lazy(X))
 
@@ -260,4 +260,4 @@ def _is_lazy(data: Any) -> bool:
 
 def _is_dask(data: Any) -> bool:
     parts: Iterable[Any] = data if isinstance(data, (list, tuple)) else [data]
-    return bool(parts) and all(hasattr(part, "__dask_graph__") for part in parts)
+    return bool(parts) and all(hasattr(type(part), "__dask_graph__") for part in parts)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.column_types import check_same
-from crosscut.data.columns import Column, Kind, columns_of, infinite_error
+from crosscut.data.columns import Column, Kind, infinite_error
+from crosscut.data.frames import columns_of
 from crosscut.data.schema import Schema
 from crosscut.engines.coding import Coding
 from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample

@@ -13,7 +13,7 @@ from crosscut.forest.forest import Forest
 from crosscut.forest.pruning_table import COLUMNS, PruningTable
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters, measure_of
-from crosscut.training.stored import described, need, read_described, read_groups, read_held_out
+from crosscut.training.stored import described, need, read_described, read_groups, read_held_out, read_weights
 from crosscut.training.train import with_loss
 from crosscut.training.validation import TreeValidation
 
@@ -110,10 +110,7 @@ def _validation(
     packed = forest.packed
     is_leaf = np.split(packed.feature < 0, packed.node_start[1:-1])
     held_out, y = read_held_out(arrays, is_leaf, classes)
-    weights = arrays.get("row_weights")
-    sound = weights is None or (weights.shape == y.shape and weights.dtype == np.float64)
-    need(sound, "there must be one weight per row")
-    need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has an invalid weight")
+    weights = read_weights(arrays, len(y))
     scores = _scores(arrays, packed.n_trees - 1)
     found = TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
     found.groups = read_groups(arrays, len(y))

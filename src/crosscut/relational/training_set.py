@@ -230,9 +230,8 @@ def folds_of(
     if isinstance(cv, (int, np.integer)):
         if cv < 2:
             raise ValueError(f"cv must be at least 2 folds, but {cv} was given")
-        folds = folds_that_fit(
-            int(cv), n, np.asarray(database.target) if database.classes else None, groups, None
-        )
+        classes = np.asarray(database.target) if database.classes else None
+        folds, _ = folds_that_fit(int(cv), n, classes, groups)
         return nobody if folds is None else folds.astype(np.int32)
     if isinstance(cv, str):
         if cv != "marks":

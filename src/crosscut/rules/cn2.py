@@ -71,10 +71,11 @@ class Covering:
         least = self.min_rows * self.unit
         significance = 0.0 if self.level is None else statistic(self.level, freedom) * self.unit
         found: list[Grown] = []
-        remaining = self.train
+        remaining, n = self.train, (self.train & wanted).bit_count()
         while remaining & wanted:
             a, b = self.constants or (shares(self.examples.class_totals(remaining)), 0.0)
-            conditions = yield Request(remaining, target, a, b, least, significance)
+            done = 1 - (remaining & wanted).bit_count() / n
+            conditions = yield Request(remaining, target, a, b, least, significance, done=done)
             if not conditions:
                 break
             rule = Grown(conditions, self.examples.truth(conditions))

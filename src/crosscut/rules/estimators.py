@@ -15,7 +15,7 @@ from crosscut.rules.export import sql_case
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.rule_estimator import RuleEstimator
 from crosscut.rules.validation import RuleValidation
-from crosscut.rules.weighing import weighed_alike
+from crosscut.rules.weighing import Group, rule_sets, weighed_alike
 from crosscut.rules.wording import TableWording
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from crosscut.forest.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
+    from crosscut.tasks import Tasks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -124,17 +125,14 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         tasks = data.tasks(self.cv, groups, self.random_state)
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         learning = Learning.of(self, seed=seed)
-        groups = weighed_alike(data, tasks, balanced=self.class_weight == "balanced")
-        learnt: dict[int, RuleSet] = {}
-        for group in groups:
-            learnt |= zip(group.tasks, learning.rule_sets(group.examples, group.trained), strict=True)
-        sets = tuple(learnt[task] for task in range(tasks.n_tasks))
+        groups = _groups(data, tasks, balanced=self.class_weight == "balanced")
+        sets = rule_sets(learning, groups)
         fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
             examples = Examples(data.table, data.target) if tasks.copies else groups[0].examples
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
-            validation.groups = tasks.groups
+            validation.weights, validation.groups = data.target.weights, tasks.groups
             fit = with_scores(self, replace(fit, validation=validation), partial(held_out_rows, data, tasks))
         self.work_ = {
             name: sum(group.examples.work[name] for group in groups) for name in groups[0].examples.work
@@ -199,6 +197,19 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
 
     def __sklearn_tags__(self) -> Any:
         return table_tags(super().__sklearn_tags__())
+
+
+def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Examples]]:
+    """Put tasks together that weigh their rows alike; a row that a training set repeats is several."""
+    rows, over_copies = tasks.copied()
+    table, target = (data.table.take(rows) if tasks.copies else data.table), data.target.take(rows)
+    each = range(tasks.n_tasks)
+    weights = (data.balanced(tasks, task).take(rows).weights if balanced else target.weights for task in each)
+    return weighed_alike(
+        [over_copies.trains(task) for task in each],
+        weights,
+        lambda kept, exponent: Examples(table, replace(target, weights=kept), exponent),
+    )
 
 
 def _held(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:

@@ -49,9 +49,9 @@ class Rows(ABC):
     n_classes : int
         Number of classes.
     weights : float64 array (rows,), optional
-        Weights as whole numbers, so that their sums are exact.
-    exponent : int
-        The numbers are multiples of 2**-exponent.
+        Their weights. They are kept as whole multiples of 2**-exponent, so that their sums are exact.
+    exponent : int, optional
+        Of this grid; by default that of all rows.
     """
 
     def __init__(
@@ -59,13 +59,17 @@ class Rows(ABC):
         codes: NDArray[np.int32],
         n_classes: int,
         weights: NDArray[np.float64] | None = None,
-        exponent: int = 0,
+        exponent: int | None = None,
     ) -> None:
         self.n_rows = len(codes)
         self.n_classes = n_classes
         self.codes = codes
+        if weights is not None:
+            exponent = grid_exponent(weights) if exponent is None else exponent
+            given, weights = weights, np.rint(np.ldexp(weights, exponent))
+            weights[given > 0] = np.maximum(weights[given > 0], 1)
         self.weights = weights
-        self.exponent = exponent
+        self.exponent = exponent or 0
         self.n_words = (self.n_rows + 63) // 64
         self.of_class = [bits_of(codes == code) for code in range(n_classes)]
         self.weighted = (1 << self.n_rows) - 1 if weights is None else bits_of(weights > 0)
@@ -168,13 +172,7 @@ class Examples(Rows):
     """
 
     def __init__(self, table: Table, target: Target, exponent: int | None = None) -> None:
-        weights = None
-        if target.weights is not None:
-            given = target.weights
-            exponent = grid_exponent(given) if exponent is None else exponent
-            weights = np.rint(np.ldexp(given, exponent))
-            weights[given > 0] = np.maximum(weights[given > 0], 1)
-        super().__init__(np.asarray(target.values, np.int32), target.n_classes, weights, exponent or 0)
+        super().__init__(np.asarray(target.values, np.int32), target.n_classes, target.weights, exponent)
         self.table = table
         self._truth: dict[tuple[Condition, ...], int] = {}
         instead = "learn from fewer rows, or grow trees"
@@ -186,7 +184,7 @@ class Examples(Rows):
             table.values,
             np.ascontiguousarray(target.values, np.int32),
             target.n_classes,
-            weights,
+            self.weights,
         )
 
     def truth(self, conditions: Sequence[Any]) -> int:

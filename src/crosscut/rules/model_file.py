@@ -13,7 +13,15 @@ from crosscut.rules.learning import check_parameters
 from crosscut.rules.rule_set import Rule, RuleSet
 from crosscut.rules.validation import RuleValidation
 from crosscut.training.fit import Fit
-from crosscut.training.stored import check_types, described, need, read_described, read_groups, spans
+from crosscut.training.stored import (
+    check_types,
+    described,
+    need,
+    read_described,
+    read_groups,
+    read_weights,
+    spans,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,11 +88,8 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
         "y": cv.y,
         "rule_precision": np.array(cv.rule_precision, np.float64),
     }
-    if cv.groups is not None:
-        arrays["groups"] = cv.groups
-    if cv.chosen_scores is not None:
-        arrays["scores"] = cv.chosen_scores
-    return arrays
+    given = {"row_weights": cv.weights, "groups": cv.groups, "scores": cv.chosen_scores}
+    return arrays | {name: values for name, values in given.items() if values is not None}
 
 
 def read_fit(
@@ -154,7 +159,7 @@ def _validation(
     need(precision.shape == (len(sets[0]) + 1, 2), "there must be one precision per rule")
     need(scores is None or scores.shape == (len(sets) - 1,), "there must be one score per fold")
     validation = RuleValidation(y, classes, rows, start, said, chosen_scores=scores)
-    validation.groups = read_groups(arrays, len(y))
+    validation.weights, validation.groups = read_weights(arrays, len(y)), read_groups(arrays, len(y))
     validation.rule_precision = [(float(weight), float(share)) for weight, share in precision]
     return validation
 

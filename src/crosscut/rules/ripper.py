@@ -36,10 +36,13 @@ class Ripper:
         n_possible = self.examples.n_conditions(self.train)
         remaining = self.train
         found: list[Grown] = []
-        for _, code in order[:-1]:
+        n_stages = len(self.grow_parts) * max(1, len(order) - 1)
+        for number, (_, code) in enumerate(order[:-1]):
             one = _OneClass(self, code, remaining, n_possible)
+            one.done = number * len(self.grow_parts) / n_stages
             rules = yield from one.build([], self.grow_parts[0])
             for part in self.grow_parts[1:]:
+                one.done += 1 / n_stages
                 rules = yield from one.optimise(rules, part)
             found += rules
             remaining ^= one.union(rules)
@@ -60,6 +63,7 @@ class _OneClass:
         self.n_possible = n_possible
         self.n_positive, self.n = examples.total(self.positive), examples.total(rows)
         self.share = self.n_positive / self.n if rows else 0.0
+        self.done = 0.0  # which share of the task
 
     def grown(self, conditions: Conditions) -> Grown:
         return Grown(conditions, self.examples.truth(conditions))
@@ -84,7 +88,8 @@ class _OneClass:
         return math.fsum([data, *[rule_bits(len(rule.conditions), self.n_possible) for rule in rules]])
 
     def request(self, rows: int, start: Conditions = ()) -> Request:
-        return Request(rows, self.code, (0.0,) * self.examples.n_classes, 0.0, self.min_weight, 0.0, start)
+        a = (0.0,) * self.examples.n_classes
+        return Request(rows, self.code, a, 0.0, self.min_weight, 0.0, start, self.done)
 
     def build(self, rules: list[Grown], part: int) -> Growing:
         """Add rules while that keeps the description short (IREP*)."""

@@ -6,9 +6,12 @@ whose second operand is negative.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from crosscut.engines.progress import watcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +67,8 @@ class Request(NamedTuple):  # made for every rule, and tuples are fast to make
         Minimum likelihood ratio statistic of a rule; 0 for none.
     start : tuple
         Conditions to start from, which the rows already satisfy.
+    done : float
+        Which share of the learner's work is done, about.
     """
 
     rows: int
@@ -73,6 +78,7 @@ class Request(NamedTuple):  # made for every rule, and tuples are fast to make
     least: float = 1.0
     significance: float = 0.0
     start: tuple[Any, ...] = ()
+    done: float = 0.0
 
 
 class Grown(NamedTuple):
@@ -91,6 +97,7 @@ class Searcher(Protocol):
     n_classes: int
     exponent: int
     of_class: list[int]
+    weighted: int
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
         """Find the conditions that each request adds to its start; none if nothing is better."""
@@ -136,9 +143,15 @@ def learn_together(learners: Sequence[Growing], examples: Searcher, settings: Se
 
     for number in range(len(learners)):
         resume(number, None)
+    tell, told = watcher(), 0.0
     while asked:
         numbers = list(asked)
+        if tell is not None and time.monotonic() > told + 0.1:
+            told = time.monotonic()
+            tell((len(results) + sum(request.done for request in asked.values())) / len(learners))
         answers = examples.search([asked.pop(number) for number in numbers], settings)
         for number, answer in zip(numbers, answers, strict=True):
             resume(number, answer)
+    if tell is not None:
+        tell(1.0)
     return [results[number] for number in range(len(learners))]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut import _core
 from crosscut.data.target import coded_classes
+from crosscut.data.threads import n_threads
 from crosscut.tasks.masks import BLOCK, row_numbers
 
 if TYPE_CHECKING:
@@ -60,11 +62,12 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None, random_state: Any = None)
 
 
 def _dealt(
-    n_folds: int, codes: NDArray[np.int32], n_classes: int, random_state: Any
+    n_folds: int, codes: NDArray[np.int32], n_classes: int, random_state: Any, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], list[int]]:
     """Return each row's stratified fold, and the number of rows of each class."""
     folds = np.empty(len(codes), np.int64)
-    return folds, _core.deal_folds(codes, n_classes, n_folds, folds, _shuffle(random_state))
+    threads = n_threads(n_jobs, len(codes))
+    return folds, _core.deal_folds(codes, n_classes, n_folds, folds, _shuffle(random_state), threads)
 
 
 def _shuffle(random_state: Any) -> Callable[[NDArray[np.int64]], None] | None:
@@ -76,11 +79,18 @@ def _shuffle(random_state: Any) -> Callable[[NDArray[np.int64]], None] | None:
 
 
 def folds_that_fit(
-    n_folds: int, n_rows: int, codes: NDArray[Any] | None, groups: Any, random_state: Any
-) -> NDArray[np.int64] | None:
-    """Return each row's fold, with as many folds as the rows allow; None if that is fewer than two.
+    n_folds: int,
+    n_rows: int,
+    codes: NDArray[Any] | None,
+    groups: Any = None,
+    random_state: Any = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.int64] | None, int]:
+    """Return each row's fold, with as many folds as the rows allow, and the size of the smallest class.
 
-    Folds are stratified if class codes are given, in order, or shuffled if ``random_state`` is given.
+    There are no folds if the rows allow fewer than two. They are stratified if class codes are given, in
+    order, or shuffled if ``random_state`` is given.
     """
     warn_groups(groups, n_folds)
     n_classes = 1 if codes is None else int(codes.max()) + 1
@@ -97,11 +107,13 @@ def folds_that_fit(
             stacklevel=5,
         )
     if fitting < 2:
-        return None
+        return None, 0
     if codes is None:
-        return folds_of(fitting, n_rows, None, random_state)
+        return folds_of(fitting, n_rows, None, random_state), n_rows
     # a class with fewer rows than folds does not concern the final model
-    return _dealt(fitting, np.ascontiguousarray(codes, np.int32), n_classes, random_state)[0]
+    own = np.ascontiguousarray(codes, np.int32)
+    folds, counts = _dealt(fitting, own, n_classes, random_state, n_jobs)
+    return folds, min(counts)
 
 
 def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
@@ -121,9 +133,12 @@ def group_codes(groups: Any) -> NDArray[np.int64] | None:
     """Return a number for the group of each row; None if there are no groups."""
     if groups is None:
         return None
-    number: dict[Any, int] = {}
-    codes = [number.setdefault(group, len(number)) for group in np.asarray(groups).tolist()]
-    return np.array(codes, np.int64)
+    given = np.asarray(groups)
+    if given.dtype.kind in "iufb":
+        return coded_classes(given)[1].astype(np.int64)
+    cells = given.tolist()
+    number = {group: code for code, group in enumerate(dict.fromkeys(cells))}
+    return np.fromiter(map(number.__getitem__, cells), np.int64, len(cells))
 
 
 def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[np.int64]:
@@ -233,8 +248,8 @@ def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[A
 
 
 def checked_folds(
-    folds: ArrayLike,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    folds: ArrayLike, n_jobs: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
     """Return each row's fold, the rows fold by fold, and the offsets at which folds begin.
 
     No fold or training set may be empty.
@@ -246,10 +261,10 @@ def checked_folds(
         )
     numbers = np.ascontiguousarray(given, dtype=np.int64)
     rows = np.empty_like(numbers)
-    first = np.array(_core.rows_by_fold(numbers, rows))
-    sizes = first[1:] - first[:-1]
-    if not sizes.all():
-        raise ValueError(f"folds has no row of fold {sizes.argmin()}; number the folds from 0 without gaps")
-    if sizes.max() == len(numbers):
+    first = _core.rows_by_fold(numbers, rows, n_threads(n_jobs, len(numbers)))
+    sizes = [end - begin for begin, end in pairwise(first)]
+    if 0 in sizes:
+        raise ValueError(f"folds has no row of fold {sizes.index(0)}; number the folds from 0 without gaps")
+    if max(sizes) == len(numbers):
         raise ValueError("folds puts every row in one fold, which leaves an empty training set")
     return numbers, rows[: first[-1]], first

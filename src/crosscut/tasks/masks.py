@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 BLOCK = 15  # tasks per 16-bit mask; the core uses the last bit itself
@@ -17,23 +15,6 @@ BLOCK = 15  # tasks per 16-bit mask; the core uses the last bit itself
 def empty_masks(n_tasks: int, n_rows: int) -> NDArray[np.uint16]:
     """Return masks of tasks that no row trains yet."""
     return np.zeros((-(-n_tasks // BLOCK), n_rows), np.uint16)
-
-
-def masks_without(
-    folds: NDArray[np.int64], n_folds: int, left_out: Sequence[Sequence[int]]
-) -> NDArray[np.uint16]:
-    """Return masks of tasks that train on every row except those of the folds they leave out.
-
-    Which tasks a row trains depends only on its fold, so it is looked up in a table with one entry per fold,
-    and a last entry for rows of fold -1, which train every task.
-    """
-    n_tasks = len(left_out)
-    table = np.full((-(-n_tasks // BLOCK), n_folds + 1), (1 << BLOCK) - 1, np.uint16)
-    table[-1] = (1 << (n_tasks - 1) % BLOCK + 1) - 1
-    tasks = np.repeat(np.arange(n_tasks), [len(out) for out in left_out])
-    out = np.array([fold for out in left_out for fold in out], np.int64)
-    np.bitwise_xor.at(table, (tasks // BLOCK, out), (1 << tasks % BLOCK).astype(np.uint16))
-    return table.take(folds, axis=1, mode="wrap")
 
 
 def repacked(masks: NDArray[np.uint16], tasks: NDArray[np.int64]) -> NDArray[np.uint16]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.threads import n_threads
 from crosscut.tasks.folds import checked_folds, count_rows, folds_of, splits_of, warn_groups
-from crosscut.tasks.masks import BLOCK, empty_masks, masks_without, row_numbers
+from crosscut.tasks.masks import BLOCK, empty_masks, row_numbers
 from crosscut.tasks.task_list import TaskList, offsets
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Tasks(TaskList):
         folds: ArrayLike,
         *,
         final: bool = True,
+        n_jobs: int | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """Make one task per fold from each row's fold number; -1 marks rows that train every task.
@@ -97,13 +99,11 @@ class Tasks(TaskList):
         >>> Tasks.from_folds([0, 1, -1, 1]).train_rows(2)
         array([0, 2])
         """
-        numbers, rows, first = checked_folds(folds)
+        numbers, rows, first = checked_folds(folds, n_jobs)
         n_folds = len(first) - 1
         left_out = [()] * int(final) + [(fold,) for fold in range(n_folds)]
-        if final:
-            first = np.concatenate([[0], first])
-        masks = masks_without(numbers, n_folds, left_out)
-        return cls._made(masks, rows, first, final=final, **options)
+        masks = _core.masks_without(numbers, n_folds, left_out, n_threads(n_jobs, len(numbers)))
+        return cls._made(masks, rows, np.array([0] * int(final) + first), final=final, **options)
 
     @classmethod
     def nested(cls, folds: ArrayLike, **options: Unpack[Options]) -> Self:
@@ -146,7 +146,7 @@ class Tasks(TaskList):
         n_folds = len(first) - 1
         parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
         tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
-        masks = masks_without(numbers, n_folds, left_out)
+        masks = _core.masks_without(numbers, n_folds, left_out, 1)
         options["final"] = not left_out[0]  # type: ignore[typeddict-unknown-key]
         return cls._made(masks, np.concatenate(tests), offsets(tests), **options)
 

@@ -1,7 +1,8 @@
-"""What estimators accept: quick checks for plain arrays, scikit-learn's own for everything else.
+"""What estimators accept: quick checks for plain arrays and frames, scikit-learn's own for everything else.
 
 scikit-learn's validation takes longer than growing the trees of a small table. For a plain NumPy array of
-numbers, the checks here accept exactly what scikit-learn accepts.
+numbers, and for frames whose columns are named by different texts, the checks here accept exactly what
+scikit-learn accepts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight
 
+from crosscut.data.frames import names_of_frame
 from crosscut.data.target import coded_classes
 
 if TYPE_CHECKING:
@@ -28,16 +30,17 @@ def is_plain(X: Any) -> bool:
 
 def is_frame(X: Any) -> bool:
     """Whether X has named, typed columns."""
-    return hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
+    return hasattr(type(X), "__dataframe__") or hasattr(type(X), "__arrow_c_stream__")
 
 
 def whole(X: Any) -> Any:
     """Return X in a form scikit-learn can index: lazy frames collected, record batches as tables."""
-    if type(X) is np.ndarray:
+    kind = type(X)  # frames take long to say that they have no such attribute
+    if kind is np.ndarray:
         return X
-    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+    if hasattr(kind, "collect_schema") and hasattr(kind, "collect"):
         return X.collect()
-    if hasattr(X, "__arrow_c_array__") and hasattr(X, "schema") and not hasattr(X, "to_batches"):
+    if hasattr(kind, "__arrow_c_array__") and hasattr(kind, "schema") and not hasattr(kind, "to_batches"):
         import pyarrow as pa
 
         return pa.table(X)
@@ -52,18 +55,18 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             f"X must be a table here, but the path {str(X)!r} was given; crosscut.read_file reads it, and "
             "only fit of TreeClassifier and TreeRegressor reads files in batches"
         )
-    if is_plain(X):
-        if reset:
-            estimator.__dict__.pop("feature_names_in_", None)
-        elif hasattr(estimator, "feature_names_in_"):
-            _check_feature_names(estimator, X, reset=False)
-    else:
+    names = [] if is_plain(X) else names_of_frame(X)
+    if names is not None and reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif names is None or names != list(getattr(estimator, "feature_names_in_", ())):
         X = X if reset else known_columns(estimator, X)
         _check_feature_names(estimator, X, reset=reset)
-        if not is_frame(X):
-            X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
-            if X.dtype.kind == "O":
-                X = _numbers_if_possible(X)
+    if names is None and not is_frame(X):
+        X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
+        if X.dtype.kind == "O":
+            X = _numbers_if_possible(X)
     n_features = X.shape[1]
     if reset:
         estimator.n_features_in_ = n_features

@@ -132,6 +132,17 @@ def read_groups(arrays: Mapping[str, NDArray[Any]], n_rows: int) -> NDArray[np.i
     return groups
 
 
+def read_weights(
+    arrays: Mapping[str, NDArray[Any]], n_rows: int, name: str = "row_weights"
+) -> NDArray[np.float64] | None:
+    """Return the weight of each row, if the rows have weights."""
+    weights = arrays.get(name)
+    sound = weights is None or (weights.shape == (n_rows,) and weights.dtype == np.float64)
+    need(sound, "there must be one weight per row")
+    need(weights is None or np.all((weights >= 0) & np.isfinite(weights)), "a row has an invalid weight")
+    return weights
+
+
 def read_held_out(
     arrays: Mapping[str, NDArray[Any]], is_leaf: Sequence[NDArray[np.bool_]], classes: NDArray[Any] | None
 ) -> tuple[HeldOut, NDArray[Any]]:

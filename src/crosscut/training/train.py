@@ -79,7 +79,9 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    return limited(model, data.tasks(model.cv, groups, model.random_state))
+    limits = None if has_shares(model) else limits_of(model, data.n_rows)
+    tasks = data.tasks(model.cv, groups, model.random_state, limits, model.n_jobs)
+    return limited(model, tasks) if limits is None else tasks
 
 
 def limited(model: Any, tasks: Tasks) -> Tasks:

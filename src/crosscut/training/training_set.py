@@ -13,13 +13,14 @@ from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_that_fit, group_codes
-from crosscut.training.checks import read_classes, read_numbers, read_table, read_weights, whole
+from crosscut.training.checks import read_classes, read_numbers, read_table, read_weights
 from crosscut.training.parameters import is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
+    from crosscut.tasks.growth import Limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,6 @@ class TrainingSet:
     @classmethod
     def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
-        X = whole(X)
         data = read_table(model, X, reset=True)
         table, matrix = Table.with_matrix(
             data, max_bins=getattr(model, "max_bins", None), n_jobs=getattr(model, "n_jobs", None)
@@ -104,7 +104,14 @@ class TrainingSet:
         counted = bool(np.all(weights[rows] == 1))
         return Target(self.target.values, self.target.n_classes, None if counted else weights)
 
-    def tasks(self, cv: Any, groups: Any = None, random_state: Any = None) -> Tasks:
+    def tasks(
+        self,
+        cv: Any,
+        groups: Any = None,
+        random_state: Any = None,
+        limits: Limits | None = None,
+        n_jobs: int | None = None,
+    ) -> Tasks:
         """Make the final model's task, and one per split of ``cv``.
 
         Parameters
@@ -113,20 +120,22 @@ class TrainingSet:
             As in estimators. If the rows allow fewer folds than an integer asks for, there are fewer.
         groups, random_state
             For the splitter; ``random_state`` shuffles the folds of an integer.
+        limits, n_jobs
+            Of all tasks; the number of threads.
         """
         if cv is None:
-            return Tasks.final(self.n_rows)
+            return Tasks.final(self.n_rows, limits)
         if not is_integer(cv, 2):
-            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X)
+            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X, limits=limits)
             tasks = replace(tasks, groups=group_codes(groups))
         else:
             codes = self.target.values if self.target.n_classes else None
-            folds = folds_that_fit(int(cv), self.n_rows, codes, groups, random_state)
+            folds, fewest = folds_that_fit(int(cv), self.n_rows, codes, groups, random_state, n_jobs=n_jobs)
             if folds is None:
-                return Tasks.final(self.n_rows)
-            tasks = Tasks.from_folds(folds)
+                return Tasks.final(self.n_rows, limits)
+            tasks = Tasks.from_folds(folds, limits=limits, n_jobs=n_jobs)
             # stratified folds leave every model rows of each class that has two or more
-            if self.target.weights is None and (codes is None or np.bincount(codes).min() > 1):
+            if self.target.weights is None and fewest > 1:
                 return tasks
         tasks.check(self.target, classes=self.classes)
         return tasks

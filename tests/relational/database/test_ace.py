@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pytest
 
+from crosscut.engines.progress import watching
 from crosscut.relational.database.ace import read_folds
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.target import TargetError
@@ -294,3 +295,17 @@ def test_examples_to_be_predicted_are_listed():
     assert database.relations["worn", 2].keyed
     with pytest.raises(TargetError, match="each example must have 1 keys"):
         Database.from_prolog(text, predict="machine(+m,-a)", examples=[(7, 8)])
+
+
+def test_reading_tells_how_far_it_is(tmp_path):
+    facts = "".join(f"c({i},{'ab'[i % 2]}). p({i},q{i}). " for i in range(60_000))
+    (tmp_path / "app.kb").write_text(facts)
+    (tmp_path / "app.bg").write_text("r(X) :- p(X,_). s(X) :- r(X).")
+    (tmp_path / "app.s").write_text("predict(c(+k,-v)). rmode(s(+X)).")
+    told = []
+    with watching(told.append):
+        Database.from_ace(tmp_path / "app")
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert any(0 < share < 0.5 for share in told)
+    assert any(0.5 < share < 1 for share in told)

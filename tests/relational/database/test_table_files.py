@@ -2,9 +2,12 @@ import sqlite3
 
 import duckdb
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from crosscut import datasets
+from crosscut.engines.progress import watching
 from crosscut.relational.database.database import Database
 
 SCRIPT = """
@@ -157,3 +160,20 @@ def test_views_that_may_show_the_target_are_left_out(duckdb_file):
     with pytest.warns(UserWarning, match=r"the target machine.state: everything, named, again \(views\)"):
         database = Database.from_duckdb(duckdb_file, target="machine.state")
     assert {name for name, _ in database.relations} == {"machine", "plant", "counted"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "duckdb"])
+def test_reading_tells_how_far_it_is(tmp_path, kind):
+    tables, told = datasets.shop(50), []
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        for name, table in tables.items():
+            pyarrow.csv.write_csv(table, tmp_path / f"{name}.csv")
+            connection.register("rows", table)
+            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
+    with watching(told.append):
+        if kind == "folder":
+            Database.from_folder(tmp_path, target="customer.churned")
+        else:
+            Database.from_duckdb(tmp_path / "shop.duckdb", target="customer.churned")
+    assert told[-1] == 1.0
+    assert len(told) == 6  # two tables read, taken apart and linked

@@ -1,5 +1,6 @@
 import pytest
 
+from crosscut import RelationalTreeClassifier
 from crosscut.relational.database.database import Database
 from crosscut.relational.language.bias import Bias, BiasError
 from crosscut.relational.language.modes import Const, Key, Var
@@ -175,3 +176,19 @@ def test_a_stored_rule_is_still_about_the_example(database):
     bias = Bias.of(["\\+ light(3)"], implicit_key=True)
     for _ in range(2):
         assert texts(resolve(bias, database)) == ["\\+ light(Key,3)"]
+
+
+def test_rules_that_compute_are_tests_and_predict_new_examples():
+    clauses = "near(X,Y) :- X < Y + 3, X > Y - 3. double(X,Y) :- Y is 2*X. "
+    types = ["c(k,class)", "v(k,num)", "near(num,num)", "double(num,num)"]
+
+    def database(values):
+        facts = "".join(f"c({i},{'ab'[v > 4]}). v({i},{v}). " for i, v in enumerate(values))
+        return Database.from_prolog(facts + clauses, predict="c(+k,-class)", types=types)
+
+    known, new = database([i % 10 for i in range(40)]), database([3, 5.5, 17, 0, 9])
+    for mode in ("(v(+K,-X), near(X,2))", "(v(+K,-X), double(X,-Y), Y < 9)"):
+        model = RelationalTreeClassifier(Bias.of([mode], types=types), cv=3).fit(known)
+        assert model.cv_score_ == 1.0
+        assert model.score(new) == 1.0
+        assert ("near", 2) not in new.relations

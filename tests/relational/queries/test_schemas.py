@@ -65,6 +65,7 @@ def test_sql_predicts_what_the_model_does(name, kind, tmp_path):
     assert model.tree_.n_leaves > 3
     connection = sqlite3.connect(path) if kind == "sqlite" else duckdb.connect(str(path))
     found = dict(connection.execute(model.to_sql(kind)).fetchall())
+    assert (name == "accounts") == (" AS k " in model.to_sql(kind))  # a key looked up by another column
     connection.close()
     assert found == predicted(model, database)
 

@@ -1,15 +1,19 @@
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from crosscut import Bias, Database, RelationalRuleClassifier, datasets
+from crosscut.engines.progress import watching
 from crosscut.relational.language.rule import Goal
-from crosscut.relational.queries.queries import Facts
+from crosscut.relational.queries.queries import Facts, Queries
 from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.training_set import StepLimitWarning
+from crosscut.rules import search
 from crosscut.rules.cn2 import Quality
 from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning
@@ -36,7 +40,7 @@ def test_rules_learnt_together_are_those_learnt_alone(shop, learning):
     folds = np.arange(shop.n_examples) % 5
 
     def learn(left_out):
-        examples = RelationalExamples(Facts.of(shop, language), language)
+        examples = RelationalExamples(Queries(Facts.of(shop, language), language))
         tasks = [bits_of(folds != fold) for fold in left_out]
         sets = learning.rule_sets(examples, tasks)
         return sets, examples.queries.store.n_evaluations
@@ -89,7 +93,7 @@ def test_rules_that_vote(shop):
     assert model.score(shop) == np.mean(model.predict(shop) == whole) > 0.7
     # the covered examples of each rule add their classes up
     facts = Facts.of(shop, resolve(model.bias, shop, cuts=True))
-    examples = RelationalExamples(facts, resolve(model.bias, shop))
+    examples = RelationalExamples(Queries(facts, resolve(model.bias, shop)))
     votes = np.zeros((shop.n_examples, 2))
     for rule in model.rules_.rules:
         votes[examples.flags(examples.truth(rule.conditions))] += rule.totals
@@ -160,3 +164,62 @@ def test_queries_that_are_cut_off_are_told():
     with pytest.warns(StepLimitWarning, match=r"step_limit=20 steps .* the first: ") as told:
         RelationalRuleClassifier(bias, cv=None, step_limit=20).fit(database)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("choice", [{}, {"ordered": False, "measure": "wracc"}, {"measure": "entropy"}])
+def test_whole_weights_are_copies(shop, choice):
+    amounts = "purchase(+C,-P,_,Amount,_), Amount > #[20,40,60,80,100,120]"
+    bias = Bias.of(["customer(+C,#,_)", "customer(+C,_,#)", f"({amounts})", "purchase(_,+P,#,_,_)"])
+    weights = np.arange(shop.n_examples) % 4
+    copies, folds = np.repeat(np.arange(shop.n_examples), weights), np.arange(shop.n_examples) // 2 % 3
+    model = RelationalRuleClassifier(bias, strategy="cn2", max_length=2, beam_width=3, **choice)
+    weighted = clone(model).set_params(cv=folds).fit(shop, sample_weight=weights)
+    copied = clone(model).set_params(cv=folds[copies]).fit(shop[copies])
+    assert weighted.rules_ == copied.rules_
+    assert weighted.cv_rules_ == copied.cv_rules_
+    assert weighted.cv_score_ == copied.cv_score_ != clone(model).set_params(cv=folds).fit(shop).cv_score_
+    assert weighted.cv_predictions_[copies].tolist() == copied.cv_predictions_.tolist()
+    precision = pytest.approx(np.array(copied.rule_precision_), nan_ok=True)
+    assert np.array(weighted.rule_precision_) == precision
+    assert weighted.score(shop, sample_weight=weights) == pytest.approx(copied.score(shop[copies]))
+
+
+@pytest.mark.parametrize("strategy", ["ripper", "cn2"])
+def test_only_the_ratios_of_weights_matter(shop, strategy):
+    bias = Bias.from_schema(shop, max_thresholds=2, max_aggregates=0)
+    model = RelationalRuleClassifier(bias, strategy=strategy, max_length=2, significance=0.1, cv=3)
+    for weights in np.ones(shop.n_examples), np.random.default_rng(0).random(shop.n_examples):
+        one, scaled = (clone(model).fit(shop, sample_weight=weights * by) for by in (1.0, 0.1))
+        assert [rule.conditions for rule in one.rules_.rules] == [r.conditions for r in scaled.rules_.rules]
+        assert one.cv_score_ == pytest.approx(scaled.cv_score_)
+
+
+def test_weights_must_fit_the_examples(shop):
+    with pytest.raises(ValueError, match="sample_weight"):
+        RelationalRuleClassifier(cv=None).fit(shop, sample_weight=[1, 2])
+    with pytest.raises(ValueError, match="negative"):
+        RelationalRuleClassifier(cv=None).fit(shop, sample_weight=np.full(shop.n_examples, -1))
+
+
+@pytest.mark.parametrize("choice", [{}, {"strategy": "cn2"}, {"strategy": "cn2", "ordered": False}])
+def test_learning_tells_how_far_it_is(shop, choice, monkeypatch):
+    ticks = itertools.count(1.0, 0.2)
+    monkeypatch.setattr(search.time, "monotonic", lambda: next(ticks))
+    told = []
+    with watching(told.append):
+        RelationalRuleClassifier(Bias.from_schema(shop, max_thresholds=2), max_length=2, cv=3, **choice).fit(
+            shop
+        )
+    assert told == sorted(told)
+    assert len({*told}) > 3
+    assert (told[0], told[-1]) == (0.0, 1.0)
+
+
+def test_whoever_watches_may_stop_the_learning(shop):
+    def stop(share):
+        raise KeyboardInterrupt
+
+    model = RelationalRuleClassifier(Bias.from_schema(shop, max_thresholds=2))
+    with pytest.raises(KeyboardInterrupt), watching(stop):
+        model.fit(shop)
+    assert not hasattr(model, "fit_")

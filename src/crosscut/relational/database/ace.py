@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.engines.progress import watching_part
 from crosscut.relational.database.database import Database
 from crosscut.relational.database.program import Program
 from crosscut.relational.database.relation import Relation
@@ -45,10 +46,10 @@ def read_ace(prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | 
                 f"prefix is {str(prefix)!r}, but there is no file {file.name} in {file.parent}"
             )
     program = Program()
-    program.read_file(facts)
-    if background.is_file():
-        program.read_file(background)
-    database = build(program, read_settings(settings, program.problems), as_seen=True)
+    with watching_part(0.0, 0.5):
+        program.read_files([facts, background] if background.is_file() else [facts])
+    with watching_part(0.5, 1.0):
+        database = build(program, read_settings(settings, program.problems), as_seen=True)
     return database if folds is None else database.with_folds(read_folds(folds, database))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.relational.database.relation import distinct_facts, fact_numbers
+from crosscut.relational.database.relation import distinct_facts, fact_numbers, searched
 from crosscut.relational.language.arithmetic import FUNCTIONS, ORDERINGS
 from crosscut.relational.language.schedule import builtin_inputs
 from crosscut.relational.language.terms import Compound, Term, Variable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.relational.database.constants import Constants
-    from crosscut.relational.language.clauses import Part
+    from crosscut.relational.language.parts import Part
 
 MAX_BINDINGS = 50_000_000
 
@@ -36,15 +36,10 @@ class Bindings:
         self.undefined = False  # whether some arithmetic had no value, such as 1/0
 
     def apply(self, part: Part, facts: NDArray[np.int32] | None) -> None:
-        """Join with a relation's `facts`, or filter by a test."""
-        if part.kind == "relation":
-            assert facts is not None
-            if part.negated:
-                self._exclude(part.args, facts)
-            else:
-                self._join(part.args, facts)
-        elif part.kind == "built-in":
+        """Join with `facts`, of a relation or about all solutions of one, or filter by a test."""
+        if part.kind == "built-in":
             facts = self._solutions(part)
+        if facts is not None:
             (self._exclude if part.negated else self._join)(part.args, facts)
         elif part.kind == "is":
             self._evaluate(part.args[0], part.args[1], negated=part.negated)
@@ -119,8 +114,8 @@ class Bindings:
         else:
             order = np.argsort(right, kind="stable")
             ordered = right[order]
-            start = np.searchsorted(ordered, left, "left")
-            counts = np.searchsorted(ordered, left, "right") - start
+            start = searched(ordered, left, "left")
+            counts = searched(ordered, left, "right") - start
         total = int(counts.sum())
         if total > MAX_BINDINGS:
             raise TooManyBindingsError(f"joining it makes {total} bindings, more than {MAX_BINDINGS}")
@@ -135,7 +130,11 @@ class Bindings:
     def _exclude(self, args: tuple[Term, ...], facts: NDArray[np.int32]) -> None:
         facts, place = self._select(args, facts)
         left, right, shared = self._matches(facts, place)
-        self._keep(~np.isin(left, right) if shared else facts.shape[1] == 0)
+        if not shared:
+            self._keep(facts.shape[1] == 0)
+            return
+        ordered = np.sort(right)
+        self._keep(searched(ordered, left, "left") == searched(ordered, left, "right"))
 
     def _solutions(self, part: Part) -> NDArray[np.int32]:
         """Facts of a built-in predicate for the values that its inputs have."""
@@ -143,12 +142,9 @@ class Bindings:
         assert found is not None
         inputs, solve = found
         terms, intern = self.constants.terms, self.constants.intern
-        asked = np.empty((len(inputs), self.n_rows), np.int32)
-        for row, position in zip(asked, inputs, strict=True):
-            row[:] = self._ids(part.args[position])
         facts = [
             [intern(argument) for argument in solution]
-            for values in distinct_facts(asked).T.tolist()
+            for values in self.project(tuple(part.args[position] for position in inputs)).T.tolist()
             for solution in solve(*(terms[each] for each in values))
         ]
         return np.ascontiguousarray(np.array(facts, np.int32).reshape(-1, len(part.args)).T)
@@ -178,6 +174,8 @@ class Bindings:
             given = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
             self.undefined |= bool(np.any(given & ~np.isfinite(result)))
             return result
+        if isinstance(term, str):
+            return FUNCTIONS[term, 0]()
         assert isinstance(term, (int, float))
         return np.float64(term)
 

@@ -38,9 +38,8 @@ class Column:
 
     name: str
     kind: ColumnKind
-    refers_to: str | None = (
-        None  # the column that a link names a row by, if that is not the other table's key
-    )
+    refers_to: str | None = None  # the column that a link names a row by, if it is not the other table's key
+    table: str | None = None  # of that column
 
     @property
     def parts(self) -> tuple[str, ...]:

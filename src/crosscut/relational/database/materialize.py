@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.database.bindings import Bindings, TooManyBindingsError
+from crosscut.engines.progress import each_part
+from crosscut.relational.database.bindings import Bindings
+from crosscut.relational.database.join_order import joined_cheaply
 from crosscut.relational.database.problems import report, unknown
-from crosscut.relational.database.relation import distinct_facts, fact_numbers
+from crosscut.relational.database.relation import distinct_facts, fact_numbers, in_chunks
+from crosscut.relational.database.solutions import all_solutions
 from crosscut.relational.database.strata import check_stratified, closure, components, reached
 from crosscut.relational.language.builtins import is_recursion_on_lists
-from crosscut.relational.language.clauses import Conjunction, Normalizer, Part, check_alternatives
+from crosscut.relational.language.clauses import Normalizer, check_alternatives
 from crosscut.relational.language.cuts import without_cuts
+from crosscut.relational.language.parts import Conjunction, Part
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
 from crosscut.relational.language.schedule import makes_constants, schedule
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
 Predicate = tuple[str, int]
 Facts = dict[Predicate, "NDArray[np.int32]"]
+
+HELPERS = ("$not", "$if", "$all")  # predicates for parts of clauses
 
 
 @dataclass
@@ -92,7 +98,7 @@ class Derivation:
             for name, definition in by_predicate.items()
         }
         evaluated = closure(by_predicate if wanted is None else wanted, calls)
-        for component, recursive in components(by_predicate):
+        for component, recursive in each_part(list(components(by_predicate))):
             if evaluated.isdisjoint(component):
                 continue
             together = [each for predicate in component for each in by_predicate[predicate]]
@@ -108,11 +114,14 @@ class Derivation:
                 failed |= set(component)
         if problems:
             report(problems, None if wanted is None else reached(wanted, heads))
-        called = {goal.name for rule in self.rules.values() for body in rule.bodies for goal in body}
-        for predicate in [
-            each for each in self.facts if each[0].startswith("$not") and each[0] not in called
-        ]:
-            del self.facts[predicate]
+        called = {
+            part.predicate for rule in self.rules.values() for body in rule.definition for part in body.parts
+        }
+        self.facts = {
+            predicate: rows
+            for predicate, rows in self.facts.items()
+            if not predicate[0].startswith(HELPERS) or predicate in called
+        }
 
     def add_member(self, lists: Sequence[tuple[Term, ...]] = ()) -> None:
         """Store ``member(Item, List)`` for every list that is a constant."""
@@ -156,10 +165,13 @@ class Derivation:
                 options.append([(part,)])
                 continue
             called = [_called(body, part) for body in rule.definition]
-            if part.negated:
-                options.append([tuple(_negated(parts, part, conjunction) for parts in called)])
-            else:
+            if not part.negated:
                 options.append(called)
+            elif all(len(parts) == 1 for parts in called):
+                tests = (test for (test,) in called)
+                options.append([tuple(replace(test, negated=not test.negated) for test in tests)])
+            else:
+                options.append([(replace(part, kind="rule", source=part.predicate),)])
         check_alternatives(prod(map(len, options)), conjunction.clause)
         return [
             replace(conjunction, parts=tuple(part for parts in chosen for part in parts))
@@ -190,6 +202,8 @@ class Derivation:
             if left:
                 raise body.error(f"the variable {_unbound(body, needed)} is never bound")
         goals = tuple(self._goals(body, head) for body in bodies)
+        if None in goals:  # what is no literal is stored, so that it may also give arguments
+            inputs = _least_inputs(bodies, head, inputs)
         self.rules[name, arity] = Rule(
             name,
             arity,
@@ -228,7 +242,8 @@ class Derivation:
         """Facts that the conjunction derives; `first` ranges over `delta` if that is given."""
         bindings = start if start is not None else Bindings(self.constants)
         head = conjunction.head_variables
-        ordered, _, _ = schedule(self._joined_cheaply(conjunction, first), bindings.columns, head, first)
+        parts = conjunction.parts if first is not None else joined_cheaply(conjunction, self.facts)
+        ordered, _, _ = schedule(parts, bindings.columns, head, first)
         later: list[set[Variable]] = [head]
         for part in reversed(ordered):
             later.append(later[-1] | part.variables())
@@ -240,8 +255,12 @@ class Derivation:
                 if facts is None:
                     facts = np.empty((len(part.args), 0), np.int32)
             try:
+                if part.source is not None:
+                    facts = all_solutions(part, bindings, self.solutions)
                 bindings.apply(part, facts)
-            except TooManyBindingsError as error:
+            except PrologError:
+                raise
+            except ValueError as error:
                 raise conjunction.error(f"at '{part.name}', {error}") from None
             bindings.keep_only(needed)
         if bindings.undefined:
@@ -254,49 +273,24 @@ class Derivation:
             )
         return bindings.project(conjunction.head)
 
-    def _joined_cheaply(self, conjunction: Conjunction, first: Part | None) -> Sequence[Part]:
-        """Return the parts as written, or the most selective relations first where that is far cheaper."""
-        parts, head = conjunction.parts, conjunction.head_variables
-        if sum(part.kind == "relation" for part in parts) < 2 or first is not None:
-            return parts
-        written, _, _ = schedule(parts, (), head)
-        cost = self._cost(written)
-        if cost < 100_000:
-            return parts
-        chosen: list[Part] = []
-        waiting = [part for part in parts if part.kind == "relation" and not part.negated]
-        while waiting:
-            known = {variable for part in chosen for variable in part.variables()}
-            best = min(waiting, key=lambda part: (not part.variables() & known, self._fanout(part, known)))
-            if not chosen:
-                best = min(waiting, key=lambda part: self._fanout(part, known))
-            waiting.remove(best)
-            chosen.append(best)
-        rest = [part for part in parts if part not in chosen]
-        reordered, _, _ = schedule([*chosen, *rest], (), head)
-        return [*chosen, *rest] if 4 * self._cost(reordered) < cost else parts
-
-    def _cost(self, ordered: Sequence[Part]) -> float:
-        """Return about how many bindings joining the relations in this order makes."""
-        rows, total = 1.0, 0.0
-        known: set[Variable] = set()
-        for part in ordered:
-            if part.kind == "relation" and not part.negated:
-                rows *= self._fanout(part, known)
-                total += rows
-            known |= part.variables()
-        return total
-
-    def _fanout(self, part: Part, known: set[Variable]) -> float:
-        """Return how many facts agree with the constants and bound variables of a relation, on average."""
-        facts = self.facts.get(part.predicate)
-        if facts is None or facts.shape[1] == 0:
-            return 0.0
-        number = float(facts.shape[1])
-        for column, argument in zip(facts, part.args, strict=True):
-            if not isinstance(argument, Variable) or argument in known:
-                number /= len(np.unique(column))
-        return number
+    def solutions(
+        self, predicate: Predicate, given: NDArray[np.int32], places: Sequence[int]
+    ) -> NDArray[np.int32]:
+        """Facts of a predicate; if it needs bound arguments, those with `given` ones in some places."""
+        rule = self.rules.get(predicate)
+        if rule is None:
+            return self.facts.get(predicate, np.empty((predicate[1], 0), np.int32))
+        derived = []
+        for body in rule.definition:
+            head = tuple(each for each in body.head if isinstance(each, Variable))
+            bound = [head[place] for place in places]
+            _, left, known = schedule(body.parts, bound, head)
+            if left or not {*head} <= known:
+                raise body.error(f"of {rule.text}, not all is bound where all its solutions count")
+            start = Bindings(self.constants)
+            start.n_rows, start.columns = given.shape[1], dict(zip(bound, given, strict=True))
+            derived.append(self.evaluate(body, start=start))
+        return np.concatenate(derived, axis=1)
 
     def _add(self, predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
         """Store facts, and return those that are new."""
@@ -317,7 +311,7 @@ class Derivation:
         recursive = {each.predicate for each in conjunctions}
         for each in conjunctions:
             for part in each.parts:
-                if part.kind == "is" or (part.kind == "built-in" and makes_constants(part)):
+                if part.kind == "is" or part.source or (part.kind == "built-in" and makes_constants(part)):
                     what = "numbers" if part.kind == "is" else "constants"
                     name = "a term with variables" if part.name[0] == "$" else f"'{part.name}'"
                     raise each.error(f"{name} in a recursive predicate might make new {what} for ever")
@@ -329,9 +323,12 @@ class Derivation:
         seen = {predicate: set(_keys(facts)) for predicate, (facts,) in stored.items()}
 
         def add(predicate: Predicate, derived: NDArray[np.int32]) -> NDArray[np.int32]:
-            keys = _keys(derived)
-            new = derived[:, [i for i, key in enumerate(keys) if key not in seen[predicate]]]
-            seen[predicate].update(keys)
+            is_new = np.zeros(derived.shape[1], bool)
+            for chunk in in_chunks(derived.shape[1]):
+                keys = _keys(derived[:, chunk])
+                is_new[chunk] = [key not in seen[predicate] for key in keys]
+                seen[predicate].update(keys)
+            new = derived[:, is_new]
             stored[predicate].append(new)
             if not is_linear:
                 stored[predicate] = [np.concatenate(stored[predicate], axis=1)]
@@ -383,10 +380,17 @@ def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
     )
 
 
-def _negated(parts: tuple[Part, ...], call: Part, conjunction: Conjunction) -> Part:
-    if len(parts) != 1:
-        raise conjunction.error(f"\\+ {call.name}/{len(call.args)}: its definition is more than one test")
-    return replace(parts[0], negated=not parts[0].negated)
+def _least_inputs(
+    bodies: Sequence[Conjunction], head: tuple[Variable, ...], inputs: Collection[int]
+) -> set[int]:
+    """Return inputs without those that follow from the others, from the last argument."""
+    least = set(inputs)
+    for place in sorted(inputs, reverse=True):
+        given = [head[each] for each in least - {place}]
+        ways = [schedule(body.parts, given, head) for body in bodies]
+        if all(not left and {*head} <= bound for _, left, bound in ways):
+            least.remove(place)
+    return least
 
 
 def _simplified(parts: tuple[Part, ...], head: tuple[Variable, ...]) -> tuple[Part, ...]:

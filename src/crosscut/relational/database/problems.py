@@ -13,7 +13,7 @@ from crosscut.relational.language.terms import indicator
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
-    from crosscut.relational.language.clauses import Conjunction
+    from crosscut.relational.language.parts import Conjunction
 
     Predicate = tuple[str, int]
 

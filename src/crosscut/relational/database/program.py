@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.engines.progress import watching_part
 from crosscut.relational.database.constants import Constants
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import distinct_facts
-from crosscut.relational.database.strata import calls, is_control
+from crosscut.relational.database.strata import calls
+from crosscut.relational.language.collected import GOALS
 from crosscut.relational.language.prolog import Clause, PrologError, read_program
 from crosscut.relational.language.terms import (
     Compound,
@@ -24,7 +26,7 @@ from crosscut.relational.language.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from crosscut.relational.database.materialize import Predicate
@@ -52,9 +54,13 @@ class Program:
         self.declared: set[Predicate] = set()  # may be without facts
         self.problems: list[str] = []  # what could not be read
 
-    def read_file(self, file: Path) -> None:
-        """Take in the clauses of a file."""
-        self.read(file.read_text(encoding="utf-8", errors="replace"), file.name)
+    def read_files(self, files: Sequence[Path]) -> None:
+        """Take in the clauses of files."""
+        texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
+        length, done = max(1, sum(map(len, texts))), 0
+        for file, text in zip(files, texts, strict=True):
+            with watching_part(done / length, (done := done + len(text)) / length):
+                self.read(text, file.name)
 
     def read(self, text: str, source: str = TEXT) -> None:
         """Take in the clauses of a text."""
@@ -182,13 +188,15 @@ def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
     """Return the clause with a variable for the example's key in its keyed literals."""
     key = Variable("Key")
 
-    def place(term: Term) -> Term:
-        if isinstance(term, Compound) and is_control(term):
-            return Compound(term.name, tuple(place(argument) for argument in term.args))
-        if predicate_of(term) in keyed:
-            name, args = name_and_args(term)
-            return Compound(name, (key, *args))
-        return term
+    def place(term: Term, n_more: int = 0) -> Term:
+        if isinstance(term, Variable):
+            return term
+        name, args = name_and_args(term)
+        goals = dict(GOALS.get((name, len(args)), ()))
+        if goals:
+            placed = (place(arg, goals[i]) if i in goals else arg for i, arg in enumerate(args))
+            return Compound(name, tuple(placed))
+        return Compound(name, (key, *args)) if (name, len(args) + n_more) in keyed else term
 
     if clause.head is None or predicate_of(clause.head) not in keyed:
         return clause

@@ -10,11 +10,15 @@ import numpy as np
 from crosscut.relational.language.terms import indicator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
 
     from numpy.typing import NDArray
 
     from crosscut.relational.language.modes import TypeNames
+
+
+CHUNK = 1 << 21  # rows that are worked on in one go
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +63,42 @@ class Relation:
         return values[np.argsort(first)]
 
 
+def in_chunks(n: int) -> Iterator[slice]:
+    """Yield parts of so many rows; work on one at a time can be interrupted in between."""
+    return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
+
+
+def searched(
+    ordered: NDArray[np.int64], values: NDArray[np.int64], side: Literal["left", "right"]
+) -> NDArray[np.int64]:
+    """Return where values have their place among ordered ones."""
+    found = np.empty(len(values), np.int64)
+    for chunk in in_chunks(len(values)):
+        found[chunk] = np.searchsorted(ordered, values[chunk], side)
+    return found
+
+
+def rows_of(table: NDArray[np.int32]) -> Iterator[list[int]]:
+    """Yield facts as lists."""
+    for chunk in in_chunks(table.shape[1]):
+        yield from table[:, chunk].T.tolist()
+
+
 def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the facts without repetitions, first occurrences in their order."""
     if columns.shape[0] == 0:
         return np.ascontiguousarray(columns[:, :1])
     if columns.shape[1] < 2:
         return np.ascontiguousarray(columns)
-    _, first = np.unique(fact_numbers([columns])[0], return_index=True)
-    return np.ascontiguousarray(columns[:, np.sort(first)])
+    (numbers,) = fact_numbers([columns])
+    n_parts = len(numbers) // CHUNK + 1  # equal facts are in the same part
+    part = numbers % n_parts if n_parts > 1 else np.zeros(len(numbers), np.int64)
+    kept = np.zeros(len(numbers), bool)
+    for each in range(n_parts):
+        rows = np.flatnonzero(part == each)
+        _, first = np.unique(numbers[rows], return_index=True)
+        kept[rows[first]] = True
+    return np.ascontiguousarray(columns[:, kept])
 
 
 def fact_numbers(tables: Sequence[NDArray[np.int32]]) -> list[NDArray[np.int64]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut.relational.language.terms import Compound, predicate_of
+from crosscut.relational.language.collected import GOALS
+from crosscut.relational.language.terms import Compound, Variable, predicate_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from crosscut.relational.language.clauses import Conjunction
+    from crosscut.relational.language.parts import Conjunction
     from crosscut.relational.language.prolog import Clause
     from crosscut.relational.language.terms import Term
 
@@ -21,7 +22,12 @@ def components(
 ) -> Iterator[tuple[list[Predicate], bool]]:
     """Yield groups of predicates that depend on each other, callees first, and whether they are recursive."""
     called = {
-        predicate: {part.predicate for each in conjunctions for part in each.parts if part.kind == "relation"}
+        predicate: {
+            part.predicate
+            for each in conjunctions
+            for part in each.parts
+            if part.kind == "relation" or part.source
+        }
         & definitions.keys()
         for predicate, conjunctions in definitions.items()
     }
@@ -30,19 +36,15 @@ def components(
         yield sorted(component, key=list(definitions).index), recursive
 
 
-_CONTROL = {(",", 2), (";", 2), ("->", 2), ("\\+", 1), ("not", 1), ("forall", 2)}
-
-
-def is_control(term: Term) -> bool:
-    """Whether a goal is made of goals, such as a conjunction."""
-    return isinstance(term, Compound) and predicate_of(term) in _CONTROL
-
-
-def calls(body: Term) -> set[Predicate]:
-    """Return the predicates that a body calls."""
-    if isinstance(body, Compound) and is_control(body):
-        return set().union(*(calls(argument) for argument in body.args))
-    return {predicate_of(body)}
+def calls(body: Term, n_more: int = 0) -> set[Predicate]:
+    """Return the predicates that a body calls; a closure is called with more arguments."""
+    goals = GOALS.get(predicate_of(body)) if isinstance(body, Compound) else None
+    if isinstance(body, Compound) and goals is not None:
+        return set().union(*(calls(body.args[place], more) for place, more in goals))
+    if isinstance(body, Variable):
+        return set()
+    name, arity = predicate_of(body)
+    return {(name, arity + n_more)}
 
 
 def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clause]]) -> set[Predicate]:
@@ -68,12 +70,13 @@ def check_stratified(conjunctions: Sequence[Conjunction]) -> None:
     members = {each.predicate for each in conjunctions}
     for each in conjunctions:
         for part in each.parts:
-            if part.kind == "relation" and part.negated and part.predicate in members:
-                hidden = part.name.startswith("$")
-                through = "" if hidden else f" (through \\+ {part.name}/{len(part.args)})"
-                raise each.error(
-                    f"it cannot be stratified: the predicate depends on its own negation{through}"
-                )
+            needs_all = part.source is not None or (part.negated and part.kind == "relation")
+            if part.predicate not in members or not needs_all:
+                continue
+            on = f"all its own solutions (through {part.name})" if part.source else "its own negation"
+            if not part.source and not part.name.startswith("$"):
+                on += f" (through \\+ {part.name}/{len(part.args)})"
+            raise each.error(f"it cannot be stratified: the predicate depends on {on}")
 
 
 def _strongly_connected(calls: Mapping[Predicate, set[Predicate]]) -> Iterator[list[Predicate]]:

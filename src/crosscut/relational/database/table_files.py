@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut.data.databases import MIXED, opened, quoted, read_tables
 from crosscut.data.files import DATABASES, ending_of, read_file, reading_of
+from crosscut.engines.progress import each_part
 from crosscut.relational.database.database import KEY_OF_SEVERAL, Database
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def read_folder(path: str | os.PathLike[str]) -> StoredTables:
         raise FileNotFoundError(
             f"path is {str(path)!r}, a folder without tables such as .csv and .parquet files"
         )
-    return StoredTables({name: read_file(file) for name, file in found.items()})
+    sizes = [file.stat().st_size for file in found.values()]
+    return StoredTables({name: read_file(file) for name, file in each_part(found.items(), sizes)})
 
 
 def read_duckdb(path: str | os.PathLike[str]) -> StoredTables:
@@ -135,7 +137,7 @@ def read_duckdb(path: str | os.PathLike[str]) -> StoredTables:
         ).fetchall()
         views = dict(execute("SELECT view_name, sql FROM duckdb_views() WHERE NOT internal").fetchall())
     return StoredTables(
-        read_tables(Path(path)),
+        read_tables(Path(path), each_part),
         {table: tuple(columns) for table, kind, columns, *_ in rows if kind == "PRIMARY KEY"},
         [
             (table, tuple(columns), other, tuple(others))
@@ -166,7 +168,7 @@ def read_sqlite(path: str | os.PathLike[str]) -> StoredTables:
         (table, columns, other, primary.get(other, ()) if None in others else others)
         for table, columns, other, others in foreign
     ]
-    tables = read_tables(Path(path))
+    tables = read_tables(Path(path), each_part)
     for name, table in tables.items():
         if MIXED in (how := reading_of(table) or ""):
             warnings.warn(f"{name} is read as: {how}", UserWarning, stacklevel=3)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crosscut.data.days import moment_of
+from crosscut.engines.progress import each_part, watching_part
 from crosscut.relational.database.database import MISSING, ROW_NUMBER, Column, Database
 from crosscut.relational.database.relation import Relation, distinct_facts
 from crosscut.relational.database.target import class_codes
@@ -38,7 +39,9 @@ class _Values:
 
     values: list[Any]
     kind: Literal["numeric", "date", "nominal"]
-    refers_to: str | None = None  # of a link: the column it names a row by, if that is not the key
+    refers_to: (
+        tuple[str, str] | tuple[()]
+    ) = ()  # of a link: the column it names a row by, if not the key, and its table
 
     @property
     def is_unique(self) -> bool:
@@ -58,7 +61,11 @@ def build(
     regression: bool | None,
 ) -> Database:
     """Build the database of linked tables; see `Database.from_tables`."""
-    columns: _Tables = {name: _columns(name, frame) for name, frame in tables.items()}
+    columns: _Tables = {}
+    with watching_part(0.0, 0.5):
+        sizes = [max(1, len(frame)) for frame in tables.values()]
+        for name, frame in each_part(tables.items(), sizes):
+            columns[name] = _columns(name, frame)
     target_table, target_column = _split(target, "target", columns)
     primary = _primary_keys(columns, dict(keys))
     linked = _links(columns, primary, dict(links))
@@ -66,8 +73,9 @@ def build(
     if target_table in primary and primary[target_table] == target_column:
         raise SchemaError(f"target is {target!r}, which is the key of {target_table}")
     database = Database(target_name=target_table, target_column=target_column)
-    for table, content in columns.items():
-        _add_relation(database, table, content, primary.get(table), linked.get(table, {}))
+    with watching_part(0.5, 1.0):
+        for table, content in each_part(columns.items(), sizes):
+            _add_relation(database, table, content, primary.get(table), linked.get(table, {}))
     _set_target(database, values, target, classes, regression)
     return database
 
@@ -175,7 +183,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
                 None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
                 for value in tables[table][column].values
             ]
-            tables[table][column].refers_to = other_column
+            tables[table][column].refers_to = (other_column, other)
         found[table][column] = other
     for table, content in tables.items():
         for column in content:
@@ -215,7 +223,7 @@ def _add_relation(
         columns.append(_ids(content[name].values, database.constants, linked=linked))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
-        described.append(Column(name, kind, content[name].refers_to))
+        described.append(Column(name, kind, *content[name].refers_to))
     stacked = distinct_facts(np.stack(columns))
     predicate = (table, len(order))
     database.columns[predicate] = tuple(described)

@@ -27,6 +27,7 @@ _UNARY: dict[str, Operation] = {
     },
 }
 _UNARY |= {"+": np.positive, "-": np.negative, "float": np.positive, "sign": np.sign, "atan": np.arctan}
+_UNARY |= {"asin": np.arcsin, "acos": np.arccos, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh}
 _UNARY |= {"ceiling": np.ceil, "truncate": np.trunc, "integer": _rounded, "round": _rounded}
 _BINARY: dict[str, Operation] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 _BINARY |= {
@@ -37,10 +38,13 @@ _BINARY |= {
     "min": np.minimum,
     "max": np.maximum,
 }
+_BINARY |= {"div": np.floor_divide, "atan2": np.arctan2, "atan": np.arctan2}
 _BINARY["//"] = lambda a, b: np.trunc(np.divide(a, b))
 
 # by name and number of arguments
 FUNCTIONS: dict[tuple[str, int], Operation] = {
     **{(name, 1): function for name, function in _UNARY.items()},
     **{(name, 2): function for name, function in _BINARY.items()},
+    ("pi", 0): lambda: np.float64(np.pi),
+    ("e", 0): lambda: np.float64(np.e),
 }

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crosscut.engines.progress import watcher
 from crosscut.relational.language.terms import INFIX, PREFIX, Compound, Term, Variable, depth, term_text
 
 if TYPE_CHECKING:
@@ -96,9 +97,13 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
     """
     known: dict[str, Term] = {}
     found: list[str] = [] if problems is None else problems
-    position, line, counted = 0, 1, 0
+    position, line, counted, told = 0, 1, 0, 0
     length = len(text)
+    tell = watcher()
     while True:
+        if tell is not None and position > told + (1 << 20):
+            told = position
+            tell(position / length)
         layout = _LAYOUT.match(text, position)
         assert layout is not None
         position = layout.end()

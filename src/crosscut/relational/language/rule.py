@@ -10,7 +10,7 @@ from crosscut.relational.language.terms import indicator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crosscut.relational.language.clauses import Conjunction
+    from crosscut.relational.language.parts import Conjunction
 
 COMPARISONS = ("=", "\\=", "<", "=<", ">", ">=")
 ALIASES = {"==": "=", "=:=": "=", "\\==": "\\=", "=\\=": "\\="}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
     from crosscut.relational.language.builtins import Solve
-    from crosscut.relational.language.clauses import Part
+    from crosscut.relational.language.parts import Part
 
 
 def schedule(
@@ -74,16 +74,28 @@ def _next_join(waiting: Sequence[Part], known: set[Variable]) -> Part | None:
 
 def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting: Sequence[Part]) -> bool:
     """Whether a test has its inputs; a relation that is not negated is no test."""
-    if part.kind == "relation":
+    if part.kind in {"relation", "rule"}:
         if not part.negated:
             return False
         elsewhere = {variable for each in waiting if each is not part for variable in each.variables()}
         return not (part.variables() & (elsewhere | outside)) - known
+    if part.source is not None and not part.negated:
+        return {*variables(part.args[: part.n_inputs])} <= known and (
+            part.kind == "collect" or given_list(part, known) is not None
+        )
     if part.kind == "is" and not part.negated:
         return set(variables(part.args[1])) <= known
     if part.kind == "unify" and not part.negated:
         return any(not isinstance(side, Variable) or side in known for side in part.args)
     return part.variables() <= known
+
+
+def given_list(part: Part, known: Container[Variable]) -> int | None:
+    """Return the place of the list whose items a closure is applied to, the first that is bound."""
+    lists = range(part.n_inputs, len(part.args))
+    places = lists if part.name == "maplist" else lists[:1]
+    bound = (place for place in places if all(each in known for each in variables(part.args[place])))
+    return next(bound, None)
 
 
 def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, ...], Solve] | None:

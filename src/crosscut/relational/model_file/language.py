@@ -57,7 +57,7 @@ def written_language(model: Any, fit: Fit, tests: Iterable[Test]) -> dict[str, A
         # what the tests use, noted while they were written
         "constants": [_written(constant) for constant in used.terms],
         "columns": [
-            [name, [[column.name, column.kind, column.refers_to] for column in columns]]
+            [name, [[column.name, column.kind, column.refers_to, column.table] for column in columns]]
             for (name, _), columns in signature.columns.items()
         ],
         "attributes": [_written_attribute(each) for each in signature.attributes],
@@ -140,10 +140,11 @@ def _signature(header: dict[str, Any], constants: Constants) -> Signature:
 def _column(stored: Any) -> Column:
     if isinstance(stored, str):  # a file of an earlier version
         return Column(stored, "nominal")
-    name, kind, refers_to = stored
+    name, kind, *refers_to = stored  # files of earlier versions do not name the table
     if kind not in get_args(ColumnKind):
         raise ModelFileError(f"{kind!r} is not a kind of column")
-    return Column(_text(name), kind, None if refers_to is None else _text(refers_to))
+    column, table = (None if each is None else _text(each) for each in (*refers_to, None, None)[:2])
+    return Column(_text(name), kind, column, table)
 
 
 def _written_attribute(attribute: Attribute) -> list[Any]:

@@ -15,7 +15,7 @@ from crosscut.relational.queries.growth import Level, RelationalForest
 from crosscut.relational.queries.tree import Node, RelationalTree
 from crosscut.relational.validation import RelationalValidation
 from crosscut.training.fit import Fit
-from crosscut.training.stored import ModelFileError, read_groups, read_held_out, spans
+from crosscut.training.stored import ModelFileError, read_groups, read_held_out, read_weights, spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,11 +154,6 @@ def _validation(
         raise ModelFileError("an example is held out twice")
     rows, start = held_out.rows, held_out.row_start
     validation = RelationalValidation(trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, m=m)
-    weights = arrays.get("weights")
-    if weights is not None:
-        sound = weights.shape == y.shape and weights.dtype == np.float64
-        if not (sound and bool(np.all(np.isfinite(weights) & (weights > 0)))):
-            raise ModelFileError("the weights are damaged")
-        validation.weights = weights
+    validation.weights = read_weights(arrays, len(y), "weights")
     validation.groups = read_groups(arrays, len(y))
     return validation

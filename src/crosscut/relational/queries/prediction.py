@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut.relational.queries.queries import Facts, Queries, members
+from crosscut.relational.queries.stored_rules import with_stored_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +47,7 @@ class Questions:
         self._translated = {
             goal: _translated(goal, signature, database) for goal in (*signature.root, *goals)
         }
+        database = with_stored_rules(database, self._translated.values())
         used = {a for goal in self._translated for a in goal.args}
         self._queries = Queries(Facts(database, (), signature.attributes, used), step_limit=step_limit)
         self.everything = self._queries.everything

@@ -113,7 +113,7 @@ class Facts:
         if known is not None:
             return known
         rule = self.database.rules.get((name, arity))
-        if rule is None:
+        if rule is None or not rule.bodies:  # what cannot be written as literals has been stored
             number = self.store.add_relation(self.database.relation(name, arity).columns)
         else:
             number = self.store.add_rule(

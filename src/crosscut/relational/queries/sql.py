@@ -63,17 +63,6 @@ def _own(columns: tuple[Column, ...]) -> Column:
     return next(column for column in columns if column.kind == "key")
 
 
-def _comparable(left: Column, right: Column) -> tuple[Column, Column]:
-    """Return the columns to compare: a link may name a row by another column than its key."""
-    if right.kind == "key" and left.refers_to:
-        return left, left.referred
-    if left.kind == "key" and right.refers_to:
-        return right.referred, right
-    if left.refers_to != right.refers_to:
-        raise ValueError(f"{left.name} and {right.name} name rows by different columns, so SQL cannot tell")
-    return left, right
-
-
 def _select(what: str, tables: str, conditions: list[str]) -> str:
     return " ".join(["SELECT", what, "FROM", tables, "WHERE", " AND ".join(conditions) or "1 = 1"])
 
@@ -197,13 +186,38 @@ class _Writer:
             return []
         attribute = self.signature.attributes[argument - self.signature.n_keys]
         link = self.signature.columns[attribute.steps[-1].predicate][attribute.column or 0]
-        _, column = _comparable(link, column)
-        return [f"{self.column(alias, column)} = {self.attribute(attribute)}"]
+        expression = self.attribute(attribute)
+        if column.kind == "key" and link.refers_to:
+            column = link.referred
+        elif column.refers_to != link.refers_to:
+            expression = self.key_of(expression, link)
+            return [f"{self.key_of(self.column(alias, column), column)} = {expression}"]
+        return [f"{self.column(alias, column)} = {expression}"]
 
     def equal(self, one: tuple[str, Column], other: tuple[str, Column]) -> str:
-        """Return that two columns name the same row."""
-        left, right = _comparable(one[1], other[1])
-        return f"{self.column(one[0], left)} = {self.column(other[0], right)}"
+        """Return that two columns name the same row; a link may name it by another column than its key."""
+        (alias, left), (also, right) = one, other
+        if right.kind == "key" and left.refers_to:
+            right = left.referred
+        elif left.kind == "key" and right.refers_to:
+            left = right.referred
+        elif left.refers_to != right.refers_to:
+            ends = (self.key_of(self.column(*end), end[1]) for end in (one, other))
+            return " = ".join(ends)
+        return f"{self.column(alias, left)} = {self.column(also, right)}"
+
+    def key_of(self, expression: str, link: Column) -> str:
+        """Return the key of the row that a link names."""
+        if not link.refers_to:
+            return expression
+        own = next((each for (name, _), each in self.signature.columns.items() if name == link.table), None)
+        if own is None or link.table is None:
+            raise ValueError(
+                f"{link.name} names rows by {link.refers_to}, and the model file, of an earlier version, "
+                "does not say of which table; learn the model again"
+            )
+        key, named = self.column("k", _own(own)), self.column("k", link.referred)
+        return f"({_select(key, f'{quoted(link.table)} AS k', [f'{named} = {expression}'])})"
 
     def attribute(self, attribute: Attribute) -> str:
         """Return an attribute of the row t as an expression."""

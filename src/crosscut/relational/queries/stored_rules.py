@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.relational.database.bindings import Bindings
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.relation import Relation, distinct_facts
 from crosscut.relational.language.bias import BiasError
 from crosscut.relational.language.modes import Choice, Const
-from crosscut.relational.language.terms import Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
     from crosscut.relational.language.modes import TypeVariable
-    from crosscut.relational.language.rule import Rule
+    from crosscut.relational.language.rule import Goal, Rule
 
 MAX_DOMAIN = 5_000_000
 
@@ -44,33 +45,8 @@ class StoredRules:
         if rule in self.stored:
             return
         self.stored.append(rule)
-        inputs = sorted(rule.inputs)
-        domains = [self.domain(rule, position) for position in inputs]
-        size = math.prod(map(len, domains))
-        if size > MAX_DOMAIN:
-            raise BiasError(
-                f"{rule.indicator} ({rule.text}) would have to be evaluated on {size} combinations of "
-                f"constants, more than {MAX_DOMAIN}; declare narrower types or list its constants"
-            )
-        derivation = Derivation.of(self.database)
-        grid = np.meshgrid(*domains, indexing="ij")
-        derived = []
-        for conjunction in rule.definition:
-            bindings = Bindings(self.database.constants)
-            bindings.n_rows = size
-            bindings.columns = {
-                variable: column.ravel()
-                for variable, column in zip((conjunction.head[each] for each in inputs), grid, strict=True)
-                if isinstance(variable, Variable)
-            }
-            derived.append(derivation.evaluate(conjunction, start=bindings))
-        columns = distinct_facts(np.concatenate(derived, axis=1))
-        keyed = (
-            rule.arity > 0 and 0 not in rule.inputs and bool(np.isin(columns[0], self.database.keys[0]).all())
-        )
-        self.database.relations[rule.name, rule.arity] = Relation(
-            rule.name, columns, (None,) * rule.arity, keyed
-        )
+        domains = {position: self.domain(rule, position) for position in sorted(rule.inputs)}
+        self.database.relations[rule.name, rule.arity] = evaluated(rule, self.database, domains)
 
     def domain(self, rule: Rule, position: int) -> NDArray[np.int32]:
         """Return the constants that the bias can put in one argument of a rule."""
@@ -105,3 +81,49 @@ class StoredRules:
                     if name == wanted:
                         found |= dict.fromkeys(stored.distinct(position + offset).tolist())
         return list(found)
+
+
+def evaluated(rule: Rule, database: Database, domains: dict[int, NDArray[np.int32]]) -> Relation:
+    """Return a rule as a relation over the constants that each of its inputs can take."""
+    size = math.prod(map(len, domains.values()))
+    if size > MAX_DOMAIN:
+        raise BiasError(
+            f"{rule.indicator} ({rule.text}) would have to be evaluated on {size} combinations of "
+            f"constants, more than {MAX_DOMAIN}; declare narrower types or list its constants"
+        )
+    grid = np.stack([column.ravel() for column in np.meshgrid(*domains.values(), indexing="ij")])
+    derived = Derivation.of(database).solutions((rule.name, rule.arity), grid, list(domains))
+    columns = distinct_facts(derived)
+    keyed = 0 not in rule.inputs and bool(np.isin(columns[0], database.keys[0]).all())
+    return Relation(rule.name, columns, (None,) * rule.arity, keyed)
+
+
+def with_stored_rules(database: Database, goals: Collection[Goal]) -> Database:
+    """Return a database in which the rules of some goals are relations, if they are no literals.
+
+    A variable takes the constants of the columns it is in; one that is in none may be any.
+    """
+    asked: dict[tuple[str, int], list[Goal]] = {}
+    columns: dict[int, list[NDArray[np.int32]]] = {i: [row] for i, row in enumerate(database.keys)}
+    for goal in goals:
+        predicate = (goal.name, len(goal.args))
+        rule = database.rules.get(predicate)
+        if rule is not None and not rule.bodies:
+            asked.setdefault(predicate, []).append(goal)
+        elif predicate in database.relations and not goal.negated:
+            for argument, row in zip(goal.args, database.relations[predicate].columns, strict=True):
+                columns.setdefault(argument, []).append(row)
+    every = [np.arange(len(database.constants), dtype=np.int32)]
+
+    def taken(argument: int) -> list[NDArray[np.int32]]:
+        return [np.array([~argument], np.int32)] if argument < 0 else columns.get(argument, every)
+
+    relations = dict(database.relations)
+    for predicate, some in asked.items():
+        rule = database.rules[predicate]
+        domains = {
+            place: np.unique(np.concatenate([row for goal in some for row in taken(goal.args[place])]))
+            for place in sorted(rule.inputs)
+        }
+        relations[predicate] = evaluated(rule, database, domains)
+    return replace(database, relations=relations) if asked else database

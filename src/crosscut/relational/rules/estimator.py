@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from crosscut.relational.queries.growth import limit_hits
 from crosscut.relational.queries.prediction import Questions
-from crosscut.relational.queries.queries import STEP_LIMIT
+from crosscut.relational.queries.queries import STEP_LIMIT, Queries
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
 from crosscut.relational.training_set import RelationalSet
-from crosscut.rules.examples import bits_of
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.rule_estimator import RuleEstimator
 from crosscut.rules.validation import RuleValidation
+from crosscut.rules.weighing import rule_sets, weighed_alike
+from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of
-from crosscut.training.scores import accuracy
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -89,7 +91,14 @@ class RelationalRuleClassifier(RuleEstimator):
     step_limit: int = STEP_LIMIT
     random_state: int = 0
 
-    def fit(self, database: Database, y: None = None, *, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        database: Database,
+        y: None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn the rules of all examples and those of the folds, in one run.
 
         Parameters
@@ -98,23 +107,31 @@ class RelationalRuleClassifier(RuleEstimator):
             Facts, examples and their classes.
         y : None
             Ignored; the target is the database's.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, as for ``RuleClassifier``: only their ratios matter, and if all are
+            multiples of the smallest, an example stands for so many copies.
         groups : array-like of shape (n_examples,), optional
             Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
         """
         del y
         check_parameters(self)
         data = RelationalSet.read(database, self.bias, self.cv, cuts=True, groups=groups)
-        examples = RelationalExamples(data.facts, data.language, step_limit=self.step_limit)
-        tasks = data.tasks
-        trained = [bits_of(tasks.trains(task)) for task in range(tasks.n_tasks)]
-        sets = Learning.of(self, seed=int(self.random_state)).rule_sets(examples, trained)
-        self.n_evaluations_ = examples.queries.store.n_evaluations
+        tasks, weights = data.tasks, read_weights(sample_weight, None, data.y)
+        queries = Queries(data.facts, data.language, step_limit=self.step_limit)
+        together = weighed_alike(
+            [tasks.trains(task) for task in range(tasks.n_tasks)],
+            [weights] * tasks.n_tasks,
+            partial(RelationalExamples, queries),
+        )
+        sets = rule_sets(Learning.of(self, seed=int(self.random_state)), together)
+        self.n_evaluations_ = queries.store.n_evaluations
         validation = None
         if tasks.n_tasks > 1 and data.classes is not None:
             held_out = (tasks.tests, tasks.first_test)
-            validation = RuleValidation.of(examples, sets, held_out, data.y, data.classes)
+            validation = RuleValidation.of(together[0].examples, sets, held_out, data.y, data.classes)
+            validation.weights, validation.groups = weights, tasks.groups
         self.fit_ = data.fit(self, sets, sets, validation)
-        data.warn_of_limit(limit_hits(examples.queries, data.signature), self.step_limit)
+        data.warn_of_limit(limit_hits(queries, data.signature), self.step_limit)
         return self
 
     @property
@@ -150,7 +167,7 @@ class RelationalRuleClassifier(RuleEstimator):
         values = self.predict_proba(database)
         return np.asarray(self.classes_[values.argmax(axis=1)])
 
-    def score(self, database: Database, y: None = None) -> float:
+    def score(self, database: Database, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on a database that has a target.
 
         Parameters
@@ -159,9 +176,13 @@ class RelationalRuleClassifier(RuleEstimator):
             Examples with their classes.
         y : None
             Ignored; the target is the database's.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples.
         """
         del y
-        return accuracy(database.labels, self.predict(database))
+        right = database.labels == self.predict(database)
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return float(np.average(right, weights=weights)) if len(right) else math.nan
 
     def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final rules."""

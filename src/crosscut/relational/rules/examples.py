@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.relational.queries.queries import STEP_LIMIT, Queries
 from crosscut.relational.queries.refinement import Path
-from crosscut.rules.examples import Rows
+from crosscut.rules.examples import Rows, bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from crosscut.relational.language.language import Language
     from crosscut.relational.language.rule import Goal
-    from crosscut.relational.queries.queries import Facts
+    from crosscut.relational.queries.queries import Queries
     from crosscut.rules.search import Request, Settings
 
     Conditions = tuple[tuple[Goal, ...], ...]
@@ -50,22 +48,31 @@ class RelationalExamples(Rows):
 
     Parameters
     ----------
-    facts : Facts
-        The database, with its target.
-    language : Language
-        What tests are made of.
-    step_limit : int
-        See `Queries`.
+    queries : Queries
+        Of a database with a target, and with a language.
+    weights, exponent
+        As for `Rows`.
     """
 
-    def __init__(self, facts: Facts, language: Language, *, step_limit: int = STEP_LIMIT) -> None:
-        database = facts.database
-        super().__init__(np.asarray(database.target, np.int32), len(database.classes))
-        self.queries = Queries(facts, language, step_limit=step_limit)
+    def __init__(
+        self, queries: Queries, weights: NDArray[np.float64] | None = None, exponent: int | None = None
+    ) -> None:
+        database = queries.facts.database
+        super().__init__(np.asarray(database.target, np.int32), len(database.classes), weights, exponent)
+        self.queries = queries
+        self._planes = self._binary_digits()
         self._root = Path.root(self.queries)
         self._paths: dict[Conditions, Path] = {(): self._root}
-        self._truth: dict[Conditions, int] = {(): self.weighted}
+        self._truth: dict[Conditions, int] = {(): (1 << self.n_rows) - 1}
         self._refinements: dict[Conditions, _Refinements] = {}
+
+    def _binary_digits(self) -> list[tuple[float, NDArray[np.uint64] | None]]:
+        """Return powers of two, and the examples whose weight has that binary digit; None is all of them."""
+        if self.weights is None:
+            return [(1.0, None)]
+        whole = self.weights.astype(np.int64)
+        digits = ((digit, bits_of((whole >> digit & 1).astype(bool))) for digit in range(53))
+        return [(float(1 << digit), self.words([rows])[0]) for digit, rows in digits if rows]
 
     def truth(self, conditions: Sequence[Any]) -> int:
         """Return the examples for which all conditions hold, with the variables they share."""
@@ -188,11 +195,13 @@ class RelationalExamples(Rows):
     ) -> list[tuple[float, float, int]]:
         """Return the best candidates of a state as (-quality, -coverage, number)."""
         own = self.words([state.rows & of_class for of_class in self.of_class])
-        counts = np.stack(
-            [np.bitwise_count(truth & line).sum(axis=1, dtype=np.int64) for line in own], axis=1
-        ).astype(np.float64)
+        counts = np.zeros((len(truth), self.n_classes))
+        for code, line in enumerate(own):
+            for weight, plane in self._planes:
+                held = truth & (line if plane is None else line & plane)
+                counts[:, code] += weight * np.bitwise_count(held).sum(axis=1, dtype=np.int64)
         n = counts.sum(axis=1)
-        whole = state.rows.bit_count()
+        whole = self.total(state.rows)
         usable = (n > 0) & (n < whole) & (n >= request.least)
         if request.target >= 0:
             usable &= counts[:, request.target] > 0
