@@ -223,7 +223,9 @@ def test_numbers_by_columns_of_few_values(seed):
     n = int(rng.integers(40, 200))
     kinds = (
         lambda: rng.integers(0, rng.integers(2, n // 4), n).astype(str),
-        lambda: np.where(rng.random(n) < rng.choice([0, 0.1]), np.nan, rng.integers(0, rng.integers(2, n // 4), n)),
+        lambda: np.where(
+            rng.random(n) < rng.choice([0, 0.1]), np.nan, rng.integers(0, rng.integers(2, n // 4), n)
+        ),
         lambda: rng.integers(0, 9, n) * rng.choice([1, 6e-8]),
         lambda: rng.normal(size=n).round(1),
     )
