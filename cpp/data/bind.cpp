@@ -4,12 +4,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <optional>
 
 #include "../arrays.hpp"
 #include "classes.hpp"
+#include "grid.hpp"
 #include "masks.hpp"
 #include "rank.hpp"
 
@@ -99,19 +98,22 @@ std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t
   return classes;
 }
 
-// low and high: the numbers are multiples of 2**low, and below 2**high in magnitude; None if all are 0.
-std::optional<std::pair<int, int>> bits_of(const Array<double>& numbers) {
-  int low = std::numeric_limits<int>::max(), high = std::numeric_limits<int>::min();
-  for (std::size_t i = 0; i < numbers.size(); i++) {
-    const auto bits = std::bit_cast<std::uint64_t>(numbers.data()[i]);
-    const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
-    const std::uint64_t digits = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{exponent > 0} << 52;
-    if (!digits) continue;
-    const int unit = std::max(exponent, 1) - 1075;
-    low = std::min(low, unit + std::countr_zero(digits)), high = std::max(high, unit + static_cast<int>(std::bit_width(digits)));
-  }
-  if (low > high) return std::nullopt;
-  return std::pair{low, high};
+std::optional<std::pair<int, int>> find_bits(const Array<double>& numbers) {
+  const Bits found = bits_of(numbers.data(), numbers.size());
+  if (found.low > found.high) return std::nullopt;
+  return std::pair{found.low, found.high};
+}
+
+nb::tuple find_spread(const Array<double>& numbers, double centre) {
+  const Spread found = spread_of(numbers.data(), numbers.size(), centre);
+  return nb::make_tuple(found.sum, found.total, found.whole);
+}
+
+nb::tuple on_grid(const Array<double>& numbers, double centre, int exponent) {
+  const std::size_t n = numbers.size();
+  std::unique_ptr<double[]> integers(new double[n]);
+  const bool exact = put_on_grid(numbers.data(), n, centre, exponent, integers.get());
+  return nb::make_tuple(give(std::move(integers), {n}), exact);
 }
 
 // The number of rows of each class.
@@ -136,7 +138,9 @@ void bind_data(nb::module_& m) {
         "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(),
         "close"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());
-  m.def("bits_of", &bits_of, "numbers"_a);
+  m.def("bits_of", &find_bits, "numbers"_a);
+  m.def("spread_of", &find_spread, "numbers"_a, "centre"_a);
+  m.def("on_grid", &on_grid, "numbers"_a, "centre"_a, "exponent"_a);
   m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert());
   m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(), "shuffle"_a.none(), "n_threads"_a);
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);

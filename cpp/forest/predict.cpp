@@ -22,15 +22,19 @@ float float_below(double threshold) {
 template <class T, class Number>
 void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
   const auto row_of = [&](std::int64_t r) { return x.data + number(r) * x.row_stride; };
-  std::int64_t r = begin;
-  if (walker.category.empty()) {
-    for (; r + kTogether <= end; r += kTogether) {
-      const T* rows[kTogether];
-      for (int k = 0; k < kTogether; k++) rows[k] = row_of(r + k);
-      leaves_of(walker, rows, x.column_stride, leaf + r);
-    }
-  }
-  for (; r < end; r++) leaf[r] = leaf_of(walker, row_of(r), x.column_stride);
+  const auto walk = [&]<int K, bool Nominal>(std::int64_t r) {
+    const T* rows[K];
+    for (int k = 0; k < K; k++) rows[k] = row_of(r + k);
+    leaves_of<K, Nominal>(walker, rows, x.column_stride, leaf + r);
+  };
+  const auto walk_all = [&]<bool Nominal>() {
+    constexpr int together = Nominal ? 4 : 8;  // rows that walk side by side
+    std::int64_t r = begin;
+    for (; r + together <= end; r += together) walk.template operator()<together, Nominal>(r);
+    for (; r < end; r++) walk.template operator()<1, Nominal>(r);
+  };
+  if (walker.category.empty()) walk_all.template operator()<false>();
+  else walk_all.template operator()<true>();
 }
 
 }  // namespace
@@ -43,16 +47,15 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
   const std::int32_t* child = trees.child_nodes(t);
   const std::int64_t n_branches = tests.branch_start[t + 1] - tests.branch_start[t];
   Walker walker;
-  walker.steps.resize(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; i++) {
+  walker.steps.reserve(static_cast<std::size_t>(n));
+  for (std::int32_t i = 0; i < n; i++) walker.steps.push_back({std::numeric_limits<float>::quiet_NaN(), -1, i, i});
+  std::vector<std::int64_t> inner;
+  trees.list_inner(t, inner);
+  if (n_branches) walker.category.reserve(static_cast<std::size_t>(n_branches) + inner.size());
+  for (const std::int64_t i : inner) {
     const std::int64_t n_children = first[i + 1] - first[i];
     const std::int32_t feature = tests.feature[at + i];
     Step& step = walker.steps[static_cast<std::size_t>(i)];
-    if (n_children == 0) {
-      const std::int32_t here = static_cast<std::int32_t>(i);
-      step = {std::numeric_limits<float>::quiet_NaN(), -1, here, here};
-      continue;
-    }
     if (feature < 0 || feature >= n_features) fail("X has too few columns for the trees");
     const std::int32_t missing = tests.missing[at + i];
     if (missing < 0 || missing >= n_children) fail("forest: missing must name a branch of its node");
@@ -74,6 +77,7 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
       if (branch >= n_children) fail("forest: branches names a branch its node does not have");
       walker.category.push_back(branch < 0 ? of[missing] : of[branch]);
     }
+    walker.category.push_back(of[missing]);
   }
   return walker;
 }

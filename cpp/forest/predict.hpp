@@ -29,10 +29,8 @@ struct Step {
 // One tree made ready for walking. The first branch of a numeric test is always the next node (preorder).
 struct Walker {
   std::vector<Step> steps;
-  std::vector<std::int32_t> category;  // per nominal node: the number of its categories, then the node of each
+  std::vector<std::int32_t> category;  // per nominal node: the number of its categories, the node of each, the node for missing values
 };
-
-constexpr int kTogether = 8;  // rows that walk a tree side by side
 
 Walker make_walker(const Trees&, const Tests&, std::int64_t tree, std::int64_t n_features);
 
@@ -42,39 +40,27 @@ float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
   return static_cast<float>(row[feature * stride]);
 }
 
-template <class T>
-std::int32_t leaf_of(const Walker& walker, const T* row, std::ptrdiff_t stride) {
-  const Step* steps = walker.steps.data();
-  std::int32_t node = 0;
-  for (;;) {
-    const Step step = steps[node];
-    if (step.feature < 0) return node;
-    const float value = value_of(row, stride, step.feature);
-    if (value <= step.cut) {
-      node++;
-    } else if (step.cut == step.cut) {
-      node = value == value ? step.right : step.missing;
-    } else {
-      const std::int32_t* of = walker.category.data() + step.right;
-      node = value >= 0 && value < static_cast<float>(of[0]) ? of[1 + static_cast<std::int32_t>(value)] : step.missing;
-    }
-  }
-}
-
-// The leaves of kTogether rows, for a tree without nominal tests. A walk waits for memory at every step, so several
-// rows walk together; a row that has arrived stays at its leaf until all have.
-template <class T>
+// The leaves of K rows. A walk waits for memory at every step, so several rows walk together; a row that has arrived stays at its leaf
+// until all have. Nominal: the tree has nominal tests.
+template <int K, bool Nominal, class T>
 void leaves_of(const Walker& walker, const T* const* row, std::ptrdiff_t stride, std::int32_t* leaf) {
   const Step* steps = walker.steps.data();
-  for (int k = 0; k < kTogether; k++) leaf[k] = 0;
+  for (int k = 0; k < K; k++) leaf[k] = 0;
   for (bool moved = true; moved;) {
     moved = false;
-    for (int k = 0; k < kTogether; k++) {
+    for (int k = 0; k < K; k++) {
       const Step step = steps[leaf[k]];
       const float value = value_of(row[k], stride, step.feature < 0 ? 0 : step.feature);
       // selected by masks, because the direction is unpredictable
       const std::int32_t known = -static_cast<std::int32_t>(value == value), low = -static_cast<std::int32_t>(value <= step.cut);
-      const std::int32_t other = (step.right & known) | (step.missing & ~known);
+      std::int32_t other = (step.right & known) | (step.missing & ~known);
+      if constexpr (Nominal) {  // looked up for every test: which are nominal is unpredictable, too
+        const std::int32_t nominal = -static_cast<std::int32_t>((step.feature >= 0) & (step.cut != step.cut));
+        const std::int32_t* of = walker.category.data() + (step.right & nominal);
+        const auto n = static_cast<float>(of[0]);
+        const std::int32_t next = of[1 + static_cast<std::int32_t>(value >= 0 && value < n ? value : n)];
+        other = (next & nominal) | (other & ~nominal);
+      }
       const std::int32_t next = ((leaf[k] + 1) & low) | (other & ~low);
       moved |= next != leaf[k];
       leaf[k] = next;

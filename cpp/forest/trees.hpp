@@ -5,6 +5,7 @@
 // crosscut.forest.tree.Tree.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 namespace crosscut {
 
@@ -19,6 +20,9 @@ struct Trees {
   std::int64_t n_nodes(std::int64_t t) const { return node_start[t + 1] - node_start[t]; }
   const std::int64_t* child_offsets(std::int64_t t) const { return first_child + node_start[t] + t; }
   const std::int32_t* child_nodes(std::int64_t t) const { return children + node_start[t] - t; }
+
+  // Lists the nodes of a tree that have children: a loop over these need not guess which have. False if their offsets decrease.
+  bool list_inner(std::int64_t t, std::vector<std::int64_t>& inner) const;
 
   // Throws unless every offset and node number is in range, children come after their parents (preorder) and no node
   // is the child of two: no later walk can leave the arrays or run in a circle.

@@ -34,13 +34,6 @@ struct CodedColumn {
   u32 n_values;
   u16* rank;  // [n_values] ranks of the local table, ascending
   u64* rows;  // [n_values][words] the bits of the rows with a value
-
-  // Measured with AVX2: a value takes a step per class and 64 rows, and a look at its cut; a row in a list a step per class, and one to
-  // part it.
-  static bool pays(u32 values, u32 n, int classes) {
-    const u32 c = static_cast<u32>(classes);
-    return values * (c * n / 80 + 6) <= n * (c + 14) / 16;
-  }
 };
 
 // Rows as bits.
@@ -70,17 +63,15 @@ struct BitRows {
     set(classes, static_cast<u32>(p.classes[table.ids[local]]), i);
   }
 
-  // All rows of a local table; null if no column is worth it.
+  // All rows of a local table; null if no column is coded.
   static const BitRows* of(Worker& w, const LocalTable& table) {
-    const Problem& p = w.run.p;
-    if (!w.run.counted || p.n_classes > kListClasses) return nullptr;
-    const auto pays = [&](int f) { return CodedColumn::pays(table.columns[f].n_ranks, table.n, p.n_classes); };
-    if (std::none_of(table.varying, table.varying + table.n_varying, pays)) return nullptr;
+    const auto coded = [&](int f) { return w.run.counted && table.columns[f].coded; };
+    if (std::none_of(table.varying, table.varying + table.n_varying, coded)) return nullptr;
     BitRows* out = empty(w, table, table.n, table.n_varying);
-    for (u32 i = 0; i < table.n; i++) out->number(table, p, i, i);
+    for (u32 i = 0; i < table.n; i++) out->number(table, w.run.p, i, i);
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
-      if (!pays(f)) continue;
+      if (!coded(f)) continue;
       const LocalColumn& from = table.columns[f];
       CodedColumn& column = out->add_column(w, f, from.n_ranks);
       for (column.n_values = 0; column.n_values < from.n_ranks; column.n_values++) column.rank[column.n_values] = static_cast<u16>(column.n_values);
@@ -108,7 +99,7 @@ struct LoneNode {
 
   bool constant() const { return !n_columns && !n_coded; }
   bool sparse() const {
-    if (bits) return bits->words > 1 && n <= bits->words * 16;
+    if (bits) return bits->words > 1 && n <= bits->words * 24;
     return std::any_of(coded, coded + n_coded, [&](u32 c) { return !ValueColumns::pays(values->n_values(c), n); });
   }
   const u32* any_list() const { return values ? entries : n_columns ? lists[0] : nullptr; }
@@ -177,9 +168,8 @@ struct LoneNode {
     }
     for (int j = 0; j < n_columns; j++) {
       const u32* list = lists[j];
-      u32 found = 1;
-      for (u32 k = 1; k < n; k++) found += list[k] >> 16 != list[k - 1] >> 16;
-      if (!CodedColumn::pays(found, n, p.n_classes)) {
+      const u32 found = n_values(list, n);
+      if (!LocalColumn::coding_pays(w.run, found, n)) {
         x.columns[x.n_columns] = columns[j], x.lists[x.n_columns++] = lists[j];
         continue;
       }

@@ -117,10 +117,10 @@ class LoneTask {
     return !known;
   }
   // Two rows can be parted in one way only: by the first column in which they differ. False if that has to be looked at more closely.
-  bool part_two(const LoneNode& x, Node& node, const u32* entries) {
+  bool part_two(const LoneNode& x, Node& node, const u32* two) {
     const Problem& p = w.run.p;
     if (p.criterion == Criterion::gain_ratio || limits.min_decrease > 0) return false;
-    u32 low = entries[0] & kRowMask, high = entries[1] & kRowMask;
+    u32 low = two[0], high = two[1];
     const bool listed = !x.bits && !x.values;
     const int *columns = listed ? x.columns : table.varying, n_columns = listed ? x.n_columns : table.n_varying;
     for (int j = 0; j < n_columns; j++) {
@@ -132,7 +132,7 @@ class LoneTask {
       if (nominal && (p.n_classes || p.multiway)) return false;
       if (nominal ? table.target[low] > table.target[high] : rank[low] > rank[high]) std::swap(low, high);
       if (rank[high] == column.missing_rank) return false;
-      const LoneRows own{2, entries, table};
+      const LoneRows own{2, nullptr, table};
       if (column.any_close && !apart(p.columns[f].values[column.global[rank[low]]], p.columns[f].values[column.global[rank[high]]])) continue;
       const auto mark = w.scratch.mark();
       double* left = w.scratch.take<double>(static_cast<std::size_t>(w.run.K()));
@@ -147,7 +147,7 @@ class LoneTask {
       count_visit(node, 2);
       return true;
     }
-    close(node, entries, 2);
+    close(node, two, 2);
     return true;
   }
   // Regression: of two categories with a row each, the one of lower mean goes first.
@@ -300,11 +300,11 @@ class LoneTask {
 inline void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
-  u8* marks = w.scratch.take<u8>(kRowMask + 1);
+  u8* marks = w.scratch.take<u8>(std::max(n, kRowMask + 1));
   std::fill_n(marks, n, u8{0});
   const BitRows* bits = BitRows::of(w, table);
   const ValueColumns* values = ValueColumns::of(w, table);
-  each_bit(bundle.lanes, [&](int k) { LoneTask(w, table, bundle, k, marks).start(k, bits, values); });
+  each_bit(bundle.lanes, [&](int k) { w.poll(), LoneTask(w, table, bundle, k, marks).start(k, bits, values); });
   if (!w.run.remembers) w.memo.forget();
   w.scratch.release(mark);
 }

@@ -109,6 +109,8 @@ def test_rules_as_json(application):
     assert summary["score"] == 1.0
     assert summary["folds"] == len(summary["scores"]) == 10
     assert {rule["out_of_fold_precision"] for rule in summary["rules"]} == {1.0}
+    assert all(rule["text"].endswith(f"then {rule['class']}") for rule in summary["rules"])
+    assert [len(rule["conditions"]) for rule in summary["rules"]][-1] == 0
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,12 @@ def test_rules_keep_groups_together(marked_shop):
     [
         (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
         (["--weights", "region"], "--weights region has text; weights are numbers"),
-        (["--weights", "half"], "sample_weight must be a whole number from 1"),
+        (["--weights", "half"], "whole numbers from 1, how often each example counts, but 1.5 was given"),
+        (["--key", "customer"], "--key is 'customer'; write it as TABLE.COLUMN"),
+        (
+            ["--kind", "regression"],
+            "customer.churned has values such as 'yes', so it cannot be the target of a",
+        ),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
         (["--rules", "--weights", "region"], "--weights region has text; weights are numbers"),
     ],
@@ -269,3 +276,13 @@ def test_groups_time_and_weights_that_do_not_fit(marked_shop, options, message):
     result = call("relational", marked_shop, "-t", "customer.churned", *options)
     assert result.exit_code != 0
     assert message in " ".join(result.stderr.split())
+
+
+def test_problems_of_a_program_are_listed_one_per_line(tmp_path):
+    (tmp_path / "app.kb").write_text("c(1,a). c(2,b).\n")
+    (tmp_path / "app.bg").write_text("p(X) :- cc(X,_).\nq(X) :- c(X,_), write(X).\nr(X) :- c(X _).\n")
+    (tmp_path / "app.s").write_text("predict(c(+k,-v)). rmode(p(+X)). rmode(q(+X)). rmode(r(+X)).\n")
+    result = call("relational", tmp_path / "app.s")
+    first, *lines = result.stderr.splitlines()
+    assert first.endswith("the background has 3 problems:")
+    assert [line.startswith("  ") for line in lines] == [True] * 3

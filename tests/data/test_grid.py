@@ -45,11 +45,18 @@ def test_digits_add_up_to_exact_sums(rows, weighted):
     assert [grid.value(q, sums[grid.starts[q] : grid.starts[q + 1]]) for q in range(3)] == expected
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=40))
-def test_sums_on_the_grid_are_exact(values):
-    integers, _ = on_grid(np.array(values))
+@given(
+    st.lists(NUMBERS | st.floats(-1e-300, 1e-300), min_size=1, max_size=40), st.sampled_from([0.0, 0.1, 3.0])
+)
+def test_sums_on_the_grid_are_exact(values, centre):
+    integers, is_exact = on_grid(np.array(values), centre=centre)
     assert float(np.sum(integers)) == sum(int(v) for v in integers)
     assert np.abs(integers).sum() < 2**53
+    true = [Fraction(value) - Fraction(centre) for value in values]
+    pairs = [(Fraction(own), one) for own, one in zip(integers, true, strict=True) if own or one]
+    scale = pairs[0][0] / pairs[0][1] if pairs and pairs[0][1] else Fraction(1)
+    is_power = scale.numerator.bit_count() == scale.denominator.bit_count() == 1
+    assert is_exact == (is_power and all(one * scale == own for own, one in pairs))
 
 
 def test_sums_that_no_double_holds_are_refused():

@@ -140,6 +140,32 @@ def test_classes_in_nodes_of_few_rows(seed):
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
+@pytest.mark.parametrize(("n_classes", "splits"), [(2, "binary"), (3, "binary"), (2, "multiway")])
+def test_few_values_in_thousands_of_rows(level, n_classes, splits):
+    """No column needs a list: tasks are refined alone from the root, each by a thread."""
+    rng = np.random.default_rng(n_classes)
+    n = 5000
+    columns = {
+        "two": rng.integers(0, 2, n).astype(float),
+        "missing": np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n)),
+        "nominal": np.array(list("abcd"))[rng.integers(0, 4, n)],
+        "twelve": rng.integers(0, 12, n).astype(float),
+    }
+    score = columns["two"] + (columns["nominal"] > "b") + rng.normal(size=n)
+    target = Target((np.argsort(np.argsort(score)) * n_classes // n).astype(np.int32), n_classes)
+    problem = (
+        Table.from_data(pl.DataFrame(columns)),
+        target,
+        Tasks.from_cv(3, n_rows=n),
+        Growth(splits=splits),
+    )
+    expected = reference.grow(*problem).trees
+    for n_jobs, local_rows in [(1, 4096), (2, 4096), (1, 4095)]:
+        assert_same(
+            grow(*problem, n_jobs=n_jobs, local_rows=local_rows).trees, expected, (n_jobs, local_rows)
+        )
+
+
 @pytest.mark.parametrize(
     ("n_classes", "splits"), [(2, "binary"), (2, "multiway"), (3, "binary"), (9, "binary")]
 )

@@ -204,8 +204,8 @@ def _fits():
 
 
 GROUPS = {  # as the folders of cpp/
-    "data": "rank_columns intervals bits_of code_classes deal_folds mark_rows first_marked rows_by_fold "
-    "masks_without",
+    "data": "rank_columns intervals bits_of spread_of on_grid code_classes deal_folds mark_rows first_marked "
+    "rows_by_fold masks_without",
     "grow": "Table Target exact_digits Tasks Growth grow",
     "forest": "Forest",
     "relational": "FactStore QueryStore QueryForest additional_errors",

@@ -25,31 +25,30 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
 
 
-def on_grid(values: NDArray[np.float64], *, most: int = 1) -> tuple[NDArray[np.float64], int]:
-    """Return the integers of some numbers, each counted at most so many times, and their exponent.
+def on_grid(
+    values: NDArray[np.float64], *, centre: float = 0.0, most: int = 1
+) -> tuple[NDArray[np.float64], bool]:
+    """Return the integers of numbers less a centre, each counted ``most`` times, and if none was rounded.
 
     Examples
     --------
     >>> on_grid(np.array([1.0, 2.0, 1.0]))  # integers stay what they are
-    (array([1., 2., 1.]), 0)
-    >>> on_grid(np.array([0.5, 0.25]))[1]
-    52
+    (array([1., 2., 1.]), True)
+    >>> on_grid(np.array([0.5, 0.25]))[0] / 2**52
+    array([0.5 , 0.25])
     """
-    whole = bool(np.all(values == np.rint(values)))
-    exponent = exponent_of(most * _total(np.abs(values)), whole=whole)
-    return np.rint(np.ldexp(values, exponent)), exponent
+    _, total, whole = _core.spread_of(values, centre)
+    exponent = exponent_of(most * _finite(total, values), whole=whole)
+    return _core.on_grid(values, centre, exponent)
 
 
-def _total(values: NDArray[np.float64]) -> float:
+def _finite(total: float, values: NDArray[np.float64]) -> float:
     """Return a sum that may be rounded, which is enough to choose a grid; refuse one that is not finite."""
-    with np.errstate(over="ignore"):
-        total = float(values.sum())
-    try:
-        return total if math.isfinite(total) else math.fsum(values)
-    except OverflowError:
-        most = float(np.abs(values).max())
-        what = f"{len(values)} targets or weights, the largest of which is {most:.3g}, add up to more than"
-        raise ValueError(f"{what} a double can hold (1.8e308); divide them by a power of ten") from None
+    if math.isfinite(total):
+        return total
+    most = float(np.abs(values).max())
+    what = f"{len(values)} targets or weights, the largest of which is {most:.3g}, add up to more than"
+    raise ValueError(f"{what} a double can hold (1.8e308); divide them by a power of ten")
 
 
 def exponent_of(total: float, *, whole: bool) -> int:
@@ -157,27 +156,21 @@ class RowStatistics(NamedTuple):
             return cls(y, None, None, None, exact, weight_rounded=False, product_rounded=False)
         weight, weight_rounded = None, False
         if w is not None:
-            weight, exponent = on_grid(w, most=most)
-            weight_rounded = not np.array_equal(weight, np.ldexp(w, exponent))
+            weight, is_exact = on_grid(w, most=most)
+            weight_rounded = not is_exact
             weight[w > 0] = np.maximum(weight[w > 0], 1)
         digits = exact.digits(y if numbers else None, w, len(y))
         if not numbers:
             return cls(y, weight, None, digits, exact, weight_rounded=weight_rounded, product_rounded=False)
         trained = y if w is None else y[w > 0]
-        centre = centre_of(_total(trained), len(trained))
-        product, exponent = on_grid((y - centre) * (1.0 if w is None else w), most=most)
-        product_rounded = w is not None or not _is_exact(y, centre, product, exponent)
+        centre = centre_of(_core.spread_of(trained, 0.0)[0], len(trained))
+        if w is None:
+            product, is_exact = on_grid(y, centre=centre, most=most)
+        else:
+            product, is_exact = on_grid((y - centre) * w, most=most)[0], False
         return cls(
-            y, weight, product, digits, exact, weight_rounded=weight_rounded, product_rounded=product_rounded
+            y, weight, product, digits, exact, weight_rounded=weight_rounded, product_rounded=not is_exact
         )
-
-
-def _is_exact(y: NDArray[np.float64], c: float, product: NDArray[np.float64], exponent: int) -> bool:
-    """Whether ``product`` is ``(y - c) * 2**exponent`` without rounding (Knuth's TwoSum)."""
-    difference = y - c
-    part = difference - y
-    error = (y - (difference - part)) - (c + part)
-    return not error.any() and np.array_equal(product, np.ldexp(difference, exponent))
 
 
 @dataclass
