@@ -128,7 +128,8 @@ class Packer {
       std::int64_t* to = own.data() + (waiting - 1) * Q;
       const std::int64_t times = target ? out.n_rows[first + i] : 1;
       for (std::size_t q = 0; q < Q && !n; q++) to[q] = times * sums[i][q];
-      for (std::size_t q = Q; q < n * Q; q++) to[q % Q] += to[q];
+      for (std::size_t child = 1; child < n; child++)
+        for (std::size_t q = 0; q < Q; q++) to[q] += to[child * Q + q];
       write_value(target, to, first + i);
     }
     sums.clear();
