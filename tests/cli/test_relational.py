@@ -1,5 +1,7 @@
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -176,7 +178,10 @@ def test_linked_tables_with_all_options(tmp_path):
     [
         (["--link", "purchase.customer_id"], "write it as TABLE.COLUMN=TABLE.COLUMN"),
         (["--as-of", "region"], "as_of is 'region'; it must be a date of the table customer, which has none"),
-        (["--rules", "--sql", "x.sql"], "--sql is for trees about linked tables"),
+        (
+            ["--rules", "--strategy", "cn2", "--unordered", "--sql", "x.sql"],
+            "--sql is for trees and ordered rules",
+        ),
     ],
 )
 def test_options_of_linked_tables_that_do_not_fit(options, message, tmp_path, monkeypatch):
@@ -286,3 +291,16 @@ def test_problems_of_a_program_are_listed_one_per_line(tmp_path):
     first, *lines = result.stderr.splitlines()
     assert first.endswith("the background has 3 problems:")
     assert [line.startswith("  ") for line in lines] == [True] * 3
+
+
+def test_predicting_says_once_how_tables_are_read(tmp_path, recwarn):
+    path = tmp_path / "mixed.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE thing(thing_id INT PRIMARY KEY, size, good TEXT)")
+        rows = [(i, "n/a" if i == 3 else i, "yes" if i % 2 else "no") for i in range(40)]
+        connection.executemany("INSERT INTO thing VALUES (?, ?, ?)", rows)
+        connection.commit()
+    assert call("relational", path, "-t", "thing.good", "--save", tmp_path / "m").exit_code == 0
+    result = call("predict", tmp_path / "m", path)
+    assert result.stderr.count("numbers among text are text") == 1
+    assert not recwarn.list

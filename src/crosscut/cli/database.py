@@ -144,7 +144,8 @@ def read_examples(path: Path | Server, model: Any) -> Database:
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
-    stored = _tables(path)
+    with warnings.catch_warnings(action="ignore"):  # how tables are read is said below
+        stored = _tables(path)
     for line in _readings(stored.tables):
         click.echo(f"crosscut: note: {line}", err=True)
     if column is None or name not in stored.tables:

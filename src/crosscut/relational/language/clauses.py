@@ -129,7 +129,8 @@ class Normalizer:
         bodies = self._bodies(inner, clause, seen)
         if len(bodies) == 1 and len(bodies[0]) == 1:
             (part,) = bodies[0]
-            if not part.negated or part.kind != "relation":
+            is_test = part.kind == "relation" or part.variables() <= seen
+            if is_test and not (part.negated and part.kind == "relation"):
                 return replace(part, negated=not part.negated)
         return replace(self._helper("$not", bodies, inner, clause, seen), negated=True)
 
