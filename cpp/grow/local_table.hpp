@@ -14,12 +14,13 @@ struct LocalColumn {
   u32 n_ranks;        // distinct values, missing among them; 0: all rows have the same
   u32 missing_rank;   // local rank of missing, ~0 if none
   bool any_close;     // some neighbouring values are too close to part
-  bool coded;         // its values are sets of rows (lone_node.hpp)
+  bool coded;         // its values are sets of rows (lone_node.hpp), or have sums (value_sums.hpp)
 
   // Does coding pay? Measured with AVX2: a value takes a step per class and 64 rows, and a look at its cut; a row in a list a step per class,
   // and one to part it.
   static bool coding_pays(const Run& run, u32 values, u32 n) {
     const u32 c = static_cast<u32>(run.p.n_classes);
+    if (!c) return !run.weighted && values <= 256 && 4 * values <= n && values * static_cast<u32>(run.p.n_features) < 1u << 16;
     return run.all_bits || (run.counted && c <= kListClasses && values * (c * n / 80 + 6) <= n * (c + 14) / 16);
   }
 };
