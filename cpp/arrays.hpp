@@ -112,11 +112,11 @@ nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]> data, std::initializer_list<
   return nb::ndarray<nb::numpy, T>(raw, shape, owner);
 }
 
-template <class T>  // width: of the lines of a matrix
-nb::ndarray<nb::numpy, T> give(std::vector<T> from, std::size_t width = 0) {
+template <class T, class Memory>  // width: of the lines of a matrix
+nb::ndarray<nb::numpy, T> give(std::vector<T, Memory> from, std::size_t width = 0) {
   from.reserve(1);  // an array without entries has an address, too
-  auto* own = new std::vector<T>(std::move(from));
-  nb::capsule owner(own, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  auto* own = new std::vector<T, Memory>(std::move(from));
+  nb::capsule owner(own, [](void* p) noexcept { delete static_cast<std::vector<T, Memory>*>(p); });
   if (width) return nb::ndarray<nb::numpy, T>(own->data(), {own->size() / width, width}, owner);
   return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner);
 }

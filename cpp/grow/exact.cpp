@@ -56,10 +56,13 @@ i128 short_integer(const DigitGrid& grid, const i64* sum) {
 
 // a / b · 2^exponent, rounded once. a: 128 bits, the first of them set, with `more` below.
 double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
-  const u128 q = a / b;  // at least 64 bits; all that follow the first ones are put into the last
-  const int spare = 64 - __builtin_clzll(static_cast<u64>(q >> 64) | 1);
-  const bool rest = more || a != q * b || (q & ((static_cast<u128>(1) << spare) - 1));
-  return scaled(static_cast<double>(static_cast<u64>(q >> spare) | static_cast<u64>(rest)), exponent + spare);
+  const int shift = __builtin_clzll(b);
+  b <<= shift;
+  if (b << 1 == 0) return scaled(static_cast<double>(static_cast<u64>(a >> 64) | static_cast<u64>(more || static_cast<u64>(a))), exponent + 1 + shift);
+  more |= a & 1, a >>= 1;
+  const u64 q = static_cast<u64>(a / b);  // at least 62 bits; all that follow are put into the last
+  more |= a != static_cast<u128>(q) * b;
+  return scaled(static_cast<double>(q | static_cast<u64>(more)), exponent + 1 + shift);
 }
 
 // Doubles that hold a and b give their ratio rounded once, unless it is too small to be normal.
@@ -67,7 +70,7 @@ bool is_held(u128 a, u64 b, int exponent) { return a >> 53 == 0 && b >> 53 == 0 
 
 double short_ratio(i128 a, u64 b, int exponent) {
   if (!a) return 0;
-  if (b == 1) return scaled(static_cast<double>(a), exponent);
+  if (!(b & (b - 1)) && (b == 1 || exponent > -900)) return scaled(static_cast<double>(a), exponent - __builtin_ctzll(b));
   const u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
   if (is_held(size, b, exponent)) return scaled(static_cast<double>(static_cast<i64>(a)) / static_cast<double>(b), exponent);
   const u64 high = static_cast<u64>(size >> 64);
@@ -82,20 +85,22 @@ double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int ex
     const u128 small = static_cast<u128>(s[0]) * w - static_cast<u128>(p * p);
     if (is_held(small, w * w, exponent)) return scaled(static_cast<double>(static_cast<u64>(small)) / static_cast<double>(w * w), exponent);
   }
-  Wide x;
-  for (int d = 0; d < grid.n; d++) x += Wide::shifted(static_cast<u64>(s[d]), d * grid.bits);
-  (x = x * w) -= Wide::square(p);
-  int top = Wide::kWords - 1;
-  while (top >= 0 && !x.word[top]) top--;
-  if (top < 0) return 0;
-  u64 first[3];
-  for (int i = 0; i < 3; i++) first[i] = top >= i ? x.word[top - i] : 0;
-  const int shift = __builtin_clzll(first[0]);
-  u128 a = static_cast<u128>(first[0]) << 64 | first[1];
-  if (shift) a = a << shift | first[2] >> (64 - shift);
-  bool more = first[2] << shift;
-  for (int i = 0; i + 2 < top; i++) more |= x.word[i] != 0;
-  return first_bits_ratio(a, more, w * w, exponent + 64 * (top - 1) - shift);
+  // Both products have less than 256 bits: two halves, low and high.
+  const auto word = [](u128 v, int i) { return static_cast<u128>(static_cast<u64>(v >> 64 * i)); };
+  const u128 first = static_cast<u128>(s[0]) + (grid.n > 1 ? static_cast<u128>(s[1]) << grid.bits : 0);
+  const u128 second = grid.n > 2 ? static_cast<u128>(s[2]) << (2 * grid.bits - 64) : 0;  // times 2^64
+  const u128 s0 = word(first, 0) * w, s1 = word(first, 1) * w, s2 = word(second, 0) * w, s3 = word(second, 1) * w;
+  const u128 s_middle = (s0 >> 64) + word(s1, 0) + word(s2, 0);
+  u128 low = s_middle << 64 | word(s0, 0), high = (s_middle >> 64) + (s1 >> 64) + (s2 >> 64) + s3;
+  const u128 size = p < 0 ? -static_cast<u128>(p) : static_cast<u128>(p);
+  const u128 p0 = word(size, 0) * word(size, 0), p1 = word(size, 0) * word(size, 1), p2 = word(size, 1) * word(size, 1);
+  const u128 p_middle = (p0 >> 64) + 2 * word(p1, 0), p_low = p_middle << 64 | word(p0, 0);
+  high -= (p_middle >> 64) + 2 * (p1 >> 64) + p2 + (low < p_low), low -= p_low;
+  if (!high && !low) return 0;
+  if (!high) high = low, low = 0, exponent -= 128;
+  const int shift = high >> 64 ? __builtin_clzll(static_cast<u64>(high >> 64)) : 64 + __builtin_clzll(static_cast<u64>(high));
+  if (shift) high = high << shift | low >> (128 - shift), low <<= shift;
+  return first_bits_ratio(high, low != 0, w * w, exponent + 128 - shift);
 }
 
 struct Fraction {
@@ -159,7 +164,7 @@ double exact_share(const Problem& p, const i64* sums, int c) {
 double exact_variance(const ExactRows& rows, const i64* sums) {
   const DigitGrid* grid = rows.grid;
   const u64 w = static_cast<u64>(sums[grid[0].n]);
-  if (is_short(grid[0]) && grid[1].n == 1 && grid[2].n <= 3 && w >> 32 == 0)
+  if (is_short(grid[0]) && grid[1].n == 1 && (grid[2].n <= 2 || (grid[2].n == 3 && grid[2].bits >= 32)) && w >> 32 == 0)
     return w ? short_variance(grid[2], sums + grid[0].n + 1, short_integer(grid[0], sums), w, grid[2].unit - grid[1].unit) : 0;
   const Natural sum = integer(grid[0], sums).size, weight = integer(grid[1], sums + grid[0].n).size;
   Natural above = times(integer(grid[2], sums + grid[0].n + grid[1].n).size, weight);

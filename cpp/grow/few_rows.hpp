@@ -114,7 +114,7 @@ class FewRows {
     u16* codes = w.scratch.take<u16>(most * (x.n + 1));
     u32 n = 0;
     if (x.bits) each_bit_of(x.rows, x.bits->words, [&](u32 b) { row[n++] = x.bits->row[b]; });
-    else for (; n < x.n; n++) row[n] = static_cast<u16>(x.lists[0][n] & kRowMask);
+    else for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
     if constexpr (kClasses) find_classes(x.n);
     else fill_sums(*x.node, x.n);
     int n_columns = 0;
@@ -124,13 +124,16 @@ class FewRows {
       sets += x.n, codes += x.n + 1;
       return &c;
     };
-    for (int j = 0; j < x.n_coded; j++)
-      if (FewColumn* c = add(x.bits->columns[x.coded[j]].f); c && !take_coded(x, x.bits->columns[x.coded[j]], *c)) n_columns--;
+    for (int j = 0; j < x.n_coded; j++) {
+      const u32 at = x.coded[j];
+      FewColumn* c = add(x.values ? x.values->f[at] : x.bits->columns[at].f);
+      if (c && !(x.values ? take_ranks(x.n, *c) : take_coded(x, x.bits->columns[at], *c))) n_columns--;
+    }
     u8* place = w.scratch.take<u8>(x.n_columns ? table.n : 0);
     for (u32 i = 0; i < x.n && x.n_columns; i++) place[row[i]] = static_cast<u8>(i);
     for (int j = 0; j < x.n_columns; j++)
       if (FewColumn* c = add(x.columns[j])) take_list(x.lists[j], x.n, place, *c);
-    if (x.n_coded) std::sort(columns, columns + n_columns, [](const FewColumn& a, const FewColumn& b) { return a.f < b.f; });
+    if (x.bits || x.values) std::sort(columns, columns + n_columns, [](const FewColumn& a, const FewColumn& b) { return a.f < b.f; });
     if (n_columns) refine(*x.node, all(x.n), x.set, columns, n_columns);
     else close(*x.node, all(x.n));
     w.scratch.release(mark);
@@ -202,6 +205,25 @@ class FewRows {
     return c.n > 0;
   }
 
+  // The same for a column of at most 256 values.
+  bool take_ranks(u32 n, FewColumn& c) {
+    const bool nominal = w.run.p.columns[c.f].nominal;
+    const u16* rank = table.columns[c.f].rank;
+    const u32 missing = table.columns[c.f].missing_rank;
+    u64 values[4] = {};
+    Set of[256];
+    for (u32 i = 0; i < n; i++) of[rank[row[i]]] = 0, values[rank[row[i]] >> 6] |= u64{1} << (rank[row[i]] & 63);
+    for (u32 i = 0; i < n; i++) of[rank[row[i]]] |= bit(i);
+    Set left = 0;
+    each_bit_of(values, 4, [&](u32 v) {
+      left |= of[v];
+      c.sets[c.n] = nominal ? of[v] : left, c.codes[c.n++] = static_cast<u16>(v);
+    });
+    if (nominal) return c.n > 1;
+    if (missing < 256 && values[missing >> 6] >> (missing & 63) & 1) c.missing = of[missing];
+    return --c.n > 0;  // not after the last value
+  }
+
   void refine(Node& node, Set own, const RowSet& set, const FewColumn* columns, int n_columns) {
     LevelCounts& level = w.level(node.depth);
     level.bundles++, level.rows += size(own);
@@ -224,11 +246,34 @@ class FewRows {
     for (int b = 0; b < 2; b++) {
       Node& child = node.children[b];
       const Set part = static_cast<Set>(b ? own & ~best.left : best.left);
-      if (!wants_test(w.run, child, limits) || (!kClasses && is_pure(part))) close(child, part);
+      const bool pure = !kClasses && is_pure(part);
+      if (pure || !wants_test(w.run, child, limits)) close(child, part, pure);
+      else if (child.n_rows == 2 && part_two(child, part, columns, n_columns)) continue;
       else if (!sharing || child.n_rows == 2) refine_child(child, part, sets[b], columns, n_columns);
       else if (const Node* known = w.memo.find(shared.key(child, sets[b]), size(part))) child = *known;
       else refine_child(child, part, sets[b], columns, n_columns), w.memo.remember(shared.key(child, sets[b]), &child);
     }
+  }
+  // Two rows can be parted in one way only: by the first column in which they differ. False if that has to be looked at more closely.
+  bool part_two(Node& node, Set own, const FewColumn* columns, int n_columns) {
+    Set first = static_cast<Set>(own & -own), second = own & ~first;
+    const u32 a = row[__builtin_ctzll(first)], b = row[__builtin_ctzll(second)];
+    for (int j = 0; j < n_columns; j++) {
+      const LocalColumn& column = table.columns[columns[j].f];
+      const u32 below = column.rank[a], above = column.rank[b];
+      if (below == above) continue;
+      if (w.run.p.columns[columns[j].f].nominal || column.any_close || columns[j].missing & own) return false;
+      if (below > above) std::swap(first, second);
+      LevelCounts& level = w.level(node.depth);
+      level.bundles++, level.rows += 2;
+      double left[kListClasses];
+      find_statistics(first, left);
+      take_numeric(w, LoneRows{2, nullptr, table}, node, columns[j].f, kMissingRight, 1, left, std::min(below, above), std::max(below, above));
+      close(node.children[0], first, true), close(node.children[1], second, true);
+      return true;
+    }
+    close(node, own);
+    return true;
   }
   void refine_child(Node& child, Set own, const RowSet& set, const FewColumn* columns, int n_columns) {
     const auto mark = w.scratch.mark();
@@ -242,7 +287,6 @@ class FewRows {
       kept[n_kept] = {columns[j].f, 0, sets, codes, static_cast<Set>(columns[j].missing & own)};
       if (!narrow(columns[j], own, kept[n_kept])) continue;
       sets += kept[n_kept].n + 1, codes += kept[n_kept].n + 1, n_kept++;
-      if (child.n_rows == 2 && !table.columns[columns[j].f].any_close) break;  // two rows can be parted in one way only
     }
     if (n_kept) refine(child, own, set, kept, n_kept);
     else close(child, own);
@@ -429,7 +473,7 @@ class FewRows {
       Node& child = node.children[b];
       child.n_rows = size(part), find_statistics(part, child.stats);
     }
-    node.missing = branches[node.n_branches - 1];
+    node.missing = branches[w.run.p.columns[c.f].n_values];
     if (node.missing < 0) node.missing = node.children[0].n_rows > node.children[1].n_rows ? 0 : 1;
   }
 
@@ -448,9 +492,9 @@ class FewRows {
       if (table.target[row[__builtin_ctz(m)]] != first) return false;
     return true;
   }
-  void close(Node& leaf, Set s) {
+  void close(Node& leaf, Set s, bool pure = false) {
     if constexpr (kClasses) return;
-    if (!(s & (s - 1))) {
+    if (pure) {
       leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[__builtin_ctz(s)]]));
       return;
     }

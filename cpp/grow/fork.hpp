@@ -62,9 +62,9 @@ void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64
 // Gives a node its nominal test, whose branches are still to be filled in: [rank of the table].
 inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches) {
   add_children(w, node, n_branches);
-  node.feature = f, node.n_branches = static_cast<int>(w.run.p.columns[f].n_values) + 1;
-  node.branches = w.keep<std::int32_t>(static_cast<std::size_t>(node.n_branches));
-  std::fill_n(node.branches, node.n_branches, -1);
+  const std::size_t ranks = w.run.p.columns[f].n_values + 1;
+  node.feature = f, node.branches = w.keep<std::int32_t>(ranks);
+  std::fill_n(node.branches, ranks, -1);
   return node.branches;
 }
 

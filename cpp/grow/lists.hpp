@@ -5,8 +5,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kRowMask = 0xfff;   // a local table has at most 4096 rows
-constexpr int kListClasses = 16;
+constexpr u32 kRowMask = 0xfff;   // a local table with lists has at most 4096 rows
 constexpr u32 kListRoom = 16;     // entries behind the end of a list that a scan may read; they name row 0
 #if defined(__AVX512VL__)
 constexpr int kCuts = 16, kDoubles = 8;

@@ -2,7 +2,7 @@
 // need none: a row is a bit, and the bits of a value's rows that are also the node's are counted, 64 rows at a time. A side of a test is
 // a set of bits, too, so that such columns are not parted at all.
 #pragma once
-#include "local_table.hpp"
+#include "value_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -34,13 +34,6 @@ struct CodedColumn {
   u32 n_values;
   u16* rank;  // [n_values] ranks of the local table, ascending
   u64* rows;  // [n_values][words] the bits of the rows with a value
-
-  // Measured with AVX2: a value takes a step per class and 64 rows, and a look at its cut; a row in a list a step per class, and one to
-  // part it.
-  static bool pays(u32 values, u32 n, int classes) {
-    const u32 c = static_cast<u32>(classes);
-    return values * (c * n / 80 + 6) <= n * (c + 14) / 16;
-  }
 };
 
 // Rows as bits.
@@ -70,17 +63,15 @@ struct BitRows {
     set(classes, static_cast<u32>(p.classes[table.ids[local]]), i);
   }
 
-  // All rows of a local table; null if no column is worth it.
+  // All rows of a local table; null if no column is coded.
   static const BitRows* of(Worker& w, const LocalTable& table) {
-    const Problem& p = w.run.p;
-    if (!w.run.counted || p.n_classes > kListClasses) return nullptr;
-    const auto pays = [&](int f) { return CodedColumn::pays(table.columns[f].n_ranks, table.n, p.n_classes); };
-    if (std::none_of(table.varying, table.varying + table.n_varying, pays)) return nullptr;
+    const auto coded = [&](int f) { return w.run.counted && table.columns[f].coded; };
+    if (std::none_of(table.varying, table.varying + table.n_varying, coded)) return nullptr;
     BitRows* out = empty(w, table, table.n, table.n_varying);
-    for (u32 i = 0; i < table.n; i++) out->number(table, p, i, i);
+    for (u32 i = 0; i < table.n; i++) out->number(table, w.run.p, i, i);
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
-      if (!pays(f)) continue;
+      if (!coded(f)) continue;
       const LocalColumn& from = table.columns[f];
       CodedColumn& column = out->add_column(w, f, from.n_ranks);
       for (column.n_values = 0; column.n_values < from.n_ranks; column.n_values++) column.rank[column.n_values] = static_cast<u16>(column.n_values);
@@ -101,24 +92,57 @@ struct LoneNode {
   const BitRows* bits = nullptr;  // null: all columns have lists
   u64* rows = nullptr;            // its rows among these
   int n_coded = 0;
-  u16* coded = nullptr;           // places of the columns among those of `bits` that are not known to be constant here
+  u16* coded = nullptr;           // places of the columns among those of `bits` or `values` that are not known to be constant here
+  const ValueColumns* values = nullptr;  // null: all columns have lists
+  ValueSum* sums = nullptr;              // of its rows, by value
+  u32* entries = nullptr;                // its rows
 
   bool constant() const { return !n_columns && !n_coded; }
-  bool sparse() const { return bits && bits->words > 1 && n <= bits->words * 16; }
-  const u32* any_list() const { return n_columns ? lists[0] : nullptr; }
+  bool sparse() const {
+    if (bits) return bits->words > 1 && n <= bits->words * 24;
+    return std::any_of(coded, coded + n_coded, [&](u32 c) { return !ValueColumns::pays(values->n_values(c), n); });
+  }
+  const u32* any_list() const { return values ? entries : n_columns ? lists[0] : nullptr; }
 
-  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const BitRows* bits, int most_columns, int most_coded) {
+  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const BitRows* bits, const ValueColumns* values, int most_columns, int most_coded) {
     LoneNode x{node, n, set};
-    x.columns = w.scratch.take<int>(static_cast<std::size_t>(most_columns)), x.lists = w.scratch.take<u32*>(static_cast<std::size_t>(most_columns));
-    x.bits = bits;
-    if (bits) x.rows = w.scratch.take<u64>(bits->words), x.coded = w.scratch.take<u16>(static_cast<std::size_t>(most_coded));
+    const auto most = static_cast<std::size_t>(values ? most_columns + most_coded : most_columns);
+    x.columns = w.scratch.take<int>(most), x.lists = w.scratch.take<u32*>(most);
+    x.bits = bits, x.values = values;
+    if (bits || values) x.coded = w.scratch.take<u16>(static_cast<std::size_t>(most_coded));
+    if (bits) x.rows = w.scratch.take<u64>(bits->words);
+    return x;
+  }
+
+  // The same node with lists of what has many values for so few rows.
+  LoneNode listed(Worker& w, const LocalTable& table) const {
+    LoneNode x = *this;
+    x.n_coded = 0;
+    for (int j = 0; j < n_coded; j++) {
+      const u32 c = coded[j], V = values->n_values(c);
+      if (ValueColumns::pays(V, n)) {
+        x.coded[x.n_coded++] = static_cast<u16>(c);
+        continue;
+      }
+      const ValueSum* own = sums + values->first[c];
+      if (own[values->place(entries[0], c) - values->first[c]][1] == static_cast<double>(n)) continue;  // constant
+      const u16* rank = table.columns[values->f[c]].rank;
+      u32 at[256], begin = 0, *list = w.scratch.take<u32>(n + kListRoom);
+      for (u32 v = 0; v < V; v++) at[v] = begin, begin += static_cast<u32>(own[v][1]);
+      for (u32 i = 0; i < n; i++) {
+        const u32 row = entries[i] & kRowMask;
+        list[at[rank[row]]++] = u32{rank[row]} << 16 | table.tag[row];
+      }
+      std::fill_n(list + n, kListRoom, 0u);
+      x.columns[x.n_columns] = values->f[c], x.lists[x.n_columns++] = list;
+    }
     return x;
   }
 
   // The same node with bits of its own rows only. Lists of what has few values by now become bits.
   LoneNode packed(Worker& w, const LocalTable& table) const {
     const Problem& p = w.run.p;
-    LoneNode x = empty(w, node, n, set, nullptr, n_columns, 0);
+    LoneNode x = empty(w, node, n, set, nullptr, nullptr, n_columns, 0);
     BitRows* to = BitRows::empty(w, table, n, n_coded + n_columns);
     x.bits = to, x.rows = to->no_rows(w, 1), x.coded = w.scratch.take<u16>(static_cast<std::size_t>(n_coded + n_columns));
     u32 i = 0;
@@ -144,13 +168,12 @@ struct LoneNode {
     }
     for (int j = 0; j < n_columns; j++) {
       const u32* list = lists[j];
-      u32 values = 1;
-      for (u32 k = 1; k < n; k++) values += list[k] >> 16 != list[k - 1] >> 16;
-      if (!CodedColumn::pays(values, n, p.n_classes)) {
+      const u32 found = n_values(list, n);
+      if (!LocalColumn::coding_pays(w.run, found, n)) {
         x.columns[x.n_columns] = columns[j], x.lists[x.n_columns++] = lists[j];
         continue;
       }
-      CodedColumn& column = to->add_column(w, columns[j], values);
+      CodedColumn& column = to->add_column(w, columns[j], found);
       for (u32 k = 0; k < n; k++) {
         if (!k || list[k] >> 16 != list[k - 1] >> 16) column.rank[column.n_values++] = static_cast<u16>(list[k] >> 16);
         to->set(column.rows, column.n_values - 1, to->bit[list[k] & kRowMask]);

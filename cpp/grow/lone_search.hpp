@@ -44,7 +44,7 @@ struct LoneSearch : Search<P> {
     const u32 end = here - least < static_cast<i64>(n) - 1 ? static_cast<u32>(std::max<i64>(here - least, 0)) : n - 1;
     if constexpr (requires { typename P::Cuts; }) {
       if constexpr (requires { P::Cuts::kMost; }) {
-        if (!w.run.weighted) return scan_sums(f, list, first, end, phase, close);
+        if (!w.run.weighted) return scan_sums(f, list, first, end, phase);
       } else if (!w.run.weighted && w.run.p.n_classes <= kListClasses) {
         return scan_together(f, list, first, end, phase, close);
       }
@@ -60,7 +60,7 @@ struct LoneSearch : Search<P> {
     }
   }
   // Regression: which cuts are promising, for many at once, so that a short list has one branch that cannot be foreseen.
-  void scan_sums(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
+  void scan_sums(int f, const u32* list, u32 first, u32 end, u64 phase) {
     typename P::Cuts cuts(p);
     for (u32 i = 0; i < end; i += P::Cuts::kMost) {
       const u32 n = std::min(end - i, P::Cuts::kMost);
@@ -69,15 +69,20 @@ struct LoneSearch : Search<P> {
       for (u32 j = 0; j < n; j += kCuts) changes |= static_cast<u64>(value_changes(list + i + j)) << j;
       m &= changes;
       if (i < first) m &= first - i < P::Cuts::kMost ? ~u64{0} << (first - i) : 0;
-      while (m) {
-        const u32 k = cuts.best(p, m);
-        m &= ~(u64{1} << k);
-        if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
-        const double q = best.q[0];
-        cuts.put(p, k);
-        judge(f, numeric_key(phase, list[i + k] >> 16));
-        if (best.q[0] != q) m = cuts.still_promising(p, m);
-      }
+      judge_cuts(f, cuts, m, phase, [&](u32 k) { return list[i + k] >> 16; }, [&](u32 k) { return list[i + k + 1] >> 16; });
+    }
+  }
+  // The best of the cuts first. below(k), above(k): the ranks on both sides of a cut
+  template <class Cuts, class Below, class Above>
+  void judge_cuts(int f, Cuts& cuts, u64 m, u64 phase, Below below, Above above) {
+    while (m) {
+      const u32 k = cuts.best(p, m);
+      m &= ~(u64{1} << k);
+      if (table.columns[f].any_close && !parted(f, below(k) << 16, above(k) << 16)) continue;
+      const double q = best.q[0];
+      cuts.put(p, k);
+      judge(f, numeric_key(phase, below(k)));
+      if (best.q[0] != q) m = cuts.still_promising(p, m);
     }
   }
   void scan_together(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
@@ -289,9 +294,65 @@ struct LoneSearch : Search<P> {
     x.n_coded = kept;
   }
 
+  // Regression: a column with sums by value.
+  void scan_sums(int f, const ValueSum* sums, u32 n, u64 phase, double most) {
+    typename P::Cuts cuts(p);
+    const auto least = static_cast<double>(bundle.min_leaf[0]);
+    for (u32 i = 0; i < n; i += P::Cuts::kMost) {
+      u64 m = cuts.next(p, sums + i, std::min(n - i, P::Cuts::kMost), least, most);
+      judge_cuts(f, cuts, m, phase, [&](u32 k) { return i + k; }, [&](u32 k) {
+        u32 above = i + k + 1;
+        while (!(sums[above][1] > 0)) above++;
+        return above;
+      });
+    }
+  }
+  void search_sums(LoneNode& x) {
+    int kept = 0;
+    for (int j = 0; j < x.n_coded; j++) {
+      const u32 c = x.coded[j], n_values = x.values->n_values(c);
+      const int f = x.values->f[c];
+      const ValueSum* sums = x.sums + x.values->first[c];
+      const auto rows_here = static_cast<double>(x.n), least = static_cast<double>(bundle.min_leaf[0]);
+      if (x.sums[x.values->place(x.entries[0], c)][1] == rows_here || !allowed_lanes(w, bundle, f)) continue;  // constant
+      x.coded[kept++] = static_cast<u16>(c);
+      if (w.run.p.columns[f].nominal) {
+        const auto mark = w.scratch.mark();
+        i64* count = w.scratch.take<i64>(n_values);
+        for (u32 v = 0; v < n_values; v++) count[v] = static_cast<i64>(sums[v][1]);
+        const u16* rank = table.columns[f].rank;
+        judge_categories(f, reinterpret_cast<const double*>(sums), count, n_values, [&](int v) {
+          u32 i = 0;
+          while (rank[all.at(i)] != v) i++;
+          return table.target[all.at(i)];
+        }, ExactMeans<LoneRows>{w, bundle, all, 0, f});
+        w.scratch.release(mark);
+        continue;
+      }
+      p.clear();
+      const u32 missing = table.columns[f].missing_rank;
+      const double n_missing = missing == n_values - 1 ? sums[missing][1] : 0;
+      if (!(n_missing > 0)) {
+        scan_sums(f, sums, n_values, kMissingRight, rows_here - least);
+        continue;
+      }
+      missing_rows.n[0] = static_cast<i64>(n_missing);
+      scan_sums(f, sums, n_values - 1, kMissingRight, std::min(rows_here - least, rows_here - n_missing - 1));
+      p.put(bundle.node[0]->stats[0] - sums[missing][0], rows_here - n_missing);
+      if (p.promising()) judge(f, numeric_key(kPresence, 0));
+      p.put(sums[missing][0], n_missing);
+      scan_sums(f, sums, n_values - 1, kMissingLeft, rows_here - least);
+      missing_rows = {};
+    }
+    x.n_coded = kept;
+  }
+
   void run(LoneNode& x) {
     if constexpr (requires { typename P::Values; }) {
       if (x.bits) search_coded(x);
+    }
+    if constexpr (requires { P::Cuts::kMost; }) {
+      if (x.values) search_sums(x);
     }
     for (int j = 0; j < x.n_columns; j++) {
       const int f = x.columns[j];

@@ -41,6 +41,10 @@ class LoneTest {
     const int f = best.feature[0];
     const bool nominal = w.run.p.columns[f].nominal;
     for (int j = 0; j < x.n_coded; j++) {
+      if (x.values) {
+        if (x.values->f[x.coded[j]] != f) continue;
+        return judged || (nominal && w.run.p.multiway) ? take_any(value_entries(f), judged, out) : take_value(f, x.coded[j], out);
+      }
       const CodedColumn& column = x.bits->columns[x.coded[j]];
       if (column.f != f) continue;
       if (judged) return take_any(coded_entries(column), judged, out);
@@ -65,6 +69,44 @@ class LoneTest {
     if (phase == kMissingLeft) std::copy(list + present, list + x.n, entries + cut), std::copy(list + cut, list + present, entries + n_left);
     start[0] = 0, start[1] = n_left, start[2] = x.n;
     return part_into(2, entries, start, out);
+  }
+  // A test of a column with sums by value.
+  bool take_value(int f, u32 column, Parting& out) {
+    const u32 V = x.values->n_values(column), missing = table.columns[f].missing_rank;
+    const ValueSum* sums = x.sums + x.values->first[column];
+    const LoneRows own{x.n, x.entries, table};
+    u8 left[256];  // by rank
+    if (w.run.p.columns[f].nominal) {
+      i64* count = w.scratch.take<i64>(V);
+      for (u32 v = 0; v < V; v++) count[v] = static_cast<i64>(sums[v][1]);
+      Forking<LoneRows> forking(w, bundle, own, best);
+      forking.take_nominal(0, V, reinterpret_cast<const double*>(sums), count);
+      for (u32 v = 0; v < V; v++) left[v] = !forking.tests[0].branch(v);
+    } else {
+      const u64 key = best.key[0], phase = phase_of(key);
+      u32 above = cut_of(key) + 1;
+      while (phase != kPresence && !(sums[above][1] > 0)) above++;
+      take_numeric(w, own, *x.node, f, phase, best.n_left[0], best.left, cut_of(key), above);
+      if (missing != ~u32{0} && sums[missing][1] > 0 && phase != kPresence) x.node->missing = phase != kMissingLeft;
+      for (u32 v = 0; v < V; v++) left[v] = goes_left(v, key, missing);
+    }
+    const u16* rank = table.columns[f].rank;
+    const auto n_left = static_cast<u32>(x.node->children[0].n_rows);
+    u32 *entries[2] = {w.scratch.take<u32>(x.n - n_left + 1), w.scratch.take<u32>(n_left + 1)}, n[2] = {};
+    for (u32 i = 0; i < x.n; i++) {
+      const u32 e = x.entries[i], side = left[rank[e & kRowMask]];
+      entries[0][n[0]] = entries[1][n[1]] = e;
+      n[0] += !side, n[1] += side;
+    }
+    out = {2, w.scratch.take<Branch>(2), x.node->children};
+    for (u32 b = 0; b < 2; b++) out.branch[b] = {n[1 - b], entries[1 - b], nullptr, nullptr};
+    return true;
+  }
+  const u32* value_entries(int f) {
+    const u16* rank = table.columns[f].rank;
+    u32* entries = w.scratch.take<u32>(x.n);
+    for (u32 i = 0; i < x.n; i++) entries[i] = u32{rank[x.entries[i] & kRowMask]} << 16 | (x.entries[i] & kRowMask);
+    return entries;
   }
   // The entries of all branches, one after the other.
   bool part_into(u32 n, const u32* entries, const u32* start, Parting& out) {

@@ -22,6 +22,7 @@ struct Moments {
   }
   int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
+  void put(double sum, double rows) requires(W == 1) { p_l = sum, w_l = rows; }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.lowest[k] * (1 - 1e-11) - 1e-290); }
   CC_INLINE void both(const ScanRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
     const V m = times_of_row<T, W>(rows.times, row, mask);
@@ -78,8 +79,8 @@ struct Moments {
   struct Cuts {
     static constexpr u32 kMost = 64;
     using D = Vec<double, kDoubles>;
-    D p[kMost / kDoubles];  // P up to every cut
-    double sum, begin, end; // P so far; W before and after these cuts
+    D p[kMost / kDoubles], w[kMost / kDoubles];  // P and W up to every cut
+    double sum, end;                             // so far
 
     explicit Cuts(const Moments& m) : sum(m.p_l), end(m.w_l) {}
     CC_INLINE u64 next(const Moments& m, const ScanRows& rows, const u32* list, u32 n) {  // the promising ones among the cuts after n entries
@@ -90,15 +91,27 @@ struct Moments {
         D x;
         for (u32 k = 0; k < kDoubles; k++) x[k] = rows.product[list[i + k] & kRowMask];
         x = running_sum(x) + sum;
-        p[i / kDoubles] = x, sum = x[kDoubles - 1];
+        p[i / kDoubles] = x, w[i / kDoubles] = left, sum = x[kDoubles - 1];
         const D p_r = m.p - x, w_r = m.w - left;
         found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * left, left * w_r * m.limit)) << i;
         left += static_cast<double>(kDoubles);
       }
-      begin = end, end += n;
+      end += n;
       return n < kMost ? found & ((u64{1} << n) - 1) : found;
     }
-    void put(Moments& m, u32 k) const { m.p_l = p[k / kDoubles][k % kDoubles], m.w_l = begin + (k + 1); }
+    // The same for the cuts after n values that have rows, if at least and at most so many are then on the left.
+    CC_INLINE u64 next(const Moments& m, const Vec<double, 2>* sums, u32 n, double least, double most) {
+      u64 found = 0;
+      for (u32 i = 0; i < n; i++) {
+        sum += sums[i][0], end += sums[i][1];
+        p[i / kDoubles][i % kDoubles] = sum, w[i / kDoubles][i % kDoubles] = end;
+        const double p_r = m.p - sum, w_r = m.w - end;
+        const bool promising = sum * sum * w_r + p_r * p_r * end > end * w_r * m.limit;
+        found |= static_cast<u64>(promising & (sums[i][1] > 0) & (end >= least) & (end <= most)) << i;
+      }
+      return found;
+    }
+    void put(Moments& m, u32 k) const { m.put(p[k / kDoubles][k % kDoubles], w[k / kDoubles][k % kDoubles]); }
     // The most promising one: most others are then below the new limit.
     u32 best(Moments& m, u64 cuts) const {
       u32 found = static_cast<u32>(__builtin_ctzll(cuts));

@@ -5,16 +5,18 @@
 namespace crosscut {
 
 struct Node {
-  Node* children;
-  int n_children, feature, missing, depth;
+  union {
+    Node* children;
+    std::int64_t* exact;   // of leaves: the exact sums that values come from, or the digits of a row if all have the same
+  };
+  double* stats;           // integer statistics
+  std::int32_t* branches;  // nominal tests: of each rank of the table
+  std::int64_t n_rows;
   double threshold;
   float low, high;
-  std::int32_t* branches;
-  int n_branches;
-  std::int64_t n_rows;
-  double* stats;   // integer statistics
-  std::int64_t* exact;  // at leaves: the exact sums that values come from
+  int n_children, feature, missing, depth;
 };
+static_assert(sizeof(Node) == 64);
 
 // Compiled once, for all builds of the kernels: every task's tree in preorder, all trees end to end.
 struct PackedTrees;

@@ -26,15 +26,15 @@ class Packer {
     std::size_t place;  // among all children
   };
   static constexpr std::size_t kManyValues = 64;
-  static constexpr std::size_t kAhead = 8;  // nodes lie scattered: those that come soon are fetched
-  static void fetch(const Node* node) { __builtin_prefetch(node), __builtin_prefetch(&node->exact); }
+  static constexpr std::size_t kAhead = 8;  // sums lie scattered: those that come soon are fetched
   const Problem& p;
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
   const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
+  std::size_t size = 0, room = 0;         // nodes of all trees so far; those that there is room for
   std::vector<Child> todo;
-  std::vector<const Node*> nodes;  // of a tree
-  std::vector<std::int64_t> sums;
+  std::vector<const std::int64_t*> sums;  // exact ones, of the nodes of a tree that are leaves
+  std::vector<std::int64_t> own;          // of subtrees that wait for their parents
 
  public:
   Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
@@ -43,61 +43,64 @@ class Packer {
   void reserve_values(const Node* const* roots) {
     if (width < kManyValues) return;
     std::size_t n = 0;
-    for (int t = 0; t < p.n_tasks; t++, out.children.clear()) n += list(*roots[t]);
-    out.value.reserve(n * width);
+    for (int t = 0; t < p.n_tasks; t++) walk(*roots[t], [&](const Node&) { return n++; }, [](const Child&) {});
+    make_room(n);
     invite_huge_pages(out.value.data(), n * width * sizeof(double));
   }
 
   void add(const Node& root) {
-    const std::size_t first = out.feature.size(), n_trees = out.node_start.size() - 1, first_child = out.children.size();
-    const std::size_t n = list(root), end = first + n;
-    for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(end);
-    for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(end);
-    for (auto* array : {&out.first_child, &out.first_branch}) array->resize(end + n_trees + 1);
-    out.low.resize(end), out.high.resize(end), out.n_rows.resize(end), out.value.resize(end * width);
-    std::int64_t *children_at = out.first_child.data() + first + n_trees, *branches_at = out.first_branch.data() + first + n_trees;
-    std::int64_t child = 0;
-    const auto n_branches = [&, before = out.branches.size()] { return static_cast<std::int64_t>(out.branches.size() - before); };
-    for (std::size_t i = 0, at = first; i < n; i++, at++) {
-      const Node& x = *nodes[i];
-      if (i + kAhead < n) fetch(nodes[i + kAhead]);
+    const std::size_t first = size, n_trees = out.node_start.size() - 1;
+    const std::size_t first_child = out.children.size(), first_branch = out.branches.size();
+    const auto start = [&](std::size_t at) {
+      out.first_child[at + n_trees] = static_cast<std::int64_t>(out.children.size() - first_child);
+      out.first_branch[at + n_trees] = static_cast<std::int64_t>(out.branches.size() - first_branch);
+    };
+    const auto write = [&](const Node& x) {
+      if (size == room) make_room(2 * room + 1024);
+      const std::size_t at = size++;
       out.feature[at] = x.feature, out.missing[at] = x.missing, out.depth[at] = x.depth, out.n_rows[at] = x.n_rows;
       out.threshold[at] = x.threshold, out.low[at] = x.low, out.high[at] = x.high;
-      children_at[i] = child, branches_at[i] = n_branches();
-      out.branches.insert(out.branches.end(), x.branches, x.branches + x.n_branches);
-      child += x.n_children;
-      if (!Q) write_counts(x, at);
-    }
-    children_at[n] = child, branches_at[n] = n_branches();
-    out.node_start.push_back(static_cast<std::int64_t>(end)), out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
-    if (Q) write_sums(first, children_at, out.children.data() + first_child);
+      start(at);
+      if (x.branches) out.branches.insert(out.branches.end(), x.branches, x.branches + p.columns[x.feature].n_values + 1);
+      if (Q) sums.push_back(x.n_children ? nullptr : x.exact);
+      else write_counts(x, at);
+      out.children.resize(out.children.size() + static_cast<std::size_t>(x.n_children));
+      return out.children.size();
+    };
+    walk(root, write, [&](const Child& child) { out.children[child.place] = static_cast<std::int32_t>(size - first); });
+    start(size);
+    out.node_start.push_back(static_cast<std::int64_t>(size)), out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
+    if (Q) write_sums(first, out.first_child.data() + first + n_trees);
   }
 
   // Room for that many trees like the first, which is the largest of a cross-validation.
   void reserve(std::size_t n_trees) {
-    const auto more = [&](auto&... array) { (array.reserve(array.size() * n_trees + array.size() / 8), ...); };
-    more(out.feature, out.missing, out.depth, out.threshold, out.weight, out.impurity, out.first_child, out.first_branch, out.low, out.high,
-         out.n_rows, out.children, out.branches);
-    if (width < kManyValues) more(out.value);
+    if (width < kManyValues) make_room(size * n_trees + size / 8);
+    out.children.reserve(room), out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
   }
+  void finish() { make_room(size); }
 
  private:
-  // Lists the nodes of a tree in preorder, and adds their children; returns the number of nodes.
-  std::size_t list(const Node& root) {
-    nodes.clear();
-    for (const Node* x = &root;;) {
-      nodes.push_back(x);
-      if (x->n_children) {
-        const std::size_t first = out.children.size(), n = static_cast<std::size_t>(x->n_children);
-        out.children.push_back(static_cast<std::int32_t>(nodes.size()));
-        for (std::size_t j = 1; j < n; j++) out.children.push_back(0);
-        for (std::size_t j = n; --j > 0;) fetch(x->children + j), todo.push_back({x->children + j, first + j});
-        x = x->children;
-      } else if (todo.empty()) {
-        return nodes.size();
-      } else {
-        x = todo.back().node, out.children[todo.back().place] = static_cast<std::int32_t>(nodes.size());
-        todo.pop_back();
+  void make_room(std::size_t nodes) {
+    room = nodes;
+    for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(nodes);
+    for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(nodes);
+    for (auto* array : {&out.first_child, &out.first_branch}) array->resize(nodes + static_cast<std::size_t>(p.n_tasks));
+    out.low.resize(nodes), out.high.resize(nodes), out.n_rows.resize(nodes), out.value.resize(nodes * width);
+  }
+
+  // The nodes of a tree in preorder. visit(node): how many children there are so far, its own among them; enter(child): before it is visited.
+  template <class Visit, class Enter>
+  void walk(const Node& root, Visit visit, Enter enter) {
+    todo.push_back({&root, 0});
+    while (!todo.empty()) {
+      const Node& x = *todo.back().node;
+      if (&x != &root) enter(todo.back());
+      todo.pop_back();
+      const std::size_t end = visit(x);
+      for (int j = x.n_children; j-- > 0;) {
+        __builtin_prefetch(x.children + j);
+        todo.push_back({x.children + j, end - static_cast<std::size_t>(x.n_children - j)});
       }
     }
   }
@@ -109,17 +112,27 @@ class Packer {
     out.weight[at] = weight, out.impurity[at] = impurity_of(p.criterion, value, p.n_classes, weight);
   }
 
-  // Exact sums of all nodes, from those at the leaves, and what follows from them.
-  void write_sums(std::size_t first, const std::int64_t* children_at, const std::int32_t* children) {
-    sums.assign(nodes.size() * Q, 0);
-    for (std::size_t i = nodes.size(); i-- > 0;) {
-      if (i >= kAhead) __builtin_prefetch(nodes[i - kAhead]->exact);
-      std::int64_t* own = sums.data() + i * Q;
-      if (nodes[i]->exact) std::copy_n(nodes[i]->exact, Q, own);
-      for (std::int64_t c = children_at[i]; c < children_at[i + 1]; c++)
-        for (std::size_t q = 0; q < Q; q++) own[q] += sums[static_cast<std::size_t>(children[c]) * Q + q];
-      write_value(nodes[i]->exact, own, first + i);
+  // Exact sums of all nodes, from those at the leaves, and what follows from them. Backwards: a node comes after its children.
+  void write_sums(std::size_t first, const std::int64_t* children_at) {
+    std::size_t waiting = 0;
+    for (std::size_t i = sums.size(); i-- > 0;) {
+      if (i >= kAhead) __builtin_prefetch(sums[i - kAhead]);
+      const auto n = static_cast<std::size_t>(children_at[i + 1] - children_at[i]);
+      const double* target = nullptr;
+      if (n) {
+        waiting -= n - 1;
+      } else {
+        if (own.size() <= waiting * Q) own.resize(2 * (waiting + 1) * Q);
+        target = target_of(sums[i]), waiting++;
+      }
+      std::int64_t* to = own.data() + (waiting - 1) * Q;
+      const std::int64_t times = target ? out.n_rows[first + i] : 1;
+      for (std::size_t q = 0; q < Q && !n; q++) to[q] = times * sums[i][q];
+      for (std::size_t child = 1; child < n; child++)
+        for (std::size_t q = 0; q < Q; q++) to[q] += to[child * Q + q];
+      write_value(target, to, first + i);
     }
+    sums.clear();
   }
 
   // The target of a leaf whose sums are the digits of a row; null for others.
@@ -130,14 +143,13 @@ class Packer {
     return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
-  // leaf: the sums of a leaf, where they are kept
-  void write_value(const std::int64_t* leaf, const std::int64_t* exact, std::size_t at) {
+  // target: that of all rows, or null
+  void write_value(const double* target, const std::int64_t* exact, std::size_t at) {
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
-    weight = exact_weight(p, exact);
+    weight = p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
     if (!p.n_classes) {
-      impurity = out.n_rows[at] > 1 ? exact_variance(p.exact, exact) : 0;
-      if (const double* target = target_of(leaf)) value[0] = *target + 0.0;  // never −0
-      else value[0] = exact_mean(p, exact);
+      impurity = target ? 0 : exact_variance(p.exact, exact);
+      value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // never −0
       return;
     }
     const DigitGrid& grid = p.exact.grid[0];
@@ -155,6 +167,7 @@ void pack_trees(const Problem& p, const Node* const* roots, PackedTrees& out) {
     packer.add(*roots[t]);
     if (!t) packer.reserve(static_cast<std::size_t>(p.n_tasks));
   }
+  packer.finish();
 }
 
 }  // namespace crosscut

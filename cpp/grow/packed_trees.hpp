@@ -1,16 +1,34 @@
 // The arrays of crosscut.forest.forest.Packed.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "node.hpp"
 
 namespace crosscut {
 
+// Room that is written before it is read: it need not be cleared.
+template <class T>
+struct Uncleared : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Uncleared<U>;
+  };
+  void construct(T*) noexcept {}
+  template <class... From>
+  void construct(T* at, From&&... from) {
+    ::new (static_cast<void*>(at)) T(static_cast<From&&>(from)...);
+  }
+};
+template <class T>
+using Numbers = std::vector<T, Uncleared<T>>;
+
 struct PackedTrees {
-  std::vector<std::int64_t> node_start{0}, branch_start{0}, first_child, first_branch, n_rows;
-  std::vector<std::int32_t> feature, missing, children, branches, depth;
-  std::vector<double> threshold, weight, value, impurity;
-  std::vector<float> low, high;
+  std::vector<std::int64_t> node_start{0}, branch_start{0};
+  Numbers<std::int64_t> first_child, first_branch, n_rows;
+  Numbers<std::int32_t> feature, missing, children, branches, depth;
+  Numbers<double> threshold, weight, value, impurity;
+  Numbers<float> low, high;
 };
 
 }  // namespace crosscut

@@ -27,13 +27,16 @@ struct Block {
 
   // Up to how many rows a bundle becomes a local table, and its tasks go on alone. Sorting pays if several levels use it: near the depth
   // limit only small bundles do.
-  std::size_t local_limit(const Bundle& bundle) {
+  std::size_t local_limit(const WaitingBundle& bundle) {
     const i64 levels = levels_left(bundle);
+    const int lanes = __builtin_popcount(bundle.lanes);
     std::size_t most = w().run.p.local_rows;
     // Measured: a lone task's scan takes a step per class, which lanes of tasks share as long as there are many; but a column with more
     // than a few dozen values costs them more.
     const Run& run = w().run;
-    if (run.family == Run::Family::many_gini && run.p.n_classes >= 8 && run.few_valued && __builtin_popcount(bundle.lanes) >= 8) most = (most + 15) / 16;
+    const bool alike = lanes > 1 && bundle.lane_rows() >= 0.98 * (lanes - 1) * bundle.n_rows;  // hardly a row that several lanes lack
+    if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
+    if (run.family == Run::Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8) most = (most + 15) / 16;
     return levels >= 6 ? most : most >> (6 - levels);
   }
 
@@ -63,10 +66,23 @@ struct Block {
     mine.poll();
     const std::size_t local = local_limit(bundle);
     if (bundle.n_rows > local) return refine_large(bundle, local);
+    if (n_sharing > 1 && bundle.n_rows > kRowMask + 1) return part_tasks(bundle);
     const Codes& codes = *bundle.codes;
     for (u32 i = 0; i < bundle.n_rows && codes.rows; i++) bundle.ids[i] = codes.rows[bundle.ids[i]];
     refine_as_local(mine, bundle, bundle.n_rows, bundle.ids, bundle.masks);
     done(bundle.to_do * bundle.lane_rows());
+  }
+
+  // A bundle that is to be refined task by task becomes one for each task, so that threads have enough of them.
+  void part_tasks(const WaitingBundle& bundle) {
+    each_bit(bundle.lanes, [&](int k) {
+      WaitingBundle::Pointer alone = WaitingBundle::make(bundle.packed(1u << k), bundle.codes, bundle.n_rows);
+      u32 n = 0;
+      for (u32 i = 0; i < bundle.n_rows; i++)
+        if (bundle.masks[i] >> k & 1) alone->ids[n] = bundle.ids[i], alone->masks[n++] = 1;
+      alone->n_rows = n;
+      waiting.add(n_helpers - 1, std::move(alone));
+    });
   }
 
   void refine_large(const WaitingBundle& given, std::size_t local) {

@@ -20,13 +20,13 @@ class LoneTask {
  public:
   LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
       : w(worker), table(t), bundle(of.packed(1u << k)), limits(limits_of(worker, of, k)),
-        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr}, 
+        rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr},
         shared{w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr, key_of(limits)}, marks(room) {}
 
   // The task's rows, in all lists and as bits.
-  void start(int k, const BitRows* bits) {
+  void start(int k, const BitRows* bits, const ValueColumns* values) {
     const auto mark = w.scratch.mark();
-    LoneNode x = LoneNode::empty(w, bundle.node[0], 0, {}, bits, table.n_varying, bits ? bits->n_columns : 0);
+    LoneNode x = LoneNode::empty(w, bundle.node[0], 0, {}, bits, values, table.n_varying, bits ? bits->n_columns : values ? values->n : 0);
     if (bits) std::fill_n(x.rows, bits->words, u64{0});
     for (u32 i = 0; i < table.n; i++) {
       const u32 own = table.masks[i] >> k & 1;
@@ -36,7 +36,7 @@ class LoneTask {
     u32* dropped = w.scratch.take<u32>(table.n + kListRoom);
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
-      if (bits && x.n_coded < bits->n_columns && bits->columns[x.n_coded].f == f) {
+      if ((bits && x.n_coded < bits->n_columns && bits->columns[x.n_coded].f == f) || (values && x.n_coded < values->n && values->f[x.n_coded] == f)) {
         x.coded[x.n_coded] = static_cast<u16>(x.n_coded), x.n_coded++;
         continue;
       }
@@ -48,8 +48,9 @@ class LoneTask {
       if (shared.keys && !marks[i]) x.set.add(shared.keys[i]);
       marks[i] = 0;
     }
+    if (values) x.entries = rows_of(x.n, k, 1), x.sums = values->new_sums(w), start_values(x, k);
     const Branch all{x.n, x.any_list(), x.rows, bits};
-    if (x.constant()) close(*x.node, own_rows(x.n, k), x.n);
+    if (x.constant()) close(*x.node, rows_of(x.n, k, 1), x.n);
     else if (opens(x, *x.node, all, x.set)) refine(x);
     w.scratch.release(mark);
   }
@@ -60,11 +61,17 @@ class LoneTask {
     for (const i64 limit : {l.max_depth, l.min_split, l.min_leaf}) key = scrambled(key + static_cast<u64>(limit));
     return key;
   }
-  u32* own_rows(u32 n, int k) {
+  u32* rows_of(u32 n, int k, u32 own) {
     u32* entries = w.scratch.take<u32>(n);
     for (u32 i = 0, at = 0; i < table.n; i++)
-      if (table.masks[i] >> k & 1) entries[at++] = i;
+      if ((table.masks[i] >> k & 1) == own) entries[at++] = i;
     return entries;
+  }
+  void start_values(LoneNode& x, int k) {
+    const u32 others = table.n - x.n;
+    if (others > x.n) return add_values(x);
+    std::copy_n(x.values->all, x.values->first[x.values->n], x.sums);
+    x.values->add(rows_of(others, k, 0), others, -1, x.coded, x.n_coded, x.sums);
   }
   static void end_list(u32* end) {  // what is read behind the end must be rows
     constexpr u32 none[kListRoom] = {};
@@ -75,11 +82,11 @@ class LoneTask {
     x.columns[x.n_columns] = f, x.lists[x.n_columns++] = list;
   }
 
-  // The node stays a leaf: sum what its value comes from. entries: its rows.
-  void close(Node& leaf, const u32* entries, u32 n) {
+  // The node stays a leaf: sum what its value comes from. entries: its rows; pure: all have the same target.
+  void close(Node& leaf, const u32* entries, u32 n, bool pure = false) {
     const Problem& p = w.run.p;
     if (w.run.counted) return;
-    if (n == 1 && !p.n_classes && !p.multiplicity) {
+    if (n == 1 ? !p.n_classes && !p.multiplicity : pure && !w.run.weighted) {
       leaf.exact = const_cast<i64*>(p.exact.row(table.ids[entries[0] & kRowMask]));
       return;
     }
@@ -97,7 +104,8 @@ class LoneTask {
   }
   // Does the node, which is x or a child of it, want a search for its test? Otherwise it is done.
   bool opens(const LoneNode& x, Node& node, const Branch& own, const RowSet& set) {
-    if (!wants_test(w.run, node, limits) || (table.target && is_pure(own.entries, own.n))) return close(node, own.entries, own.n), false;
+    const bool pure = table.target && is_pure(own.entries, own.n);
+    if (pure || !wants_test(w.run, node, limits)) return close(node, own.entries, own.n, pure), false;
     if (own.n == 2) {
       u32 two[2], i = 0;
       own.each([&](u32 row) { two[i++] = row; });
@@ -109,11 +117,12 @@ class LoneTask {
     return !known;
   }
   // Two rows can be parted in one way only: by the first column in which they differ. False if that has to be looked at more closely.
-  bool part_two(const LoneNode& x, Node& node, const u32* entries) {
+  bool part_two(const LoneNode& x, Node& node, const u32* two) {
     const Problem& p = w.run.p;
     if (p.criterion == Criterion::gain_ratio || limits.min_decrease > 0) return false;
-    u32 low = entries[0] & kRowMask, high = entries[1] & kRowMask;
-    const int *columns = x.bits ? table.varying : x.columns, n_columns = x.bits ? table.n_varying : x.n_columns;
+    u32 low = two[0], high = two[1];
+    const bool listed = !x.bits && !x.values;
+    const int *columns = listed ? x.columns : table.varying, n_columns = listed ? x.n_columns : table.n_varying;
     for (int j = 0; j < n_columns; j++) {
       const int f = columns[j];
       const LocalColumn& column = table.columns[f];
@@ -123,7 +132,7 @@ class LoneTask {
       if (nominal && (p.n_classes || p.multiway)) return false;
       if (nominal ? table.target[low] > table.target[high] : rank[low] > rank[high]) std::swap(low, high);
       if (rank[high] == column.missing_rank) return false;
-      const LoneRows own{2, entries, table};
+      const LoneRows own{2, nullptr, table};
       if (column.any_close && !apart(p.columns[f].values[column.global[rank[low]]], p.columns[f].values[column.global[rank[high]]])) continue;
       const auto mark = w.scratch.mark();
       double* left = w.scratch.take<double>(static_cast<std::size_t>(w.run.K()));
@@ -138,14 +147,14 @@ class LoneTask {
       count_visit(node, 2);
       return true;
     }
-    close(node, entries, 2);
+    close(node, two, 2);
     return true;
   }
   // Regression: of two categories with a row each, the one of lower mean goes first.
   void take_two_categories(Node& node, int f, const double* left, u32 low, u32 high) {
     std::int32_t* branches = start_nominal(w, node, f, 2);
     branches[low] = 0, branches[high] = 1;
-    const std::int32_t missing = branches[node.n_branches - 1];
+    const std::int32_t missing = branches[w.run.p.columns[f].n_values];
     node.missing = missing < 0 ? 1 : missing;
     for (int b = 0; b < 2; b++) {
       Node& child = node.children[b];
@@ -159,12 +168,13 @@ class LoneTask {
     return level;
   }
 
+  bool is_few(u32 n) const { return n <= kFewRows && few_rows; }  // regression
   bool has_few_rows(const LoneNode& x) const {
     return few_rows && (w.run.p.n_classes ? FewRows<true>::pays(w.run, x) : FewRows<false>::pays(w.run, x));
   }
   void refine(LoneNode x) {
     const auto outer = w.scratch.mark();
-    if (x.sparse() && !has_few_rows(x)) x = x.packed(w, table);
+    if (x.sparse() && !has_few_rows(x)) x = x.bits ? x.packed(w, table) : x.listed(w, table);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
       if (has_few_rows(x)) {
@@ -222,18 +232,24 @@ class LoneTask {
       else if (!n_open++ || branch[b].n > branch[largest].n) largest = b;
     }
     if (!n_open) return false;
+    u32 singly = 0;  // rows that would be taken from the sums by value one by one
+    for (u32 b = 0; b < n; b++) singly += b != largest && !(open[b] && !is_few(branch[b].n)) ? branch[b].n : 0;
+    const bool by_value = x.values && !is_few(branch[largest].n), anew = singly > branch[largest].n;
     const auto mark_rows = [&, listed = x.n_columns > 0](u32 b, u8 value) {
       if (listed) branch[b].each([&](u32 row) { marks[row] = value; });
     };
     for (u32 b = 0; b < n; b++) {
       if (!open[b] || b == largest) continue;
-      LoneNode y = LoneNode::empty(w, parting.child + b, branch[b].n, set[b], x.bits, x.n_columns, x.n_coded);
+      LoneNode y = LoneNode::empty(w, parting.child + b, branch[b].n, set[b], x.bits, x.values, x.n_columns, x.n_coded);
       mark_rows(b, 1);
       part_lists(x, &y, x.n - y.n);
       mark_rows(b, 0);
-      keep_bits(y, branch[b], x);
+      keep_coded(y, branch[b], x);
+      if (y.sums && by_value && !anew) x.values->subtract(y.sums, x.coded, x.n_coded, x.sums);
       refine_child(y, branch[b].entries);
     }
+    for (u32 b = 0; b < n && by_value && !anew; b++)
+      if (b != largest && !(open[b] && !is_few(branch[b].n))) x.values->add(branch[b].entries, branch[b].n, -1, x.coded, x.n_coded, x.sums);
     if (n_leaf) {
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 1);
@@ -242,15 +258,23 @@ class LoneTask {
         if (!open[b]) mark_rows(b, 0);
     }
     x.node = parting.child + largest, x.set = set[largest];
-    keep_bits(x, branch[largest], x);
+    keep_coded(x, branch[largest], x);
+    if (by_value && anew) add_values(x);
     if (!x.constant()) return true;
     close(*x.node, branch[largest].entries, x.n);
     return false;
   }
-  static void keep_bits(LoneNode& x, const Branch& own, const LoneNode& parent) {
-    if (!x.bits) return;
-    std::copy_n(own.rows, x.bits->words, x.rows);
+  void keep_coded(LoneNode& x, const Branch& own, const LoneNode& parent) {
     if (&x != &parent) x.n_coded = parent.n_coded, std::copy_n(parent.coded, parent.n_coded, x.coded);
+    if (x.bits) std::copy_n(own.rows, x.bits->words, x.rows);
+    if (!x.values) return;
+    if (!x.entries) x.entries = w.scratch.take<u32>(own.n);
+    std::copy_n(own.entries, own.n, x.entries);
+    if (&x == &parent || is_few(x.n)) return;
+    x.sums = x.values->new_sums(w), add_values(x);
+  }
+  static void add_values(LoneNode& x) {
+    x.values->clear(x.coded, x.n_coded, x.sums), x.values->add(x.entries, x.n, 1, x.coded, x.n_coded, x.sums);
   }
   // The marked rows leave x, which keeps n; they become those of y, if it is given.
   void part_lists(LoneNode& x, LoneNode* y, u32 n) {
@@ -276,10 +300,11 @@ class LoneTask {
 inline void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
-  u8* marks = w.scratch.take<u8>(kRowMask + 1);
+  u8* marks = w.scratch.take<u8>(std::max(n, kRowMask + 1));
   std::fill_n(marks, n, u8{0});
   const BitRows* bits = BitRows::of(w, table);
-  each_bit(bundle.lanes, [&](int k) { LoneTask(w, table, bundle, k, marks).start(k, bits); });
+  const ValueColumns* values = ValueColumns::of(w, table);
+  each_bit(bundle.lanes, [&](int k) { w.poll(), LoneTask(w, table, bundle, k, marks).start(k, bits, values); });
   if (!w.run.remembers) w.memo.forget();
   w.scratch.release(mark);
 }

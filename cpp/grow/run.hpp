@@ -11,6 +11,7 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr int kMostThreads = 256;  // that share the rows of one bundle
+constexpr int kListClasses = 16;   // classes that an entry of a list can name
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 struct Run {
@@ -24,6 +25,7 @@ struct Run {
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   bool few_valued;  // most columns are numbers of which there are few
+  bool all_bits;    // all columns have so few values that no local table needs lists (lone_node.hpp)
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
@@ -44,6 +46,10 @@ struct Run {
     for (int f = 0; f < problem.n_features; f++) few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
     few_valued = 2 * few > problem.n_features;
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
+    u64 values = 0;
+    for (int f = 0; f < problem.n_features; f++) values += problem.columns[f].n_values + problem.columns[f].has_missing;
+    // Measured: lanes of tasks that part ways take as long per row and column as a lone task for some 32 bits.
+    all_bits = counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
   int K() const { return judge.K; }
   // Rows shared among threads that refine a bundle together: body(begin, end, i) for the i-th thread's part.

@@ -16,14 +16,6 @@ struct Wide {
     }
     return *this;
   }
-  Wide& operator-=(const Wide& o) {  // not less than o
-    u64 borrow = 0;
-    for (int i = 0; i < kWords; i++) {
-      const u128 less = static_cast<u128>(o.word[i]) + borrow;
-      borrow = word[i] < less, word[i] -= static_cast<u64>(less);
-    }
-    return *this;
-  }
   Wide operator*(u64 b) const {
     Wide out;
     u64 carry = 0;
@@ -37,13 +29,6 @@ struct Wide {
     for (int i = kWords; i-- > 0;)
       if (word[i] != o.word[i]) return word[i] > o.word[i];
     return false;
-  }
-  static Wide shifted(u64 v, int bits) {
-    Wide out;
-    const int at = bits / 64, shift = bits % 64;
-    out.word[at] = v << shift;
-    if (shift) out.word[at + 1] = v >> (64 - shift);
-    return out;
   }
   static Wide square(i128 v) {
     const u128 size = v < 0 ? -static_cast<u128>(v) : static_cast<u128>(v);

@@ -68,11 +68,11 @@ Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
   }
   if (components.empty() && block.queries[0] < 0) {  // the table may be one of queries with other numbers
     for (std::size_t e = 0; e < block.size(); e++) refinement_.query(block, e);
-    if (block.table.queries != block.queries) block.table = {{}, {}, {}, block.queries};
+    if (block.table.queries != block.queries) block.table = {{}, {}, block.queries};
   }
   const Asked asked{components, *shape.endings, [&](std::size_t entry) { return refinement_.query(block, entry); }, block.after};
   if (demand.keeps_tables || !shape.endings->others.empty() || shape.endings->links) {
-    truth_.tabulate(asked, demand.examples.data(), block.table);
+    truth_.tabulate(asked, demand.table.positions, block.table);
     return {block.table.bits.data(), block.table.rows.data()};
   }
   auto& rows = demand.table.rows;

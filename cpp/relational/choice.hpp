@@ -70,8 +70,13 @@ class Choice {
   template <class AtCut, class AtExample>
   static void walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example);
   std::vector<double> count_values(std::span<const std::uint32_t> list, bool missing);
-  void scan_classes(std::size_t attribute, const Demand& demand);
-  void scan_sums(std::size_t attribute, const Demand& demand);
+  void count_bins(const Demand& demand);
+  std::span<const std::uint32_t> sort_coded(std::size_t number, const Demand& demand);
+  bool scan_bins(std::size_t number);
+  void scan_classes(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
+  void scan_sums(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
+  template <class Value>
+  void rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, Value value);
   Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
 
@@ -101,6 +106,8 @@ class Choice {
   std::vector<std::int32_t> cut_counts_, running_, known_;
   std::vector<std::size_t> cut_at_;  // in the list of an attribute: the last example below the cut
   std::vector<double> running_sums_, known_sums_;
+  std::vector<std::uint64_t> bin_counts_;  // of a lone task's examples of two classes, per bin: how many; << 32: how many of the second
+  std::vector<std::uint32_t> listed_, bin_ends_;
 };
 
 // Qualities closer than this are equal: TILDE then compares the length of the tests and their order.

@@ -25,13 +25,20 @@ void Choice::rate_cuts(const Demand& demand) {
   if (offers_.size() < t) offers_.resize(t), above_.resize(t);
   for (std::size_t i = 0; i < t; i++) offers_[i].clear(), above_[i].clear();
   if (attributes_.size() == 0) return;
-  const std::size_t stride = std::min(most_cuts, (demand.table.size() + 15) / 16 * 16);
+  const std::size_t stride = std::min(most_cuts, demand.table.size() / 16 * 16 + 16);
   cut_counts_.assign(n_groups_ * statistics_.width() * stride, 0);
   cut_at_.resize(stride);
   if (qualities_.size() < stride) qualities_.resize(stride);
-  for (std::size_t a = 0; a < attributes_.size(); a++) {
-    if (demand.table.list(a).size() < 2) continue;
-    statistics_.is_regression() ? scan_sums(a, demand) : scan_classes(a, demand);
+  const bool counts_bins = !statistics_.is_regression() && statistics_.width() == 2 && n_groups_ == 1;
+  if (counts_bins) count_bins(demand);
+  for (std::size_t a = 0, c = 0; a < attributes_.size(); a++) {
+    const bool is_coded = c < attributes_.coded().size() && attributes_.coded()[c].attribute == a;
+    const std::size_t number = is_coded ? c++ : 0;
+    if (!(is_coded && counts_bins && scan_bins(number))) {
+      const auto list = is_coded ? sort_coded(number, demand) : demand.table.list(a);
+      if (list.size() < 2) continue;
+      statistics_.is_regression() ? scan_sums(a, list, demand) : scan_classes(a, list, demand);
+    }
     for (std::size_t i = 0; i < t; i++) {
       for (const Offer& offer : above_[i])
         if (offers_[i].empty() || offer.quality > offers_[i].back().quality) offers_[i].push_back(offer);
@@ -81,28 +88,84 @@ std::vector<double> Choice::count_values(std::span<const std::uint32_t> list, bo
   return alone;
 }
 
-void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
+// How many examples are in each bin of the coded attributes, and how many of them are of the second class.
+void Choice::count_bins(const Demand& demand) {
+  bin_counts_.assign(attributes_.bin_values().size(), 0);
+  const std::size_t n = attributes_.coded().size();
+  const auto& positions = demand.table.positions;
+  std::uint64_t* const counts = bin_counts_.data();
+  constexpr std::size_t ahead = 12;
+  for (std::size_t i = 0; i < positions.size(); i++) {
+    if (i + ahead < positions.size()) __builtin_prefetch(attributes_.bins(static_cast<std::size_t>(positions[i + ahead])));
+    const std::uint16_t* bins = attributes_.bins(static_cast<std::size_t>(positions[i]));
+    const std::uint64_t one = 1 + (static_cast<std::uint64_t>(slots_[i]) << 32);
+    for (std::size_t c = 0; c < n; c++) counts[bins[c]] += one;
+  }
+}
+
+// The examples that have a value of a coded attribute, as a table lists those of others.
+std::span<const std::uint32_t> Choice::sort_coded(std::size_t number, const Demand& demand) {
+  const auto& [attribute, first, last] = attributes_.coded()[number];
+  const auto bin = [&](std::size_t i) { return attributes_.bins(static_cast<std::size_t>(demand.table.positions[i]))[number] - first; };
+  bin_ends_.assign(last - first + 1, 0);
+  for (std::size_t i = 0; i < demand.table.size(); i++) bin_ends_[bin(i)]++;
+  std::exclusive_scan(bin_ends_.begin(), bin_ends_.end(), bin_ends_.begin(), std::uint32_t{0});
+  const std::size_t n = bin_ends_.back();
+  listed_.resize(demand.table.size());
+  for (std::size_t i = 0; i < listed_.size(); i++) listed_[bin_ends_[bin(i)]++] = static_cast<std::uint32_t>(i) | Attributes::tie;
+  if (n > 0) listed_[0] &= ~Attributes::tie;
+  for (std::size_t b = 0; b + 1 < bin_ends_.size(); b++)
+    if (bin_ends_[b] < n) listed_[bin_ends_[b]] &= ~Attributes::tie;
+  return std::span(listed_).first(n);
+}
+
+// Offers every task the n cuts that have been counted.
+template <class Value>
+void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, Value value) {
+  const std::size_t k = statistics_.width(), stride = cut_at_.size();
+  for (std::size_t i = 0; i < groups_.size(); i++) {
+    const std::int32_t* left_out = groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
+    // as in C4.5, a threshold has to gain more than it takes to say which of them it is
+    Whole whole = tasks_[i].whole;
+    if (!whole.gini) whole.term += std::log2(std::max(n_values[groups_[i]] - 1, 1.0));
+    const double top = CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
+    std::vector<Offer>& offers = above ? above_[i] : offers_[i];
+    double best = offers.empty() ? tolerance : offers.back().quality;
+    for (std::size_t c = 0; c < n && best < top; c++)
+      if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
+  }
+}
+
+// Cuts of a coded attribute, from the counts of its bins; false if some examples miss it.
+bool Choice::scan_bins(std::size_t number) {
+  const auto& [attribute, first, last] = attributes_.coded()[number];
+  if (bin_counts_[last] > 0) return false;
+  const std::size_t stride = cut_at_.size();
+  std::int32_t *zeros = cut_counts_.data(), *ones = zeros + stride;
+  std::uint64_t below = 0;
+  std::size_t n = 0;
+  for (std::size_t bin = first; bin < last; bin++) {
+    below += bin_counts_[bin];
+    // a cut is written at every value, and stays where some example has it
+    ones[n] = static_cast<std::int32_t>(below >> 32);
+    zeros[n] = static_cast<std::int32_t>(below & 0xFFFFFFFF) - ones[n];
+    cut_at_[n] = bin;
+    n += bin_counts_[bin] > 0;
+  }
+  const auto n_values = static_cast<double>(n);
+  rate_cuts_of(attribute, false, {&n_values, 1}, n - 1, [&](std::size_t at) { return attributes_.bin_values()[at]; });  // the last is no cut
+  return true;
+}
+
+void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand) {
   const std::size_t k = statistics_.width(), width = n_groups_ * k, stride = cut_at_.size();
-  const auto list = demand.table.list(attribute);
   const bool missing = list.size() < demand.table.size();
   const std::vector<double> n_values = count_values(list, missing);
   std::size_t n = 0;
   const auto value = [&](std::size_t i) {
     return attributes_.value(attribute, static_cast<std::size_t>(demand.table.positions[list[i] & ~Attributes::tie]));
   };
-  const auto rate_all = [&](bool above) {
-    for (std::size_t i = 0; i < demand.tasks.size(); i++) {
-      const std::int32_t* left_out = groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
-      // as in C4.5, a threshold has to gain more than it takes to say which of them it is
-      Whole whole = tasks_[i].whole;
-      if (!whole.gini) whole.term += std::log2(std::max(n_values[groups_[i]] - 1, 1.0));
-      const double top = CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
-      std::vector<Offer>& offers = above ? above_[i] : offers_[i];
-      double best = offers.empty() ? tolerance : offers.back().quality;
-      for (std::size_t c = 0; c < n && best < top; c++)
-        if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
-    }
-  };
+  const auto rate_all = [&](bool above) { rate_cuts_of(attribute, above, n_values, n, value); };
   const auto rate_both = [&] {
     rate_all(false);
     if (missing) {
@@ -143,10 +206,9 @@ void Choice::scan_classes(std::size_t attribute, const Demand& demand) {
   if (n > 0) rate_both();
 }
 
-void Choice::scan_sums(std::size_t attribute, const Demand& demand) {
+void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand) {
   const Moments& moments = statistics_.moments();
   const std::size_t w = statistics_.width(), t = demand.tasks.size();
-  const auto list = demand.table.list(attribute);
   const bool missing = list.size() < demand.table.size();
   const auto adding = [&](std::vector<double>& sums) {
     sums.assign(n_groups_ * w, 0.0);

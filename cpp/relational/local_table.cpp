@@ -1,5 +1,6 @@
 #include "local_table.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <tuple>
 #include <utility>
@@ -62,7 +63,7 @@ void LocalTable::start(const Attributes& attributes, std::span<const std::uint64
   for (std::size_t i = 0; i < size(); i++) numbers[static_cast<std::size_t>(positions[i])] = static_cast<std::int32_t>(i);
   for (std::size_t a = 0; a < attributes.size(); a++) {
     const std::size_t first = sorted.size();
-    sorted.resize(first + size() + 1);  // one more to write what is not kept
+    sorted.resize(first + std::min(size(), attributes.sorted(a).size()) + 1);  // one more to write what is not kept
     const auto end = filter(attributes.sorted(a), sorted.data() + first, [&](std::uint32_t position) { return numbers[position]; });
     sorted.resize(static_cast<std::size_t>(end - sorted.data()));
     ends.push_back(sorted.size());
@@ -83,7 +84,9 @@ void LocalTable::part(std::span<const std::uint64_t> examples, LocalTable* in, L
     if (to == nullptr) continue;
     const auto& mine = kept[is_in];
     for (std::int32_t i : mine) to->positions.push_back(positions[static_cast<std::size_t>(i)]);
-    to->sorted.resize(std::min(sorted.size(), ends.size() * mine.size()) + 1);
+    std::size_t most = 1;  // one to write what is not kept
+    for (std::size_t a = 0; a < ends.size(); a++) most += std::min(list(a).size(), mine.size());
+    to->sorted.resize(most);
     end[is_in] = to->sorted.data();
     for (const Rows& each : rows) {
       const std::size_t width = each.width;

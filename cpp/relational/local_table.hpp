@@ -14,7 +14,7 @@ struct Shape;
 
 struct LocalTable {
   std::vector<std::int32_t> positions;  // of the examples, ascending. All else numbers them from 0 in this order
-  // Per attribute, the examples that have a number, by ascending value and marked as by Attributes::sorted.
+  // Per attribute that is not coded, the examples that have a number, by ascending value and marked as by Attributes::sorted.
   std::vector<std::uint32_t> sorted;
   std::vector<std::size_t> ends;
   // The truth of what a shape's entries add to a component: words of bits per example.

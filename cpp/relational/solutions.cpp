@@ -42,7 +42,12 @@ void Solutions::find(std::int32_t component, std::int32_t variable, std::span<co
   doubts_.clear();
   std::vector<std::uint64_t> doubtful;
   const bool few = tails_.n_tails(kind) <= 64;
+  constexpr std::size_t ahead = 8;  // of many examples, little is in a cache
   for (std::size_t i = 0; i < examples.size(); i++) {
+    if (i + 2 * ahead < examples.size()) {
+      __builtin_prefetch(&base.examples[static_cast<std::size_t>(examples[i + 2 * ahead])]);
+      __builtin_prefetch(base.held.data() + base.examples[static_cast<std::size_t>(examples[i + ahead])].begin);
+    }
     Base::Own& here = base.examples[static_cast<std::size_t>(examples[i])];
     if (here.begin > here.end) search(base, variable, kind, examples[i]);
     std::uint64_t* own = result.data() + i * n;

@@ -89,24 +89,19 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
   conjunctions_ = std::move(conjunctions);
 }
 
-void Truth::tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& table) {
+void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> all, TruthTable& table) {
   const std::size_t width = (asked.endings.n_queries + 63) / 64;
-  if (table.known.empty()) {
-    table.known.resize(words_, 0);
-    table.rows.resize(words_ * 64);
-    tabulated_ += words_ * (64 * sizeof(std::int32_t) + 8);
+  if (table.rows.empty()) {
+    table.rows.resize(words_ * 64, -1);
+    tabulated_ += table.bytes();
   }
-  std::vector<std::uint64_t> fresh(words_);
   std::vector<std::int32_t> examples;
   const std::size_t first = table.bits.size() / width;
-  for (std::size_t w = 0; w < words_; w++) {
-    fresh[w] = mask[w] & ~table.known[w];
-    for (std::uint64_t set = fresh[w]; set; set &= set - 1) {
-      examples.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
-      table.rows[static_cast<std::size_t>(examples.back())] = static_cast<std::int32_t>(first + examples.size() - 1);
-    }
-  }
+  for (const std::int32_t each : all)
+    if (table.rows[static_cast<std::size_t>(each)] < 0) examples.push_back(each);
   if (examples.empty()) return;
+  std::vector<std::uint64_t> fresh(words_);
+  for (const std::int32_t each : examples) fresh[static_cast<std::size_t>(each) / 64] |= std::uint64_t{1} << each % 64;
   tabulated_ += examples.size() * width * 8;
   table.bits.resize((first + examples.size()) * width, 0);
   tabulate(asked, examples, table.bits.data() + first * width);
@@ -114,6 +109,7 @@ void Truth::tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& 
   for (const std::size_t each : asked.endings.others) queries.push_back(asked.number(each));
   if (!queries.empty() && asked.after >= 0) evaluate({&asked.after, 1}, fresh.data());
   evaluate(queries, fresh.data(), asked.after);
+  for (std::size_t i = 0; i < examples.size(); i++) table.rows[static_cast<std::size_t>(examples[i])] = static_cast<std::int32_t>(first + i);
   for (std::size_t i = 0; i < queries.size(); i++) {
     const std::uint64_t* own = row(queries[i]);
     const std::size_t q = asked.endings.others[i];
@@ -123,7 +119,6 @@ void Truth::tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& 
         table.bits[static_cast<std::size_t>(table.rows[e]) * width + q / 64] |= std::uint64_t{1} << q % 64;
       }
   }
-  for (std::size_t w = 0; w < words_; w++) table.known[w] |= fresh[w];
 }
 
 // The pack of the components that extend `parent`, with these queries in it.

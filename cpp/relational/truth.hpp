@@ -20,10 +20,10 @@ namespace crosscut::query {
 
 // The truth of some queries, example by example: words with one bit per query, for the examples known.
 struct TruthTable {
-  std::vector<std::uint64_t> known, bits;
-  std::vector<std::int32_t> rows;     // per example: the number of its row
+  std::vector<std::uint64_t> bits;
+  std::vector<std::int32_t> rows;     // per example: the number of its row, or -1
   std::vector<std::int32_t> queries;  // where another block may take over the table
-  std::size_t bytes() const { return 8 * (known.size() + bits.size()) + sizeof(std::int32_t) * rows.size(); }
+  std::size_t bytes() const { return 8 * bits.size() + sizeof(std::int32_t) * rows.size(); }
 };
 
 // Queries that extend components. Those that end in tails have no numbers until they need one.
@@ -51,9 +51,9 @@ class Truth {
   // Makes the rows of these queries valid on the examples of `mask` (words() words). `after`: a query that they all extend
   // and whose row is valid there, or -1.
   void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
-  // Fills the rows of these examples; the queries have to be the same in every call for a table.
-  void tabulate(const Asked& asked, const std::uint64_t* mask, TruthTable& table);
-  // Adds the queries that end in tails to the rows of some examples (by position, ascending), one row after the other.
+  // Fills the rows of these examples (by position, ascending); the queries have to be the same in every call for a table.
+  void tabulate(const Asked& asked, std::span<const std::int32_t> examples, TruthTable& table);
+  // Adds the queries that end in tails to the rows of some examples, one row after the other.
   void tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows);
   Tails& tails() { return tails_; }
   const std::uint64_t* row(std::int32_t query) const {

@@ -1,5 +1,7 @@
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,8 @@ def test_rules_as_json(application):
     assert summary["score"] == 1.0
     assert summary["folds"] == len(summary["scores"]) == 10
     assert {rule["out_of_fold_precision"] for rule in summary["rules"]} == {1.0}
+    assert all(rule["text"].endswith(f"then {rule['class']}") for rule in summary["rules"])
+    assert [len(rule["conditions"]) for rule in summary["rules"]][-1] == 0
 
 
 @pytest.mark.parametrize(
@@ -174,7 +178,10 @@ def test_linked_tables_with_all_options(tmp_path):
     [
         (["--link", "purchase.customer_id"], "write it as TABLE.COLUMN=TABLE.COLUMN"),
         (["--as-of", "region"], "as_of is 'region'; it must be a date of the table customer, which has none"),
-        (["--rules", "--sql", "x.sql"], "--sql is for trees about linked tables"),
+        (
+            ["--rules", "--strategy", "cn2", "--unordered", "--sql", "x.sql"],
+            "--sql is for trees and ordered rules",
+        ),
     ],
 )
 def test_options_of_linked_tables_that_do_not_fit(options, message, tmp_path, monkeypatch):
@@ -260,7 +267,12 @@ def test_rules_keep_groups_together(marked_shop):
     [
         (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
         (["--weights", "region"], "--weights region has text; weights are numbers"),
-        (["--weights", "half"], "sample_weight must be a whole number from 1"),
+        (["--weights", "half"], "whole numbers from 1, how often each example counts, but 1.5 was given"),
+        (["--key", "customer"], "--key is 'customer'; write it as TABLE.COLUMN"),
+        (
+            ["--kind", "regression"],
+            "customer.churned has values such as 'yes', so it cannot be the target of a",
+        ),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
         (["--rules", "--weights", "region"], "--weights region has text; weights are numbers"),
     ],
@@ -269,3 +281,26 @@ def test_groups_time_and_weights_that_do_not_fit(marked_shop, options, message):
     result = call("relational", marked_shop, "-t", "customer.churned", *options)
     assert result.exit_code != 0
     assert message in " ".join(result.stderr.split())
+
+
+def test_problems_of_a_program_are_listed_one_per_line(tmp_path):
+    (tmp_path / "app.kb").write_text("c(1,a). c(2,b).\n")
+    (tmp_path / "app.bg").write_text("p(X) :- cc(X,_).\nq(X) :- c(X,_), write(X).\nr(X) :- c(X _).\n")
+    (tmp_path / "app.s").write_text("predict(c(+k,-v)). rmode(p(+X)). rmode(q(+X)). rmode(r(+X)).\n")
+    result = call("relational", tmp_path / "app.s")
+    first, *lines = result.stderr.splitlines()
+    assert first.endswith("the background has 3 problems:")
+    assert [line.startswith("  ") for line in lines] == [True] * 3
+
+
+def test_predicting_says_once_how_tables_are_read(tmp_path, recwarn):
+    path = tmp_path / "mixed.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE thing(thing_id INT PRIMARY KEY, size, good TEXT)")
+        rows = [(i, "n/a" if i == 3 else i, "yes" if i % 2 else "no") for i in range(40)]
+        connection.executemany("INSERT INTO thing VALUES (?, ?, ?)", rows)
+        connection.commit()
+    assert call("relational", path, "-t", "thing.good", "--save", tmp_path / "m").exit_code == 0
+    result = call("predict", tmp_path / "m", path)
+    assert result.stderr.count("numbers among text are text") == 1
+    assert not recwarn.list

@@ -15,7 +15,7 @@ from crosscut.engines.memory import grow
 from crosscut.reference import engine as reference
 from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of
-from crosscut.tasks.growth import Growth
+from crosscut.tasks.growth import Growth, Limits
 
 from .cases import random_case, tied_regression
 
@@ -140,6 +140,32 @@ def test_classes_in_nodes_of_few_rows(seed):
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
+@pytest.mark.parametrize(("n_classes", "splits"), [(2, "binary"), (3, "binary"), (2, "multiway")])
+def test_few_values_in_thousands_of_rows(level, n_classes, splits):
+    """No column needs a list: tasks are refined alone from the root, each by a thread."""
+    rng = np.random.default_rng(n_classes)
+    n = 5000
+    columns = {
+        "two": rng.integers(0, 2, n).astype(float),
+        "missing": np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n)),
+        "nominal": np.array(list("abcd"))[rng.integers(0, 4, n)],
+        "twelve": rng.integers(0, 12, n).astype(float),
+    }
+    score = columns["two"] + (columns["nominal"] > "b") + rng.normal(size=n)
+    target = Target((np.argsort(np.argsort(score)) * n_classes // n).astype(np.int32), n_classes)
+    problem = (
+        Table.from_data(pl.DataFrame(columns)),
+        target,
+        Tasks.from_cv(3, n_rows=n),
+        Growth(splits=splits),
+    )
+    expected = reference.grow(*problem).trees
+    for n_jobs, local_rows in [(1, 4096), (2, 4096), (1, 4095)]:
+        assert_same(
+            grow(*problem, n_jobs=n_jobs, local_rows=local_rows).trees, expected, (n_jobs, local_rows)
+        )
+
+
 @pytest.mark.parametrize(
     ("n_classes", "splits"), [(2, "binary"), (2, "multiway"), (3, "binary"), (9, "binary")]
 )
@@ -214,3 +240,23 @@ def test_nested_eight_by_eight():
     assert len(forest) == 8 * 9 // 2 + 1
     for i in (0, 1, 17, 36):
         assert forest.trees[i].equals(grow(table, target, tasks.take([i]), Growth()).trees[0])
+
+
+@settings(max_examples=6, deadline=None)
+@given(seed=seeds)
+def test_numbers_by_columns_of_few_values(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 200))
+    kinds = (
+        lambda: rng.integers(0, rng.integers(2, n // 4), n).astype(str),
+        lambda: np.where(
+            rng.random(n) < rng.choice([0, 0.1]), np.nan, rng.integers(0, rng.integers(2, n // 4), n)
+        ),
+        lambda: rng.integers(0, 9, n) * rng.choice([1, 6e-8]),
+        lambda: rng.normal(size=n).round(1),
+    )
+    columns = {f"x{f}": kinds[rng.integers(4)]() for f in range(4)}
+    target = Target(rng.integers(0, rng.integers(2, 60), n) * rng.choice([1.0, 0.1]), 0)
+    tasks = Tasks.from_cv(3, n_rows=n).with_limits([Limits(min_samples_leaf=int(rng.integers(1, 6)))])
+    problem = (Table.from_data(pl.DataFrame(columns)), target, tasks, Growth(criterion="variance"))
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)

@@ -45,7 +45,7 @@ def read_database(
     ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
     `Bias.from_schema`) are for linked tables. What is None was not given.
     """
-    from crosscut.relational.database.database import Database
+    from crosscut.relational.database.database import KEY_OF_SEVERAL, Database
     from crosscut.relational.language.bias import Bias
 
     chosen = {name: value for name, value in settings.items() if value is not None}
@@ -69,13 +69,17 @@ def read_database(
     for line in _readings(stored.tables):
         warnings.warn(line, UserWarning, stacklevel=2)
     if target is None:
-        some = ", ".join(f"{name}.{table.column_names[-1]}" for name, table in stored.tables.items())
+        some = ", ".join(
+            f"{name}.{[each for each in table.column_names if KEY_OF_SEVERAL not in each][-1]}"
+            for name, table in stored.tables.items()
+            if name not in stored.views
+        )
         raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
         columns = _roles(stored, target, roles)
         database = stored.database(
             target,
-            keys=dict(each.rpartition(".")[::2] for each in keys),
+            keys=dict(map(_key, keys)),
             links=dict(_link(each) for each in links),
             regression=None if kind is None else kind == "regression",
         )
@@ -117,6 +121,13 @@ def _source(database: Database, columns: dict[str, Any]) -> Source:
     return Source(None, np.asarray(database.target), kind, **columns)
 
 
+def _key(text: str) -> tuple[str, str]:
+    table, dot, column = text.rpartition(".")
+    if not dot:
+        raise ValueError(f"--key is {text!r}; write it as TABLE.COLUMN")
+    return table, column
+
+
 def _link(text: str) -> tuple[str, str]:
     start, equals, end = text.partition("=")
     if not equals:
@@ -133,7 +144,8 @@ def read_examples(path: Path | Server, model: Any) -> Database:
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
-    stored = _tables(path)
+    with warnings.catch_warnings(action="ignore"):  # how tables are read is said below
+        stored = _tables(path)
     for line in _readings(stored.tables):
         click.echo(f"crosscut: note: {line}", err=True)
     if column is None or name not in stored.tables:

@@ -10,7 +10,7 @@ import click
 from crosscut.data.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 # 1 is an error of crosscut itself, 2 a wrong option (click's)
 UNREADABLE = 3  # a file that is absent, empty or of another kind than its name says
@@ -22,15 +22,21 @@ MOST = 2000  # characters of a message
 
 
 class Failure(click.ClickException):
-    """An error the user can fix; shown as one line."""
+    """An error the user can fix; shown as one line, or one with a line for each of several problems."""
 
-    def __init__(self, message: object, exit_code: int) -> None:
-        super().__init__(visible(" ".join(str(message).split()))[:MOST])
+    def __init__(self, message: object, exit_code: int, problems: Sequence[str] = ()) -> None:
+        lines = (str(message), *(f"  {problem}" for problem in problems))
+        super().__init__("\n".join(_shown(line) for line in lines))
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class
 
     def show(self, file: Any = None) -> None:
         """Print the line."""
         click.echo(f"crosscut: {self.message}", err=True, file=file)
+
+
+def _shown(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    return indent + visible(" ".join(line.split()))[:MOST]
 
 
 @contextlib.contextmanager
@@ -49,4 +55,7 @@ def failing_with(exit_code: int, prefix: str = "") -> Iterator[None]:
         text = str(error)
         if isinstance(error, OSError) and error.strerror:
             text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        raise Failure(prefix + text, exit_code) from error
+        problems = getattr(error, "problems", ())  # of a program
+        raise Failure(
+            prefix + (text.partition("\n")[0] if problems else text), exit_code, problems
+        ) from error

@@ -78,7 +78,9 @@ if TYPE_CHECKING:
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
 @options.covering("ripper")
 @click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
-@click.option("--sql", type=options.Output(), help="Write a tree about linked tables as a query for DuckDB.")
+@click.option(
+    "--sql", type=options.Output(), help="Write the result about linked tables as a query for DuckDB."
+)
 @options.oof
 @options.results
 def relational(
@@ -134,8 +136,9 @@ def relational(
             settings={name: given.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
         )
         read = time.perf_counter()
-        if sql is not None and (rules or not database.columns):
-            raise Failure("--sql is for trees about linked tables; --prolog writes the others", UNSUITABLE)
+        if sql is not None and not (database.columns and not given["unordered"]):
+            what = "linked tables" if not database.columns else "trees and ordered rules"
+            raise Failure(f"--sql is for {what}; --prolog writes the others", UNSUITABLE)
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
         order = "time" if source.time is not None else given["cv"]

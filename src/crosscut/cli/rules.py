@@ -101,6 +101,8 @@ def rule_data(model: Any) -> dict[str, Any]:
         "rules": [
             {
                 "text": model.wording_.sentence(rule),
+                "conditions": model.wording_.conditions(rule),
+                "class": model.wording_.label(rule),
                 "covers": rule.coverage,
                 "precision": rule.precision,
             }

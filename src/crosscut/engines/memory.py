@@ -61,8 +61,8 @@ def grow(
         Switch off overlap bundles (only tasks with the same test go on together, as in the paper) or interval
         bounds. The trees do not depend on them; they are for comparison.
     local_rows : int
-        Size up to which a bundle is copied and finished at once, task by task, at most 4096. The trees do not
-        depend on it.
+        Size up to which a bundle is copied and finished at once, task by task, at most 4096 (which stands for
+        65536 where all columns have few values). The trees do not depend on it.
 
     Returns
     -------

@@ -197,14 +197,16 @@ def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArr
 
 def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
     weights = np.asarray(sample_weight)
-    if (
-        weights.dtype.kind not in "iuf"
-        or weights.shape != (n,)
-        or not np.all((weights >= 1) & (weights == np.floor(weights)))
-    ):
+    if weights.dtype.kind not in "iuf" or weights.shape != (n,):
         raise ValueError(
-            f"sample_weight must be a whole number from 1 for each of {n} examples, how often it counts; "
-            "leave examples out with database[rows]"
+            f"sample_weight has shape {weights.shape} and type {weights.dtype}; it must be a whole number "
+            f"from 1 for each of {n} examples"
+        )
+    wrong = weights[~((weights >= 1) & (weights == np.floor(weights)))]
+    if len(wrong):
+        raise ValueError(
+            f"sample_weight must be whole numbers from 1, how often each example counts, but {wrong[0]} was "
+            "given; rules take any weights"
         )
     return weights.astype(np.int64)
 

@@ -25,10 +25,15 @@ class Wording(ABC):
     classes: NDArray[Any]
 
     row = "row"  # the noun for what a rule covers
+    between = " and "  # what stands between conditions
 
     @abstractmethod
+    def conditions(self, rule: Rule) -> list[str]:
+        """Return the conditions of a rule as text."""
+
     def asked(self, rule: Rule) -> str:
-        """Return the conditions of a rule as text; none if it has none."""
+        """Return all that a rule asks; nothing if it has no conditions."""
+        return self.between.join(self.conditions(rule))
 
     @abstractmethod
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
@@ -61,9 +66,9 @@ class TableWording(Wording):
 
     schema: Schema
 
-    def asked(self, rule: Rule) -> str:
-        """Return the conditions of a rule as text; none if it has none."""
-        return " and ".join(condition.text(self.schema) for condition in rule.conditions)
+    def conditions(self, rule: Rule) -> list[str]:
+        """Return the conditions of a rule as text."""
+        return [condition.text(self.schema) for condition in rule.conditions]
 
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
         """Return a key that is equal for rules that are the same, or the same up to thresholds."""

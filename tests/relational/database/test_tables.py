@@ -169,7 +169,7 @@ def test_regression_is_chosen_for_floating_point_targets():
         ),
         ({"target": "machine.machine_id"}, SchemaError, "which is the key of machine"),
         ({"classes": ["ok"]}, TargetError, "example 1 has class fix, which is not one of classes([ok])"),
-        ({"regression": True}, SchemaError, "machine.state is not numeric"),
+        ({"regression": True}, SchemaError, "machine.state has values such as 'fix'"),
     ],
 )
 def test_what_does_not_fit_is_named(changes, error, message):

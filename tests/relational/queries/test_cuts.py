@@ -15,8 +15,8 @@ from crosscut.relational.queries.queries import MEMORY
 from relational.linked_tables import shop
 
 
-def shop_database(seed, numbers=False):
-    tables, target = shop(seed)
+def shop_database(seed, numbers=False, n=120):
+    tables, target = shop(seed, n)
     if numbers:
         rng = np.random.default_rng(seed)
         tables["customer"]["leaves"] = [
@@ -30,11 +30,14 @@ def only(tables, chosen):
     return Database.from_tables({**tables, "customer": customer}, target="customer.leaves")
 
 
-@pytest.mark.parametrize(("seed", "memory"), [(0, MEMORY), (3, 1 << 20), (6, 1)])
+# examples are counted by value where there are few values for so many examples: of 600, for many attributes
+@pytest.mark.parametrize(
+    ("seed", "n", "memory"), [(0, 120, MEMORY), (3, 120, 1 << 20), (6, 120, 1), (4, 600, MEMORY)]
+)
 @pytest.mark.parametrize("maker", [RelationalTreeClassifier, RelationalTreeRegressor])
-def test_a_fold_tree_is_that_of_its_training_examples_alone(seed, memory, maker, monkeypatch):
+def test_a_fold_tree_is_that_of_its_training_examples_alone(seed, n, memory, maker, monkeypatch):
     monkeypatch.setattr("crosscut.relational.queries.queries.MEMORY", memory)
-    tables, database = shop_database(seed, numbers=maker is RelationalTreeRegressor)
+    tables, database = shop_database(seed, numbers=maker is RelationalTreeRegressor, n=n)
     bias = Bias.from_schema(database, pruning="none", ftest=0.5)
     folds = np.random.default_rng(seed).integers(0, 4, database.n_examples)
     model = maker(bias, cv=folds).fit(database)
@@ -76,9 +79,9 @@ def best_cut(values, codes, least):
     return best
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_first_test_is_the_best_cut_of_all_attributes(seed):
-    _, database = shop_database(seed)
+@pytest.mark.parametrize(("seed", "n"), [*((seed, 120) for seed in range(6)), (0, 600), (6, 600), (9, 600)])
+def test_the_first_test_is_the_best_cut_of_all_attributes(seed, n):
+    _, database = shop_database(seed, n=n)
     bias = replace(Bias.from_schema(database, pruning="none", max_depth=1), modes=())
     model = RelationalTreeClassifier(bias, cv=None).fit(database)
     values, codes = AttributeValues(database), np.asarray(database.target)

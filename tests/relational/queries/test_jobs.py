@@ -114,9 +114,9 @@ def test_some_queries_of_that_test_do_take_too_many():
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_progress_rises_to_one(n_jobs, monkeypatch):
     monkeypatch.setattr(ALONE, 1)
-    shares = []
+    shares, grower = [], linked(1)
     with watching(shares.append):
-        linked(1).grow("serial", n_jobs=n_jobs)
+        grower.grow("serial", n_jobs=n_jobs)
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
 

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import warnings
+from contextlib import closing
 
 import duckdb
 import pytest
@@ -68,6 +69,28 @@ def test_sql_predicts_what_the_model_does(name, kind, tmp_path):
     assert (name == "accounts") == (" AS k " in model.to_sql(kind))  # a key looked up by another column
     connection.close()
     assert found == predicted(model, database)
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMAS if name != "houses"])  # a regression
+@pytest.mark.parametrize("strategy", ["ripper", "cn2"])
+def test_rules_as_sql_predict_what_the_model_does(name, strategy, tmp_path):
+    made, path = stored(name, "sqlite", tmp_path)
+    database, _ = read(made, path, "sqlite")
+    bias = Bias.from_schema(database, max_thresholds=3, **made.options)
+    model = RelationalRuleClassifier(bias, strategy=strategy, beam_width=2, max_length=3, cv=None).fit(
+        database
+    )
+    assert len(model.rules_) > 0
+    with closing(sqlite3.connect(path)) as connection:
+        assert dict(connection.execute(model.to_sql("sqlite")).fetchall()) == predicted(model, database)
+
+
+def test_rules_that_vote_are_not_sql(tmp_path):
+    made, path = stored("school", "sqlite", tmp_path)
+    database, _ = read(made, path, "sqlite")
+    model = RelationalRuleClassifier(strategy="cn2", ordered=False, max_length=1, cv=None).fit(database)
+    with pytest.raises(ValueError, match="rules that vote are not written as SQL"):
+        model.to_sql()
 
 
 @pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed")

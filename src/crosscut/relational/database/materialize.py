@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 Predicate = tuple[str, int]
 Facts = dict[Predicate, "NDArray[np.int32]"]
 
+TESTS = ("relation", "compare", "unify", "differ")  # kinds of parts that bind nothing if they are negated
 HELPERS = ("$not", "$if", "$all")  # predicates for parts of clauses
 
 
@@ -167,7 +168,7 @@ class Derivation:
             called = [_called(body, part) for body in rule.definition]
             if not part.negated:
                 options.append(called)
-            elif all(len(parts) == 1 for parts in called):
+            elif all(len(parts) == 1 and parts[0].kind in TESTS for parts in called):
                 tests = (test for (test,) in called)
                 options.append([tuple(replace(test, negated=not test.negated) for test in tests)])
             else:

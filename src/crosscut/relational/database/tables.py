@@ -157,7 +157,10 @@ def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
     for table, column in keys.items():
         _split(f"{table}.{column}", "keys", tables)
         if not tables[table][column].is_unique:
-            raise SchemaError(f"keys names {table}.{column}, but its values are not all present and distinct")
+            raise SchemaError(
+                f"keys names {table}.{column}, but its values are not all present and distinct; name a "
+                "column that tells rows apart, or none, and rows are numbered"
+            )
     for table, content in tables.items():
         likely = (f"{table}_id", f"{table}id", f"id_{table}", "id")
         names = {name.lower(): name for name in content}
@@ -175,7 +178,10 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
         table, column = _split(start, "links", tables)
         other, other_column = _split(end, "links", tables)
         if not tables[other][other_column].is_unique:
-            raise SchemaError(f"links refers to {end!r}, whose values are not all present and distinct")
+            raise SchemaError(
+                f"links refers to {end!r}, whose values are not all present and distinct; a link names a row "
+                f"by a column such as {other}.{primary.get(other, 'id')}"
+            )
         key = primary.setdefault(other, other_column)
         if key != other_column:  # the link takes the key of the row that it names
             keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
@@ -268,7 +274,11 @@ def _set_target(
         regression = values.kind == "numeric" and any(isinstance(value, float) for value in values.values)
     if regression:
         if values.kind != "numeric":
-            raise SchemaError(f"{target} is not numeric, so it cannot be the target of a regression")
+            other = next((each for each in values.values if not isinstance(each, (int, float))), None)
+            what = "dates" if values.kind == "date" else f"values such as {other!r}"
+            raise SchemaError(
+                f"{target} has {what}, so it cannot be the target of a regression; that is numbers"
+            )
         database.target = np.array(values.values, np.float64)
         return
     ids = database.constants.intern_all(values.values)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.engines.progress import watching
 from crosscut.relational.database.materialize import Derivation
 from crosscut.relational.database.program import EXAMPLE, with_key
 from crosscut.relational.language.bias import BiasError
@@ -46,7 +47,8 @@ def generated(generator: Generator, bias: Bias, database: Database) -> list[tupl
         keyed = {(name, arity - 1) for (name, arity), each in database.relations.items() if each.keyed}
         clause = with_key(clause, {*keyed, ("$generated", len(head.args))})
         derivation.facts[EXAMPLE, 1] = database.keys
-    derivation.derive([clause])
+    with watching(None):  # a small part of other work
+        derivation.derive([clause])
     arity = len(head.args) + int(bias.implicit_key)
     if ("$generated", arity) not in derivation.facts:
         raise BiasError(

@@ -48,13 +48,18 @@ _SYMBOLS = sorted((name for name in {*INFIX, *PREFIX} if not name[0].isalpha()),
 
 
 class PrologError(ValueError):
-    """The text is not a Prolog program, or uses a construct that is not supported."""
+    """The text is not a Prolog program, or uses a construct that is not supported; `problems` if several."""
+
+    problems: Sequence[str] = ()
 
     @classmethod
     def of(cls, problems: Sequence[str], where: str = "the program") -> PrologError:
         """Return one error for all problems."""
-        head = f"{where} has {len(problems)} problems:\n  " if len(problems) > 1 else ""
-        return cls(head + "\n  ".join(problems))
+        if len(problems) == 1:
+            return cls(problems[0])
+        error = cls(f"{where} has {len(problems)} problems:\n  " + "\n  ".join(problems))
+        error.problems = tuple(problems)
+        return error
 
 
 @dataclass(frozen=True, slots=True)

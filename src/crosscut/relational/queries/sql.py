@@ -1,4 +1,4 @@
-"""A tree about tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries."""
+"""A tree or rules about tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from crosscut.data.days import moment_of
 from crosscut.relational.database.database import KEY_OF_SEVERAL, MISSING, ROW_NUMBER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from crosscut.relational.database.database import Column
     from crosscut.relational.language.attributes import Attribute, Step
     from crosscut.relational.language.rule import Goal
@@ -22,15 +24,7 @@ _SIGNS = {"=": "=", "\\=": "<>", "<": "<", "=<": "<=", ">": ">", ">=": ">="}
 
 def tree_query(tree: RelationalTree, dialect: Dialect) -> str:
     """Return the query; see `RelationalTree.to_sql`."""
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect is {dialect!r}; it must be one of {', '.join(DIALECTS)}")
-    signature = tree.signature
-    target = next((each for each in signature.columns if each[0] == signature.target_name), None)
-    if target is None:
-        raise ValueError(
-            "the tree is not about tables, so there is nothing to ask an SQL database; use to_prolog"
-        )
-    writer = _Writer(signature, dialect)
+    writer = _Writer(tree.signature, dialect)
 
     def case(node: Node, path: tuple[Goal, ...], indent: str) -> str:
         if not node.branches:
@@ -44,19 +38,28 @@ def tree_query(tree: RelationalTree, dialect: Dialect) -> str:
             f"{inner}ELSE {case(no, path, inner)} END"
         )
 
-    if _own(signature.columns[target]).name == ROW_NUMBER:
-        raise ValueError(
-            f"the table {target[0]} has no key, so a query could not name its rows; make the database with "
-            f"keys={{{target[0]!r}: ...}}"
-        )
-    key = writer.column("t", _own(signature.columns[target]))
-    name = quoted(signature.target_column or "prediction")
-    lines = [
-        f"SELECT {key} AS key,",
-        f"  {case(tree.root, (), '  ')} AS {name}",
-        f"FROM {quoted(target[0])} AS t",
-    ]
-    return "\n".join(lines) + "\n"
+    return writer.query(case(tree.root, (), "  "))
+
+
+def rules_query(
+    rules: Iterable[tuple[Sequence[tuple[Goal, ...]], Constant]],
+    default: Constant,
+    signature: Signature,
+    dialect: Dialect,
+) -> str:
+    """Return the query of a decision list: conditions and class of each rule, and the class of the rest."""
+    writer = _Writer(signature, dialect)
+    cases = []
+    for conditions, value in rules:
+        path: tuple[Goal, ...] = ()
+        for test in conditions:
+            path += test
+        asked = dict.fromkeys(writer.holds(test, path) for test in conditions)
+        cases.append(f"WHEN {' AND '.join(asked)}\n    THEN {writer.constant(value)}")
+    if not cases:
+        return writer.query(writer.constant(default))
+    lines = "\n    ".join(cases)
+    return writer.query(f"CASE {lines}\n    ELSE {writer.constant(default)} END")
 
 
 def _own(columns: tuple[Column, ...]) -> Column:
@@ -69,9 +72,29 @@ def _select(what: str, tables: str, conditions: list[str]) -> str:
 
 class _Writer:
     def __init__(self, signature: Signature, dialect: Dialect) -> None:
-        self.signature = signature
-        self.dialect = dialect
-        self.target = next(each for each in signature.columns if each[0] == signature.target_name)
+        if dialect not in DIALECTS:
+            raise ValueError(f"dialect is {dialect!r}; it must be one of {', '.join(DIALECTS)}")
+        target = next((each for each in signature.columns if each[0] == signature.target_name), None)
+        if target is None:
+            raise ValueError(
+                "the model is not about tables, so there is nothing to ask an SQL database; use to_prolog"
+            )
+        if _own(signature.columns[target]).name == ROW_NUMBER:
+            raise ValueError(
+                f"the table {target[0]} has no key, so a query could not name its rows; make the database "
+                f"with keys={{{target[0]!r}: ...}}"
+            )
+        self.signature, self.dialect, self.target = signature, dialect, target
+
+    def query(self, prediction: str) -> str:
+        """Return the query for the key and the prediction of every example."""
+        key = self.column("t", _own(self.signature.columns[self.target]))
+        lines = [
+            f"SELECT {key} AS key,",
+            f"  {prediction} AS {quoted(self.signature.target_column or 'prediction')}",
+            f"FROM {quoted(self.target[0])} AS t",
+        ]
+        return "\n".join(lines) + "\n"
 
     def constant(self, value: Constant) -> str:
         if isinstance(value, int | float):

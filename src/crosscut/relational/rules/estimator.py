@@ -12,6 +12,7 @@ import numpy as np
 from crosscut.relational.queries.growth import limit_hits
 from crosscut.relational.queries.prediction import Questions
 from crosscut.relational.queries.queries import STEP_LIMIT, Queries
+from crosscut.relational.queries.sql import rules_query
 from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
 from crosscut.relational.training_set import RelationalSet
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crosscut.relational.database.database import Database
     from crosscut.relational.language.bias import Bias
     from crosscut.relational.language.rule import Goal
+    from crosscut.relational.queries.sql import Dialect
     from crosscut.relational.queries.tree import RelationalTree, Signature
 
 
@@ -204,6 +206,19 @@ class RelationalRuleClassifier(RuleEstimator):
         Each is followed by the examples of its class among those it covers. The last clause is the default.
         """
         return self.wording_.prolog(self.rules_)
+
+    def to_sql(self, dialect: Dialect = "duckdb") -> str:
+        """Write the final rules as an SQL query that gives the key and prediction of every example.
+
+        Parameters
+        ----------
+        dialect : "duckdb", "sqlite" or "postgresql"
+            For which database.
+        """
+        if not self.rules_.ordered:
+            raise ValueError("rules that vote are not written as SQL; a decision list is (ordered=True)")
+        rules = ((rule.conditions, self.classes_[rule.code]) for rule in self.rules_.rules)
+        return rules_query(rules, self.classes_[self.rules_.default.code], self._signature, dialect)
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.

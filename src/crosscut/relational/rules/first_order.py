@@ -47,17 +47,18 @@ class FirstOrderWording(Wording):
 
     schema: Signature
     row = "example"
+    between = ", "
 
-    def asked(self, rule: Rule) -> str:
-        """Return what a rule asks, in the words of the schema or as literals; nothing if it asks nothing."""
+    def conditions(self, rule: Rule) -> list[str]:
+        """Return what a rule asks, in the words of the schema or all together as literals."""
         if not self.schema.columns:
-            return body_text(goals_of(rule.conditions), self.schema) if rule.conditions else ""
+            return [body_text(goals_of(rule.conditions), self.schema)] if rule.conditions else []
         words, texts = Words(self.schema), []
         scope: dict[int, str] = {}
         for test in rule.conditions:
             text, scope = words.test(test, scope)
             texts.append(text)
-        return ", ".join(texts)
+        return texts
 
     def label(self, rule: Rule) -> str:
         """Return the class of a rule: a table's value as it is, else as Prolog writes it."""
