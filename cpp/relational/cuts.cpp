@@ -15,6 +15,25 @@ namespace {
 
 // rated together; a multiple of what the kernel takes at once, and none of 1,024: the counts of all groups would share a few lines of the cache
 constexpr std::size_t most_cuts = 1040;
+constexpr std::size_t stretch = 64, least_bounded = 512;  // examples whose cuts are bounded together; of a list where that pays
+
+// How good cuts of two classes can be that lie between two others, by gain or its ratio. The gain is a convex function of how many
+// examples of each class pass, so none in between gains more than the best corner; and the entropy of the split itself is concave.
+struct Bound {
+  Bound(const Whole& of, double n_values) : whole(of), term(of.term + std::log2(std::max(n_values - 1, 1.0))) {}
+  double at_most(std::int32_t n_first, std::int32_t ones_first, std::int32_t n_last, std::int32_t ones_last) const {
+    const std::int32_t low = std::max(n_first, whole.minimal_cases), high = std::min(n_last, whole.n - whole.minimal_cases);
+    if (low > high) return -1.0;
+    double most = 0.0;
+    for (const std::int32_t ones : {ones_first, ones_last})
+      for (const std::int32_t zeros : {n_first - ones_first, n_last - ones_last})
+        most = std::max(most, whole.split[zeros + ones] - term + whole.kept[zeros] + whole.kept[whole.counts[0] + 1 + ones]);
+    constexpr double rounding = 1e-6;
+    return (most + rounding) / (whole.ratio ? std::min(whole.split[low], whole.split[high]) : whole.n);
+  }
+  const Whole& whole;
+  double term;
+};
 
 }  // namespace
 
@@ -176,10 +195,21 @@ void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> 
     n = 0;
   };
   if (k == 2 && n_groups_ == 1) {
-    // a cut is written at every example, and stays where it is one: which are is hard to guess
+    const Bound bound(tasks_[0].whole, n_values[0]);
+    const bool bounded = !missing && !tasks_[0].whole.gini && list.size() >= least_bounded;
     std::int32_t ones = slots_[list[0] & ~Attributes::tie], *first = cut_counts_.data(), *second = first + stride;
     for (std::size_t i = 1; i < list.size();) {
-      for (const std::size_t end = std::min(list.size(), i + stride - n); i < end; i++) {
+      const std::size_t end = std::min({list.size(), i + stride - n, bounded ? i + stretch : list.size()});
+      if (bounded) {
+        std::int32_t after = ones;
+        for (std::size_t j = i; j < end; j++) after += slots_[list[j] & ~Attributes::tie];
+        if (bound.at_most(static_cast<std::int32_t>(i), ones, static_cast<std::int32_t>(end), after) <= (offers_[0].empty() ? tolerance : offers_[0].back().quality)) {
+          ones = after, i = end;
+          continue;
+        }
+      }
+      // a cut is written at every example, and stays where it is one: which are is hard to guess
+      for (; i < end; i++) {
         first[n] = static_cast<std::int32_t>(i) - ones;
         second[n] = ones;
         cut_at_[n] = i - 1;

@@ -11,6 +11,7 @@ from crosscut.relational.database.database import Database
 from crosscut.relational.database.program import Program
 from crosscut.relational.language.prolog import PrologError
 from crosscut.relational.language.terms import Compound, term_text
+from crosscut.relational.queries.resolve import resolve
 
 MOLECULES = """
     mol(1,pos). mol(2,neg). mol(3,pos).
@@ -304,6 +305,21 @@ def test_goals_about_all_solutions_are_tests_of_examples():
     negated = "p(K) :- parts(K,N), \\+ (N > 1, w(K,x)), N < 5."
     database = Database.from_prolog(facts + clauses + " " + negated, predict="c(+k,-v)")
     assert RelationalTreeClassifier(Bias.of(["p(+K)"]), cv=3).fit(database).cv_score_ == 1.0
+
+
+def test_helpers_of_the_background_and_of_generated_constants_are_different(tmp_path):
+    facts = "".join(
+        f"c({i},{'ab'[i % 2]}). v({i},{i % 2 + 1}). v({i},5). u({i},{i % 2 + 1}). " for i in range(20)
+    )
+    (tmp_path / "app.kb").write_text(facts)
+    (tmp_path / "app.bg").write_text("least(K,N) :- aggregate_all(min(V), v(K,V), N).")
+    mode = "rmode(#(C: (u(K,_), aggregate_all(max(V), u(K,V), C)), (least(+K,N), N > C)))."
+    (tmp_path / "app.s").write_text(f"predict(c(+k,-v)). {mode}")
+    database, bias = Database.from_ace(tmp_path / "app"), Bias.from_ace(tmp_path / "app")
+    assert any(name.startswith("$all") for name, _ in database.relations)
+    constants = {mode.literals[1].args[1].value for mode in resolve(bias, database).modes}
+    assert constants == {1, 2}
+    assert RelationalTreeClassifier(bias, cv=4).fit(database).cv_score_ == 1.0
 
 
 def test_goals_about_all_solutions_in_models(tmp_path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import count, product
 from typing import TYPE_CHECKING
 
 from crosscut.relational.language.builtins import BUILTINS
@@ -28,7 +28,8 @@ from crosscut.relational.language.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from crosscut.relational.language.prolog import Clause
 
@@ -42,9 +43,10 @@ class Normalizer:
     A built-in predicate that the program defines itself, one of `own`, is a relation like others.
     """
 
-    own: Container[tuple[str, int]] = ()
+    own: AbstractSet[tuple[str, int]] = frozenset()
     conjunctions: list[Conjunction] = field(default_factory=list)
     lists: list[tuple[Term, ...]] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=count)
 
     def add(self, clause: Clause) -> None:
         """Take in one clause."""
@@ -139,9 +141,14 @@ class Normalizer:
     ) -> Part:
         """Return a literal for a goal; variables that stand nowhere to its left are its own."""
         shared = tuple(dict.fromkeys(variable for variable in variables(goal) if variable in seen))
-        name = f"{name}{len(self.conjunctions)}"
+        name = self._new(name)
         self._define(name, [(shared, body) for body in bodies] or [(shared, [NEVER])], clause)
         return Part("relation", name, shared)
+
+    def _new(self, prefix: str) -> str:
+        """Return a name that no predicate has; what was derived before may have helpers, too."""
+        known = {name for name, _ in self.own}
+        return next(name for name in (f"{prefix}{i}" for i in self.numbers) if name not in known)
 
     def _define(
         self, name: str, definition: Iterable[tuple[tuple[Term, ...], list[Part]]], clause: Clause
@@ -170,7 +177,7 @@ class Normalizer:
             )
         own = [each for each in goal_variables if each not in seen and each not in groups]
         value, made = flat((what.template,))
-        name = f"$all{len(self.conjunctions)}"
+        name = self._new("$all")
         definition = []
         for number, body in enumerate(bodies):
             bound = {variable for part in body if not part.negated for variable in part.variables()}
@@ -191,7 +198,7 @@ class Normalizer:
             raise clause_error(clause, f"{unbound.name} in the first argument of {name} is never bound")
         items = tuple(Variable("Item") for _ in (lists if name == "maplist" else lists[:1]))
         bodies = self._bodies(called_with(closure, items), clause, seen | {*items})
-        source = f"$all{len(self.conjunctions)}"
+        source = self._new("$all")
         head = (*keys, *items)
         self._define(source, [(head, body) for body in bodies] or [(head, [NEVER])], clause)
         args, parts = flat((*keys, *lists))
