@@ -35,6 +35,7 @@ from crosscut.relational.queries.growth import SHARINGS, Grower
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve
 from crosscut.relational.training_set import RelationalSet
+from crosscut.tasks.folds import folds_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -88,7 +89,11 @@ def fit(database, bias, folds, sharing="parallel", tasks=None):
 
 def measure(database, bias, cv, repeats):
     language = resolve(bias, database)
-    folds = database.folds if cv == "marks" else np.arange(database.n_examples, dtype=np.int32) % cv
+    codes = np.asarray(database.target)
+    if cv == "marks":
+        folds = database.folds
+    else:  # as in `crosscut reproduce`
+        folds = folds_of(cv, len(codes), codes if cv <= np.bincount(codes).min() else None)
     grower = Grower(Facts.of(database, language), language, folds)
     tasks = range(-1, int(folds.max()) + 1)
     ways = {

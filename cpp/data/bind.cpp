@@ -67,8 +67,10 @@ std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit, const A
 std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const Output<std::int64_t>& ordered, int n_threads) {
   const std::size_t n = folds.size();
   need(ordered.size() == n, "rows_by_fold: ordered must have one entry per row");
-  const std::int64_t *begin = folds.data(), last = n ? *std::max_element(begin, begin + n) : -1;
-  need(last >= 0 && *std::min_element(begin, begin + n) >= -1, "folds must be numbers from 0, or -1 for rows that train every task");
+  const std::int64_t* begin = folds.data();
+  std::int64_t low = 0, last = -1;
+  for (std::size_t r = 0; r < n; r++) low = std::min(low, begin[r]), last = std::max(last, begin[r]);
+  need(last >= 0 && low >= -1, "folds must be numbers from 0, or -1 for rows that train every task");
   std::vector<std::int64_t> own;
   if (last > static_cast<std::int64_t>(n))
     for (std::size_t r = 0; r < n; r++) own.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));

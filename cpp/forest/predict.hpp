@@ -45,27 +45,31 @@ float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
 template <int K, bool Nominal, class T>
 void leaves_of(const Walker& walker, const T* const* row, std::ptrdiff_t stride, std::int32_t* leaf) {
   const Step* steps = walker.steps.data();
-  for (int k = 0; k < K; k++) leaf[k] = 0;
-  for (bool moved = true; moved;) {
-    moved = false;
+  const std::int32_t* category = walker.category.data();
+  std::int32_t at[K] = {};  // not leaf, which the compiler would have to write at every step
+  for (std::int32_t moved = 1; moved;) {
+    moved = 0;
     for (int k = 0; k < K; k++) {
-      const Step step = steps[leaf[k]];
+      const Step step = steps[at[k]];
       const float value = value_of(row[k], stride, step.feature < 0 ? 0 : step.feature);
       // selected by masks, because the direction is unpredictable
       const std::int32_t known = -static_cast<std::int32_t>(value == value), low = -static_cast<std::int32_t>(value <= step.cut);
       std::int32_t other = (step.right & known) | (step.missing & ~known);
       if constexpr (Nominal) {  // looked up for every test: which are nominal is unpredictable, too
         const std::int32_t nominal = -static_cast<std::int32_t>((step.feature >= 0) & (step.cut != step.cut));
-        const std::int32_t* of = walker.category.data() + (step.right & nominal);
+        const std::int32_t* of = category + (step.right & nominal);
         const auto n = static_cast<float>(of[0]);
-        const std::int32_t next = of[1 + static_cast<std::int32_t>(value >= 0 && value < n ? value : n)];
+        const float below = value < n ? value : n, code = below > 0 ? below : 0;  // n for NaN
+        const std::int32_t negative = -static_cast<std::int32_t>(value < 0);
+        const std::int32_t next = of[1 + ((static_cast<std::int32_t>(code) & ~negative) | (of[0] & negative))];
         other = (next & nominal) | (other & ~nominal);
       }
-      const std::int32_t next = ((leaf[k] + 1) & low) | (other & ~low);
-      moved |= next != leaf[k];
-      leaf[k] = next;
+      const std::int32_t next = ((at[k] + 1) & low) | (other & ~low);
+      moved |= next ^ at[k];
+      at[k] = next;
     }
   }
+  for (int k = 0; k < K; k++) leaf[k] = at[k];
 }
 
 // Tree t is walked by the rows rows[row_start[t]] .. (all rows if rows is null: then leaf is n_trees x n_rows).

@@ -56,7 +56,8 @@ class FewRows {
   const TaskLimits& limits;
   const SharedNodes shared;
   u16 row[kMost];  // of the local table
-  double low[kClasses ? 1 : 256], high[kClasses ? 1 : 256];  // Σ of the products of all sets of the first eight rows, and of the others
+  double low[kClasses ? 1 : 256], high[kClasses ? 1 : 256];  // Σ of the products of all sets of the first half of the rows, and of the others
+  u32 half = 0;
   double margin;               // how far qualities may be apart, at most, for the exact ones to be in another order
   Set of_class[kListClasses];
   u32 n_of[kListClasses];      // rows of each in the node that is searched
@@ -71,7 +72,7 @@ class FewRows {
     for (u32 n = 1; n <= kMost; n++) share[n] = 1.0 / n;
     return share;
   }();
-  CC_INLINE double sum(Set s) const { return low[s & 255] + high[s >> 8]; }
+  CC_INLINE double sum(Set s) const { return low[s & ((1u << half) - 1)] + high[s >> half]; }
   template <class F>
   CC_INLINE void each(Set s, F f) const {
     const u64 bits = s;
@@ -154,7 +155,7 @@ class FewRows {
       for (u32 i = begin, k = 1; i < end; i++, k *= 2)
         for (u32 s = 0; s < k; s++) sums[k + s] = sums[s] + table.product[row[i]];
     };
-    fill(low, 0, std::min(n, 8u)), fill(high, 8, n);
+    half = (n + 1) / 2, fill(low, 0, half), fill(high, half, n);
     double squares = 0;  // no quality is higher
     for (u32 i = 0; i < n; i++) squares += table.product[row[i]] * table.product[row[i]];
     margin = w.run.margin(node.stats, squares);

@@ -39,6 +39,23 @@ void neighbours_among(const Rows& rows, u32 n, Row row, int f, u32 missing_rank,
   each_bit(lanes, [&](int k) { below[k] = lo[k] - 1, above[k] = hi[k] == ~u32{0} ? hi[k] : hi[k] - 1; });
 }
 
+// Where the coarse intervals are the values themselves.
+template <class Rows>
+bool neighbours_by_value(const Rows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
+  const Column& column = rows.columns[f];
+  if (column.n_coarse != column.n_values) return false;
+  u32 seen[256] = {};  // lanes that have rows with a value
+  for (u32 i = 0; i < rows.n; i++)
+    if (u32& own = seen[rows.code(f, i)]; rows.mask(i) & ~own) own |= rows.mask(i);
+  each_bit(lanes, [&](int k) {
+    u32 low = cut[k] + 1, high = low;
+    while (low > 0 && !(seen[low - 1] >> k & 1)) low--;
+    while (high < column.n_values && !(seen[high] >> k & 1)) high++;
+    below[k] = low - 1, above[k] = high < column.n_values ? high : ~u32{0};
+  });
+  return true;
+}
+
 // Most neighbours lie in the coarse intervals around the cut: false if some do not.
 template <class Rows>
 bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
@@ -65,7 +82,7 @@ bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32
 template <class Rows>
 void own_neighbours(Arena& arena, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
   bool found = false;
-  if constexpr (requires { rows.codes; }) found = near_neighbours(arena, rows, f, lanes, cut, below, above);
+  if constexpr (requires { rows.codes; }) found = neighbours_by_value(rows, f, lanes, cut, below, above) || near_neighbours(arena, rows, f, lanes, cut, below, above);
   if (!found) neighbours_among(rows, rows.n, [](u32 j) { return j; }, f, missing_rank, lanes, cut, below, above);
   each_bit(lanes, [&](int k) { below[k] = below[k] == ~u32{0} ? 0 : below[k]; });
 }

@@ -2,6 +2,7 @@
 // all tasks.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -70,14 +71,15 @@ class Choice {
   template <class AtCut, class AtExample>
   static void walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example);
   std::vector<double> count_values(std::span<const std::uint32_t> list, bool missing);
+  void scan_classes(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
+  void scan_sums(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
+  // `value`: by the number in cut_at_
+  void rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, const std::function<double(std::size_t)>& value);
+  Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
+  // in bins.cpp; `number`: among the coded attributes
   void count_bins(const Demand& demand);
   std::span<const std::uint32_t> sort_coded(std::size_t number, const Demand& demand);
   bool scan_bins(std::size_t number);
-  void scan_classes(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
-  void scan_sums(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
-  template <class Value>
-  void rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, Value value);
-  Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
 
   const Components& components_;

@@ -15,6 +15,25 @@ namespace {
 
 // rated together; a multiple of what the kernel takes at once, and none of 1,024: the counts of all groups would share a few lines of the cache
 constexpr std::size_t most_cuts = 1040;
+constexpr std::size_t stretch = 64, least_bounded = 512;  // examples whose cuts are bounded together; of a list where that pays
+
+// How good cuts of two classes can be that lie between two others, by gain or its ratio. The gain is a convex function of how many
+// examples of each class pass, so none in between gains more than the best corner; and the entropy of the split itself is concave.
+struct Bound {
+  Bound(const Whole& of, double n_values) : whole(of), term(of.term + std::log2(std::max(n_values - 1, 1.0))) {}
+  double at_most(std::int32_t n_first, std::int32_t ones_first, std::int32_t n_last, std::int32_t ones_last) const {
+    const std::int32_t low = std::max(n_first, whole.minimal_cases), high = std::min(n_last, whole.n - whole.minimal_cases);
+    if (low > high) return -1.0;
+    double most = 0.0;
+    for (const std::int32_t ones : {ones_first, ones_last})
+      for (const std::int32_t zeros : {n_first - ones_first, n_last - ones_last})
+        most = std::max(most, whole.split[zeros + ones] - term + whole.kept[zeros] + whole.kept[whole.counts[0] + 1 + ones]);
+    constexpr double rounding = 1e-6;
+    return (most + rounding) / (whole.ratio ? std::min(whole.split[low], whole.split[high]) : whole.n);
+  }
+  const Whole& whole;
+  double term;
+};
 
 }  // namespace
 
@@ -88,40 +107,8 @@ std::vector<double> Choice::count_values(std::span<const std::uint32_t> list, bo
   return alone;
 }
 
-// How many examples are in each bin of the coded attributes, and how many of them are of the second class.
-void Choice::count_bins(const Demand& demand) {
-  bin_counts_.assign(attributes_.bin_values().size(), 0);
-  const std::size_t n = attributes_.coded().size();
-  const auto& positions = demand.table.positions;
-  std::uint64_t* const counts = bin_counts_.data();
-  constexpr std::size_t ahead = 12;
-  for (std::size_t i = 0; i < positions.size(); i++) {
-    if (i + ahead < positions.size()) __builtin_prefetch(attributes_.bins(static_cast<std::size_t>(positions[i + ahead])));
-    const std::uint16_t* bins = attributes_.bins(static_cast<std::size_t>(positions[i]));
-    const std::uint64_t one = 1 + (static_cast<std::uint64_t>(slots_[i]) << 32);
-    for (std::size_t c = 0; c < n; c++) counts[bins[c]] += one;
-  }
-}
-
-// The examples that have a value of a coded attribute, as a table lists those of others.
-std::span<const std::uint32_t> Choice::sort_coded(std::size_t number, const Demand& demand) {
-  const auto& [attribute, first, last] = attributes_.coded()[number];
-  const auto bin = [&](std::size_t i) { return attributes_.bins(static_cast<std::size_t>(demand.table.positions[i]))[number] - first; };
-  bin_ends_.assign(last - first + 1, 0);
-  for (std::size_t i = 0; i < demand.table.size(); i++) bin_ends_[bin(i)]++;
-  std::exclusive_scan(bin_ends_.begin(), bin_ends_.end(), bin_ends_.begin(), std::uint32_t{0});
-  const std::size_t n = bin_ends_.back();
-  listed_.resize(demand.table.size());
-  for (std::size_t i = 0; i < listed_.size(); i++) listed_[bin_ends_[bin(i)]++] = static_cast<std::uint32_t>(i) | Attributes::tie;
-  if (n > 0) listed_[0] &= ~Attributes::tie;
-  for (std::size_t b = 0; b + 1 < bin_ends_.size(); b++)
-    if (bin_ends_[b] < n) listed_[bin_ends_[b]] &= ~Attributes::tie;
-  return std::span(listed_).first(n);
-}
-
 // Offers every task the n cuts that have been counted.
-template <class Value>
-void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, Value value) {
+void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, const std::function<double(std::size_t)>& value) {
   const std::size_t k = statistics_.width(), stride = cut_at_.size();
   for (std::size_t i = 0; i < groups_.size(); i++) {
     const std::int32_t* left_out = groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
@@ -134,27 +121,6 @@ void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const dou
     for (std::size_t c = 0; c < n && best < top; c++)
       if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
   }
-}
-
-// Cuts of a coded attribute, from the counts of its bins; false if some examples miss it.
-bool Choice::scan_bins(std::size_t number) {
-  const auto& [attribute, first, last] = attributes_.coded()[number];
-  if (bin_counts_[last] > 0) return false;
-  const std::size_t stride = cut_at_.size();
-  std::int32_t *zeros = cut_counts_.data(), *ones = zeros + stride;
-  std::uint64_t below = 0;
-  std::size_t n = 0;
-  for (std::size_t bin = first; bin < last; bin++) {
-    below += bin_counts_[bin];
-    // a cut is written at every value, and stays where some example has it
-    ones[n] = static_cast<std::int32_t>(below >> 32);
-    zeros[n] = static_cast<std::int32_t>(below & 0xFFFFFFFF) - ones[n];
-    cut_at_[n] = bin;
-    n += bin_counts_[bin] > 0;
-  }
-  const auto n_values = static_cast<double>(n);
-  rate_cuts_of(attribute, false, {&n_values, 1}, n - 1, [&](std::size_t at) { return attributes_.bin_values()[at]; });  // the last is no cut
-  return true;
 }
 
 void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand) {
@@ -176,10 +142,22 @@ void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> 
     n = 0;
   };
   if (k == 2 && n_groups_ == 1) {
-    // a cut is written at every example, and stays where it is one: which are is hard to guess
+    const Bound bound(tasks_[0].whole, n_values[0]);
+    const bool bounded = !missing && !tasks_[0].whole.gini && list.size() >= least_bounded;
     std::int32_t ones = slots_[list[0] & ~Attributes::tie], *first = cut_counts_.data(), *second = first + stride;
     for (std::size_t i = 1; i < list.size();) {
-      for (const std::size_t end = std::min(list.size(), i + stride - n); i < end; i++) {
+      const std::size_t end = std::min({list.size(), i + stride - n, bounded ? i + stretch : list.size()});
+      if (bounded) {
+        std::int32_t after = ones;
+        for (std::size_t j = i; j < end; j++) after += slots_[list[j] & ~Attributes::tie];
+        const double best = offers_[0].empty() ? tolerance : offers_[0].back().quality;
+        if (bound.at_most(static_cast<std::int32_t>(i), ones, static_cast<std::int32_t>(end), after) <= best) {
+          ones = after, i = end;
+          continue;
+        }
+      }
+      // a cut is written at every example, and stays where it is one: which are is hard to guess
+      for (; i < end; i++) {
         first[n] = static_cast<std::int32_t>(i) - ones;
         second[n] = ones;
         cut_at_[n] = i - 1;

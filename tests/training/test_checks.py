@@ -1,5 +1,6 @@
 """What estimators accept."""
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -8,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from crosscut import TreeClassifier
+from crosscut.training.checks import read_classes
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -45,3 +47,13 @@ def test_other_names_are_left_to_scikit_learn(names, error, match):
             model.fit(rows, [0, 1])
     else:
         assert not hasattr(model.fit(rows, [0, 1]), "feature_names_in_")
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series, pl.Series, list])
+def test_classes_may_be_text(kind):
+    text = ["no", "yes", "no", "Ä", "yes", "no"]
+    classes, codes = read_classes(kind(text), 6)
+    assert classes.tolist() == ["no", "yes", "Ä"]
+    assert classes[codes].tolist() == text
+    with pytest.raises(ValueError, match="NaN"):
+        read_classes(np.array([*text[1:], np.nan], object), 6)

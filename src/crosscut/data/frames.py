@@ -107,8 +107,11 @@ def _column_of_polars(name: str, series: Any) -> Column | None:
     if dtype.is_numeric():
         values = series.to_numpy()
         return Column(name, "numeric", values) if values.dtype.kind in "fiu" else None
-    text = str(dtype) == "String" and "pyarrow" in sys.modules
-    return _text_column(name, series.alias("").to_arrow()) if text else None  # it fails on some names
+    kind = type(dtype).__name__
+    if kind not in {"String", "Categorical", "Enum"} or "pyarrow" not in sys.modules:
+        return None
+    order = dtype.categories.to_list() if kind == "Enum" else None
+    return _text_column(name, series.alias("").to_arrow(), order)  # it fails on some names
 
 
 def _column_of_series(name: str, series: Any) -> Column:
@@ -156,11 +159,13 @@ def _text_column(name: str, text: Any, order: Sequence[Any] | None = None) -> Co
     """Return the nominal column of an Arrow array of text: numbered by Arrow, sorted here."""
     import pyarrow as pa
 
-    chunks = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text])
-    coded = chunks.dictionary_encode().unify_dictionaries()
-    found = coded.chunk(0).dictionary.to_pylist()
-    numbers = [chunk.indices.fill_null(len(found)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
-    rows = numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+    coded = text.dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.chunk(0) if coded.num_chunks == 1 else coded.unify_dictionaries().combine_chunks()
+    found, indices = coded.dictionary.to_pylist(), coded.indices
+    if indices.null_count:
+        indices = indices.cast(pa.int64()).fill_null(len(found))
+    rows = indices.to_numpy()
     ordered = order is not None
     if order is None:
         used = np.flatnonzero(np.bincount(rows, minlength=len(found) + 1)[:-1]).tolist()

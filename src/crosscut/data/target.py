@@ -40,5 +40,10 @@ def coded_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
         found = _core.code_classes(np.ascontiguousarray(y, dtype=np.int64), _MANY_CODES, codes)
         if found is not None:
             return np.array(found).astype(y.dtype), codes
+    if y.dtype.kind in "UO":  # hashing takes less time than sorting
+        cells = y.tolist()
+        names = sorted(dict.fromkeys(cells))
+        code = {name: c for c, name in enumerate(names)}
+        return np.array(names, y.dtype), np.fromiter(map(code.__getitem__, cells), np.int32, len(cells))
     classes, where = np.unique(y, return_inverse=True)
     return classes, where.ravel().astype(np.int32)

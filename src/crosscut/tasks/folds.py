@@ -208,7 +208,8 @@ def trained_classes(
     Numbers are one class.
     """
     rows = np.arange(masks.shape[1]) if target.weights is None else np.flatnonzero(target.weights)
-    codes = target.values[rows].astype(np.int64) if target.n_classes else np.zeros(len(rows), np.int64)
+    kind = np.int16 if target.n_classes < 1 << 15 else np.int64  # short ones are sorted by their digits
+    codes = target.values[rows].astype(kind) if target.n_classes else np.zeros(len(rows), kind)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(max(target.n_classes, 1)))
     present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)

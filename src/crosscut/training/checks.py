@@ -100,8 +100,9 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
-    y = _bare(y)
-    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub" or len(y) == 0:
+    y = _bare(y, "iubUO")
+    simple = type(y) is np.ndarray and y.ndim == 1 and len(y) > 0
+    if not simple or not (y.dtype.kind in "iubU" or (y.dtype.kind == "O" and set(map(type, y)) == {str})):
         y = _column(y, "classifier")
         check_classification_targets(y)
     _check_length(y, n_rows)
@@ -110,7 +111,7 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
 
 def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the targets of a regression as doubles."""
-    y = _bare(y)
+    y = _bare(y, "fiub")
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
         y = _column(y, "regressor")
         if y.dtype.kind not in "fiub":
@@ -146,10 +147,10 @@ def read_weights(
     return np.ascontiguousarray(weights, dtype=np.float64)
 
 
-def _bare(y: Any) -> Any:
-    """Return the numbers of a pandas or polars column as NumPy's, which is quicker to check."""
-    numbers = y.to_numpy() if hasattr(y, "to_numpy") and not hasattr(y, "to_pylist") else y
-    return numbers if getattr(numbers, "ndim", 0) == 1 and numbers.dtype.kind in "fiub" else y
+def _bare(y: Any, kinds: str) -> Any:
+    """Return a pandas or polars column of these kinds as NumPy's array, which is quicker to check."""
+    array = y.to_numpy() if hasattr(y, "to_numpy") and not hasattr(y, "to_pylist") else y
+    return array if getattr(array, "ndim", 0) == 1 and array.dtype.kind in kinds else y
 
 
 def _column(y: Any, what: str) -> NDArray[Any]:

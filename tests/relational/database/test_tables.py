@@ -157,9 +157,9 @@ def test_regression_is_chosen_for_floating_point_targets():
             "keys names part.machine_id, but its values are not all present",
         ),
         (
-            {"links": {"part.wear": "machine.site"}},
+            {"links": {"part.wear": "machine.state"}},
             SchemaError,
-            "links refers to 'machine.site', whose values are not all present and distinct",
+            "links refers to 'machine.state', whose values are not all distinct",
         ),
         ({"links": {"part.wear": "machine.nothing"}}, SchemaError, "links names 'machine.nothing'"),
         (
@@ -223,3 +223,22 @@ def test_a_table_without_key_has_no_query():
     model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
     with pytest.raises(ValueError, match="the table t has no key, so a query could not name its rows"):
         model.to_sql()
+
+
+@pytest.mark.parametrize("keys", [{}, {"maker": "id"}])
+def test_a_column_that_links_name_rows_by_may_have_gaps(keys):
+    """UNIQUE columns of databases may."""
+    tables = {
+        "maker": {"id": [1, 2, 3, 4], "code": ["a", None, "b", None], "land": ["x", "x", "y", "y"]},
+        "car": {
+            "car_id": range(40),
+            "made_by": ["a", "b", None, "a"] * 10,
+            "good": ["p", "n", "n", "p"] * 10,
+        },
+    }
+    if not keys:
+        del tables["maker"]["id"]
+    links = {"car.made_by": "maker.code"}
+    database = Database.from_tables(tables, target="car.good", keys=keys, links=links)
+    model = RelationalTreeClassifier(cv=4).fit(database)
+    assert model.cv_score_ == 1.0

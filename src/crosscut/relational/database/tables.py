@@ -44,8 +44,13 @@ class _Values:
     ) = ()  # of a link: the column it names a row by, if not the key, and its table
 
     @property
+    def is_distinct(self) -> bool:
+        present = [value for value in self.values if value is not None]
+        return len({*present}) == len(present)
+
+    @property
     def is_unique(self) -> bool:
-        return None not in self.values and len(set(self.values)) == len(self.values)
+        return None not in self.values and self.is_distinct
 
 
 _Tables = dict[str, dict[str, _Values]]
@@ -177,9 +182,9 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
     for start, end in links.items():
         table, column = _split(start, "links", tables)
         other, other_column = _split(end, "links", tables)
-        if not tables[other][other_column].is_unique:
+        if not tables[other][other_column].is_distinct:
             raise SchemaError(
-                f"links refers to {end!r}, whose values are not all present and distinct; a link names a row "
+                f"links refers to {end!r}, whose values are not all distinct; a link names a row "
                 f"by a column such as {other}.{primary.get(other, 'id')}"
             )
         key = primary.setdefault(other, other_column)
