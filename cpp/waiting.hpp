@@ -82,6 +82,7 @@ class WaitingLists {
       sleeping_.fetch_sub(1);
     }
   }
+  bool any_idle() const { return sleeping_.load() > 0; }
   void finished() {
     if (unfinished_.fetch_sub(1) == 1) stop();
   }

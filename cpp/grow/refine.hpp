@@ -8,6 +8,8 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+constexpr std::size_t kDivisible = 1 << 14;  // rows times columns of a local table whose tasks several threads may take
+
 struct Block {
   Worker** helpers;  // one per thread; helpers[me] is this one's
   int n_helpers, me = 0;
@@ -40,11 +42,11 @@ struct Block {
     return levels >= 6 ? most : most >> (6 - levels);
   }
 
-  // Threads refine a bundle together as long as there are fewer bundles of its size than threads. Threads meet a few times per bundle,
-  // which smaller ones would not repay (least of all on a busy machine).
+  // Threads refine a bundle together as long as there are about half as many bundles of its size as threads, or fewer. Threads meet a few
+  // times per bundle, which smaller ones would not repay (least of all on a busy machine).
   bool worth_sharing(u32 n) {
     const Problem& p = w().run.p;
-    return n > p.n_rows / static_cast<u32>(n_helpers) && static_cast<u64>(n) * static_cast<u64>(p.n_features) >= u64{1} << 16;
+    return n > 2 * p.n_rows / static_cast<u32>(n_helpers + 2) && static_cast<u64>(n) * static_cast<u64>(p.n_features) >= u64{1} << 16;
   }
 
   // Rows of the lanes' nodes: over all leaves they add up to the training rows of all tasks, so they measure progress. A part of a
@@ -66,23 +68,36 @@ struct Block {
     mine.poll();
     const std::size_t local = local_limit(bundle);
     if (bundle.n_rows > local) return refine_large(bundle, local);
-    if (n_sharing > 1 && bundle.n_rows > kRowMask + 1) return part_tasks(bundle);
+    if (n_sharing > 1) return give(bundle, bundle.lanes, n_helpers - 1);
+    const auto mark = mine.scratch.mark();
     const Codes& codes = *bundle.codes;
-    for (u32 i = 0; i < bundle.n_rows && codes.rows; i++) bundle.ids[i] = codes.rows[bundle.ids[i]];
-    refine_as_local(mine, bundle, bundle.n_rows, bundle.ids, bundle.masks);
-    done(bundle.to_do * bundle.lane_rows());
+    u32* rows = mine.scratch.take<u32>(bundle.n_rows);
+    for (u32 i = 0; i < bundle.n_rows; i++) rows[i] = codes.row(bundle.ids[i]);
+    const Problem& p = mine.run.p;
+    const bool divisible = !p.multiplicity && static_cast<std::size_t>(bundle.n_rows) * static_cast<std::size_t>(p.n_features) >= kDivisible;
+    u32 before = bundle.lanes;
+    refine_as_local(mine, bundle, bundle.n_rows, rows, bundle.masks, [&](u32 lanes) {
+      each_bit(before & ~lanes, [&](int k) { done(bundle.to_do * static_cast<double>(bundle.node[k]->n_rows)); });
+      u32 kept = lanes;  // half of what is left goes to a thread that has nothing to do
+      if (divisible && waiting.any_idle())
+        for (int n = __builtin_popcount(lanes) / 2; n > 0; n--) kept &= kept - 1;
+      if (kept != lanes) give(bundle, lanes & ~kept, me);
+      return before = kept;
+    });
+    mine.scratch.release(mark);
   }
 
-  // A bundle that is to be refined task by task becomes one for each task, so that threads have enough of them.
-  void part_tasks(const WaitingBundle& bundle) {
-    each_bit(bundle.lanes, [&](int k) {
-      WaitingBundle::Pointer alone = WaitingBundle::make(bundle.packed(1u << k), bundle.codes, bundle.n_rows);
-      u32 n = 0;
-      for (u32 i = 0; i < bundle.n_rows; i++)
-        if (bundle.masks[i] >> k & 1) alone->ids[n] = bundle.ids[i], alone->masks[n++] = 1;
-      alone->n_rows = n;
-      waiting.add(n_helpers - 1, std::move(alone));
-    });
+  // Some lanes of a bundle become a waiting bundle of their own.
+  void give(const WaitingBundle& bundle, u32 lanes, int thread) {
+    const bool all = lanes == bundle.lanes;
+    WaitingBundle::Pointer part = WaitingBundle::make(all ? Bundle(bundle) : bundle.packed(lanes), bundle.codes, bundle.n_rows);
+    u32 n = 0;
+    for (u32 i = 0; i < bundle.n_rows; i++) {
+      const u32 mask = all ? u32{bundle.masks[i]} : pack_bits(u32{bundle.masks[i]}, lanes);
+      part->ids[n] = bundle.ids[i], part->masks[n] = static_cast<u16>(mask), n += mask != 0;
+    }
+    part->n_rows = n;
+    waiting.add(thread, std::move(part));
   }
 
   void refine_large(const WaitingBundle& given, std::size_t local) {

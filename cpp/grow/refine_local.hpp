@@ -296,15 +296,20 @@ class LoneTask {
   }
 };
 
-// A bundle of the table becomes a local table, in which its tasks are refined to the end.
-inline void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks) {
+// A bundle of the table becomes a local table, in which its tasks are refined to the end, one after the other. after(lanes to do) returns
+// those that are still to be done here.
+template <class After>
+void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks, After after) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
   u8* marks = w.scratch.take<u8>(std::max(n, kRowMask + 1));
   std::fill_n(marks, n, u8{0});
   const BitRows* bits = BitRows::of(w, table);
   const ValueColumns* values = ValueColumns::of(w, table);
-  each_bit(bundle.lanes, [&](int k) { w.poll(), LoneTask(w, table, bundle, k, marks).start(k, bits, values); });
+  for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
+    const int k = __builtin_ctz(lanes);
+    w.poll(), LoneTask(w, table, bundle, k, marks).start(k, bits, values);
+  }
   if (!w.run.remembers) w.memo.forget();
   w.scratch.release(mark);
 }
