@@ -306,13 +306,12 @@ class FewRows {
     }
     Set before = 0;
     for (u32 i = 0; i < from.n; i++) {
-      const Set s = from.sets[i] & own;
-      if (s == before) continue;
-      to.sets[n] = s, to.codes[n] = from.codes[i];
-      n += s != own, before = s;
+      const Set s = to.sets[n] = from.sets[i] & own;
+      to.codes[n] = from.codes[i];
+      if (s == own) return to.n = n, n > 0;
+      n += s != before, before = s;  // no branch that cannot be foreseen
     }
-    if (before != own) to.codes[n] = from.codes[from.n];
-    to.n = n;
+    to.codes[n] = from.codes[from.n], to.n = n;
     return n > 0;
   }
 

@@ -17,7 +17,7 @@ struct ValueColumns {
   ValueSum* all;  // the sums of all rows
 
   // In a node of n rows. Measured with AVX2: a value takes about half as long as a row in a list, and a row of the smaller child a quarter.
-  static bool pays(u32 values, u32 n) { return values <= 2 * n; }
+  static bool pays(u32 values, u32 n) { return values <= n; }
   static const ValueColumns* of(Worker& w, const LocalTable& table) {
     if (w.run.p.n_classes) return nullptr;
     ValueColumns* out = w.scratch.take<ValueColumns>(1);
