@@ -46,10 +46,13 @@ struct Run {
     for (int f = 0; f < problem.n_features; f++) few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
     few_valued = 2 * few > problem.n_features;
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
-    u64 values = 0;
-    for (int f = 0; f < problem.n_features; f++) values += problem.columns[f].n_values + problem.columns[f].has_missing;
+    u64 values = 0, most = 0;
+    for (int f = 0; f < problem.n_features; f++) {
+      const u64 own = problem.columns[f].n_values + problem.columns[f].has_missing;
+      values += own, most = own > most ? own : most;
+    }
     // Measured: lanes of tasks that part ways take as long per row and column as a lone task for some 32 bits.
-    all_bits = counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
+    all_bits = most <= 128 && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
   int K() const { return judge.K; }
   // Rows shared among threads that refine a bundle together: body(begin, end, i) for the i-th thread's part.
