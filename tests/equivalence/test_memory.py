@@ -140,6 +140,12 @@ def test_classes_in_nodes_of_few_rows(seed):
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
+def _noisy_classes(columns, n_classes, rng):
+    """Classes of about the same size that depend on two of the columns."""
+    score = columns["two"] + (columns["nominal"] > "b") + rng.normal(size=len(columns["two"]))
+    return Target((np.argsort(np.argsort(score)) * n_classes // len(score)).astype(np.int32), n_classes)
+
+
 @pytest.mark.parametrize(("n_classes", "splits"), [(2, "binary"), (3, "binary"), (2, "multiway")])
 def test_few_values_in_thousands_of_rows(level, n_classes, splits):
     """No column needs a list: tasks are refined alone from the root, each by a thread."""
@@ -151,8 +157,7 @@ def test_few_values_in_thousands_of_rows(level, n_classes, splits):
         "nominal": np.array(list("abcd"))[rng.integers(0, 4, n)],
         "twelve": rng.integers(0, 12, n).astype(float),
     }
-    score = columns["two"] + (columns["nominal"] > "b") + rng.normal(size=n)
-    target = Target((np.argsort(np.argsort(score)) * n_classes // n).astype(np.int32), n_classes)
+    target = _noisy_classes(columns, n_classes, rng)
     problem = (
         Table.from_data(pl.DataFrame(columns)),
         target,
@@ -181,8 +186,7 @@ def test_few_values_in_hundreds_of_rows(level, n_classes, splits):
         "later few": np.where(rng.random(n) < 0.7, 0.0, rng.integers(0, 90, n)),
         "many": rng.normal(size=n),
     }
-    score = columns["two"] + (columns["nominal"] > "c") + rng.normal(size=n)
-    target = Target((np.argsort(np.argsort(score)) * n_classes // n).astype(np.int32), n_classes)
+    target = _noisy_classes(columns, n_classes, rng)
     problem = (
         Table.from_data(pl.DataFrame(columns)),
         target,
