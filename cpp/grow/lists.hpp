@@ -13,9 +13,9 @@ constexpr int kCuts = 16, kDoubles = 8;
 constexpr int kCuts = 8, kDoubles = 4;
 #endif
 
-// For all bytes: the places of the set bits, then of the others; and the number of set bits up to every place.
+// For all bytes: the places of the set bits, then of the others; the other way round; and the number of set bits up to every place.
 struct ByteTables {
-  alignas(64) u8 places[256][8], counts[256][8];
+  alignas(64) u8 places[256][8], others[256][8], counts[256][8];
 };
 constexpr ByteTables kBytes = [] {
   ByteTables t{};
@@ -26,6 +26,7 @@ constexpr ByteTables kBytes = [] {
       else t.places[m][rest++] = static_cast<u8>(k);
       t.counts[m][k] = static_cast<u8>(set);
     }
+    for (int k = 0; k < 8; k++) t.others[m][k] = t.places[m][(k + set) % 8];
   }
   return t;
 }();
@@ -104,53 +105,47 @@ CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 #endif
 }
 
-#if defined(__AVX2__)
-// bit k: the row of list[k] is marked. Bytes are loaded one by one: a gather instruction takes twice as long on processors of today.
+// bit k: the row of list[k] is marked. Bytes are loaded one by one: a gather instruction takes twice as long on processors of today, and
+// so does putting them into a vector.
 CC_INLINE u32 marked(const u32* list, const u8* marks) {
   const auto eight = [marks](const u32* entry) {
-    __m128i x = _mm_setzero_si128();
-    const auto mark = [=](int k) { return static_cast<int>(marks[entry[k] & kRowMask]); };
-    x = _mm_insert_epi8(x, mark(0), 0), x = _mm_insert_epi8(x, mark(1), 1), x = _mm_insert_epi8(x, mark(2), 2), x = _mm_insert_epi8(x, mark(3), 3);
-    x = _mm_insert_epi8(x, mark(4), 4), x = _mm_insert_epi8(x, mark(5), 5), x = _mm_insert_epi8(x, mark(6), 6);
-    return _mm_insert_epi8(x, mark(7), 7);
+    u64 bits = 0;
+    for (int k = 7; k >= 0; k--) bits = 2 * bits + marks[static_cast<u16>(entry[k])];
+    return static_cast<u32>(bits);
   };
-  __m128i x = eight(list);
-  if constexpr (kCuts == 16) x = _mm_unpacklo_epi64(x, eight(list + 8));
-  return static_cast<u32>(_mm_movemask_epi8(_mm_slli_epi16(x, 7)));
+  return kCuts == 16 ? eight(list) | eight(list + 8) << 8 : eight(list);
 }
-#endif
 
-// Parts a list: entries whose row is marked go to `away`, which has room for kListRoom entries more, the others to `stay`, which may be
-// the list itself. Returns how many stay. marks: 0 or 1 by row.
-CC_INLINE u32 part_entries(const u32* list, u32 n, const u8* marks, u32* stay, u32* away) {
-  u32 kept = 0, gone = 0;
+// Parts a list: entries whose row is marked go to `away`, the others to `stay`, which may be the list itself. Both have room for kListRoom
+// entries more. marks: 0 or 1 by tag (local_table.hpp).
+CC_INLINE void part_entries(const u32* list, u32 n, const u8* marks, u32* stay, u32* away) {
 #if defined(__AVX2__)
-  for (u32 i = 0; i < n; i += kCuts) {
-    const u32 valid = n - i < static_cast<u32>(kCuts) ? (1u << (n - i)) - 1 : (1u << kCuts) - 1;
-    const u32 away_now = marked(list + i, marks) & valid, here = valid & ~away_now;
+  const auto part = [&](u32 gone) {
 #if defined(__AVX512VL__)
-    const __m512i e = _mm512_loadu_si512(list + i);
-    _mm512_storeu_si512(stay + kept, _mm512_maskz_compress_epi32(static_cast<__mmask16>(here), e));
-    _mm512_storeu_si512(away + gone, _mm512_maskz_compress_epi32(static_cast<__mmask16>(away_now), e));
+    const __m512i e = _mm512_loadu_si512(list);
+    _mm512_storeu_si512(stay, _mm512_maskz_compress_epi32(static_cast<__mmask16>(~gone), e));
+    _mm512_storeu_si512(away, _mm512_maskz_compress_epi32(static_cast<__mmask16>(gone), e));
 #else
-    const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list + i));
-    const auto packed = [e](u32 bits) {
-      const __m128i at = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBytes.places[bits]));
-      return _mm256_permutevar8x32_epi32(e, _mm256_cvtepu8_epi32(at));
+    const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+    const auto at = [e](const u8* places) {
+      return _mm256_permutevar8x32_epi32(e, _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(places))));
     };
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(stay + kept), packed(here));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(away + gone), packed(away_now));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(stay), at(kBytes.others[gone]));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(away), at(kBytes.places[gone]));
 #endif
-    kept += static_cast<u32>(__builtin_popcount(here)), gone += static_cast<u32>(__builtin_popcount(away_now));
-  }
+    const auto m = static_cast<u32>(__builtin_popcount(gone));
+    away += m, stay += kCuts - m;
+  };
+  const u32* const end = list + n;
+  for (; end - list >= kCuts; list += kCuts) part(marked(list, marks));
+  if (list < end) part(marked(list, marks) & ((1u << (end - list)) - 1));
 #else
   for (u32 i = 0; i < n; i++) {
-    const u32 e = list[i], m = marks[e & kRowMask];
-    stay[kept] = e, away[gone] = e;
-    kept += !m, gone += m;
+    const u32 e = list[i], m = marks[static_cast<u16>(e)];
+    *stay = *away = e;
+    stay += !m, away += m;
   }
 #endif
-  return kept;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

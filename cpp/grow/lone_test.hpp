@@ -14,7 +14,8 @@ struct Branch {
   template <class F>
   CC_INLINE void each(F f) const {
     if (bits) return each_bit_of(rows, bits->words, [&](u32 b) { f(u32{bits->row[b]}); });
-    for (u32 i = 0; i < n; i++) f(entries[i] & kRowMask);
+    const u32* const from = entries;
+    for (u32 i = 0, end = n; i < end; i++) f(from[i] & kRowMask);
   }
 };
 

@@ -14,7 +14,7 @@ class LoneTask {
   const TaskLimits& limits;
   const ScanRows rows;
   const SharedNodes shared;
-  u8* marks;         // by row; 0 between uses
+  u8* marks;         // by tag; 0 between uses
   const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits) : FewRows<false>::serves(w.run, limits);
 
  public:
@@ -30,7 +30,7 @@ class LoneTask {
     if (bits) std::fill_n(x.rows, bits->words, u64{0});
     for (u32 i = 0; i < table.n; i++) {
       const u32 own = table.masks[i] >> k & 1;
-      marks[i] = static_cast<u8>(!own), x.n += own;
+      marks[table.tag[i]] = static_cast<u8>(!own), x.n += own;
       if (own && bits) bits->set(x.rows, 0, i);
     }
     u32* dropped = w.scratch.take<u32>(table.n + kListRoom);
@@ -45,8 +45,8 @@ class LoneTask {
       end_list(list + x.n), keep_column(x, f, list, x.n);
     }
     for (u32 i = 0; i < table.n; i++) {
-      if (shared.keys && !marks[i]) x.set.add(shared.keys[i]);
-      marks[i] = 0;
+      if (shared.keys && table.masks[i] >> k & 1) x.set.add(shared.keys[i]);
+      marks[table.tag[i]] = 0;
     }
     if (values) x.entries = rows_of(x.n, k, 1), x.sums = values->new_sums(w), start_values(x, k);
     const Branch all{x.n, x.any_list(), x.rows, bits};
@@ -236,7 +236,7 @@ class LoneTask {
     for (u32 b = 0; b < n; b++) singly += b != largest && !(open[b] && !is_few(branch[b].n)) ? branch[b].n : 0;
     const bool by_value = x.values && !is_few(branch[largest].n), anew = singly > branch[largest].n;
     const auto mark_rows = [&, listed = x.n_columns > 0](u32 b, u8 value) {
-      if (listed) branch[b].each([&](u32 row) { marks[row] = value; });
+      if (listed) branch[b].each([tag = table.tag, to = marks, value](u32 row) { to[tag[row]] = value; });
     };
     for (u32 b = 0; b < n; b++) {
       if (!open[b] || b == largest) continue;
@@ -302,8 +302,9 @@ template <class After>
 void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks, After after) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
-  u8* marks = w.scratch.take<u8>(std::max(n, kRowMask + 1));
-  std::fill_n(marks, n, u8{0});
+  u8* marks = w.scratch.take<u8>(1 << 16);
+  marks[0] = 0;  // of what is behind the end of a list
+  for (u32 i = 0; i < n; i++) marks[table.tag[i]] = 0;
   const BitRows* bits = BitRows::of(w, table);
   const ValueColumns* values = ValueColumns::of(w, table);
   for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
