@@ -106,6 +106,11 @@ struct BinaryGiniOf {
     }
     void put(BinaryGiniOf& p) const { p.l = l, p.l1 = l1; }
   };
+  // One task alone: the judge's quality to the bit, for all but the divisions is exact.
+  double quality() const requires(W == 1) {
+    const double *all = bundle.node[0]->stats, l_1 = static_cast<double>(l1), l_0 = static_cast<double>(l) - l_1, r_0 = all[0] - l_0, r_1 = all[1] - l_1;
+    return (l_0 * l_0 + l_1 * l_1) / (l_0 + l_1) + (r_0 * r_0 + r_1 * r_1) / (r_0 + r_1);
+  }
   void put_left(const double* s, i64 rows) requires(W == 1) { l = static_cast<T>(rows), l1 = static_cast<T>(s[1]); }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   void left(int k, double* s) const { s[1] = lane<T, W>(l1, k), s[0] = lane<T, W>(l, k) - s[1]; }

@@ -28,6 +28,18 @@ struct LoneSearch : Search<P> {
     return true;
   }
   void judge(int f, u64 key) {
+    if constexpr (requires { p.quality(); }) {
+      if (best.rivals) return judge_any(f, key);
+      const double quality = p.quality();
+      const i64 left = p.rows_left(0), n = bundle.node[0]->n_rows, least = bundle.min_leaf[0];
+      if (left < least || n - left < least || !missing_rows.meaning(0, left, n, key) || !best.beats(0, quality, f, key)) return;
+      p.left(0, stats);
+      best.take(0, quality, f, key, left, stats), p.lower(best, 0);
+    } else {
+      judge_any(f, key);
+    }
+  }
+  void judge_any(int f, u64 key) {
     if (!known(f)) Base::judge(p, 1, f, key);
   }
   // Gap rule: may the two neighbours be parted?

@@ -121,7 +121,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
     void put(ManyGiniOf& p, u32 k) const {
       for (int i = 0; i < p.n_present; i++)
         p.l_c[p.present[i]] = static_cast<float>(count[i] - static_cast<u32>(__builtin_popcount(bits[i] & ~0u << k << 1)));
-      p.l = l[k];
+      p.l = l[k], p.a = a[k], p.b = b[k];
     }
   };
   // One task alone: a value's rows after the other, by the counts of their classes. Lanes are classes: all sums are whole numbers that
