@@ -71,13 +71,17 @@ struct BinaryGiniOf {
   }
   // One task alone: consecutive cuts of a sorted list at once.
   struct Cuts {
-    static constexpr int kStep = kCuts;
     using F = Vec<float, kCuts>;
     F l, l1;
     u32 ones;  // of class 1, left of what comes next
 
     explicit Cuts(const BinaryGiniOf& p) : ones(static_cast<u32>(p.l1)) {
       for (int k = 0; k < kCuts; k++) l[k] = static_cast<float>(p.l) + static_cast<float>(k + 1 - kCuts);
+    }
+    template <class Blocks>
+    CC_INLINE void move(const Blocks& to, u32 block) {
+      for (int k = 0; k < kCuts; k++) l[k] = to.l[block] + static_cast<float>(k + 1 - kCuts);
+      ones = static_cast<u32>(to.l1[block]);
     }
     CC_INLINE void next(const BinaryGiniOf&, const ScanRows&, const u32* list) {
       const u32 bits = of_class(list, 1);
@@ -93,6 +97,52 @@ struct BinaryGiniOf {
       return d * d / (l * (p.n - l));
     }
     void put(BinaryGiniOf& p, u32 k) const { p.l = l[k], p.l1 = l1[k]; }
+  };
+  // One task alone: blocks of eight consecutive cuts of a sorted list, eight blocks at once. A block's last cut is one of its corners, the
+  // last cut of the block before is not.
+  struct Blocks {
+    static constexpr u32 kBlock = 8, kMost = 64;
+    using F = Vec<float, 8>;
+    F l, l1, size, ones;  // before every block, and in it
+    float left, left1;    // of what comes next
+    u32 here;             // the blocks that have entries
+
+    explicit Blocks(const BinaryGiniOf& p) : left(static_cast<float>(p.l)), left1(static_cast<float>(p.l1)) {}
+    // Moves to the next n entries, at most kMost.
+    CC_INLINE void next(const u32* list, u32 n) {
+      const F start = {0, 8, 16, 24, 32, 40, 48, 56};
+      u64 bits = 0;
+      if (n >= kMost) {
+        for (u32 j = 0; j < kMost; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
+        size = F{} + 8.0f, here = 0xff;
+      } else {
+        for (u32 j = 0; j < n; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
+        bits &= (u64{1} << n) - 1;
+        const F rest = static_cast<float>(n) - start;
+        size = rest > 8.0f ? F{} + 8.0f : rest, here = (1u << (n + 7) / 8) - 1;
+      }
+      const u64 counts = count_bytes(bits), sums = counts * (~u64{0} / 255);
+      l = start + left, l1 = floats_of(sums - counts) + left1, ones = floats_of(counts);
+      left += kMost, left1 += static_cast<float>(sums >> 56);
+    }
+    // The blocks in which there is a change of value.
+    static CC_INLINE u32 value_changes(const u32* list, u32 n) {
+      u32 found = 0;
+      for (u32 k = 0, at = list[0] >> 16; k < 8; k++) {
+        const u32 before = at;
+        at = list[std::min(k * kBlock + kBlock, n)] >> 16;
+        found |= static_cast<u32>(at != before) << k;
+      }
+      return found;
+    }
+    CC_INLINE u32 alive(const BinaryGiniOf& p) const {
+      const auto promising = [&](F x, F x1) {
+        const F d = x1 - x * static_cast<float>(p.share);
+        return greater<float, 8>(d * d, x * (static_cast<float>(p.n) - x) * static_cast<float>(p.limit) + static_cast<float>(p.noise));
+      };
+      const F end = l + size, end1 = l1 + ones;
+      return here & (promising(end, end1) | promising(l + ones, end1) | promising(end - ones, l1));
+    }
   };
   // One task alone: a value's rows after the other, by the counts of their classes.
   struct Values {

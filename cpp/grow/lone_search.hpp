@@ -99,28 +99,48 @@ struct LoneSearch : Search<P> {
   }
   void scan_together(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
     typename P::Cuts cuts(p);
-    constexpr u32 step = P::Cuts::kStep;
-    for (u32 i = 0; i < end; i += step) {
-      cuts.next(p, rows, list + i);
-      u32 m = cuts.promising(p);
-      if (!m) continue;
-      m &= value_changes(list + i);
-      if (i < first) m &= first - i < step ? ~0u << (first - i) : 0;
-      if (end - i < step) m &= (1u << (end - i)) - 1;
-      while (m) {
-        u32 k = static_cast<u32>(__builtin_ctz(m));
-        if (m & (m - 1)) {  // the most promising first: most others are then below the new limit
-          const auto gains = cuts.gains(p);
-          each_bit(m, [&](int j) { k = gains[j] > gains[k] ? static_cast<u32>(j) : k; });
+    if constexpr (requires { typename P::Blocks; }) {
+      typename P::Blocks blocks(p);
+      for (u32 i = 0; i < end; i += blocks.kMost) {
+        blocks.next(list + i, end - i);
+        u32 alive = blocks.alive(p);
+        if (alive) alive &= blocks.value_changes(list + i, end - i);
+        for (u32 k; alive; alive &= ~0u << k) {
+          k = static_cast<u32>(__builtin_ctz(alive));
+          cuts.move(blocks, k);
+          if (look_at(f, list, i + k * blocks.kBlock, first, end, phase, close, cuts)) alive &= blocks.alive(p);
+          k += kCuts / blocks.kBlock;
         }
-        m &= ~(1u << k);
-        if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
-        const double q = best.q[0];
-        cuts.put(p, k);
-        judge(f, numeric_key(phase, list[i + k] >> 16));
-        if (best.q[0] != q) m &= cuts.promising(p);
       }
+    } else {
+      for (u32 i = 0; i < end; i += kCuts) look_at(f, list, i, first, end, phase, close, cuts);
     }
+  }
+  // The cuts after the next entries, from i on. Is one of them the best?
+  template <class Cuts>
+  CC_INLINE bool look_at(int f, const u32* list, u32 i, u32 first, u32 end, u64 phase, bool close, Cuts& cuts) {
+    constexpr u32 step = kCuts;
+    const double before = best.q[0];
+    cuts.next(p, rows, list + i);
+    u32 m = cuts.promising(p);
+    if (!m) return false;
+    m &= value_changes(list + i);
+    if (i < first) m &= first - i < step ? ~0u << (first - i) : 0;
+    if (end - i < step) m &= (1u << (end - i)) - 1;
+    while (m) {
+      u32 k = static_cast<u32>(__builtin_ctz(m));
+      if (m & (m - 1)) {  // the most promising first: most others are then below the new limit
+        const auto gains = cuts.gains(p);
+        each_bit(m, [&](int j) { k = gains[j] > gains[k] ? static_cast<u32>(j) : k; });
+      }
+      m &= ~(1u << k);
+      if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
+      const double q = best.q[0];
+      cuts.put(p, k);
+      judge(f, numeric_key(phase, list[i + k] >> 16));
+      if (best.q[0] != q) m &= cuts.promising(p);
+    }
+    return best.q[0] != before;
   }
 
   void search_numeric(int f, const u32* list, u32 n) {

@@ -95,7 +95,6 @@ struct ManyGiniOf : ClassSums<Real, W> {
   double quality() const requires(W == 1) { return static_cast<double>(a) / static_cast<double>(l) + static_cast<double>(b) / static_cast<double>(n - l); }
   // One task alone: consecutive cuts of a sorted list at once, class by class.
   struct Cuts {
-    static constexpr int kStep = kCuts;
     using F = Vec<float, kCuts>;
     F l, a, b;
     u32 count[kListClasses], bits[kListClasses];  // of each class present: left of what comes next; its entries of the stretch
