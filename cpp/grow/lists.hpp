@@ -135,6 +135,34 @@ CC_INLINE u32 marked(const u32* list, const u8* marks) {
   return kCuts == 16 ? eight(list) | eight(list + 8) << 8 : eight(list);
 }
 
+#if defined(__AVX2__) && !defined(__AVX512VL__)
+// The entries at these places.
+CC_INLINE __m256i entries_at(const u32* list, const u8* places) {
+  const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(places)));
+  return _mm256_permutevar8x32_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), at);
+}
+#endif
+
+// Copies the entries whose mask has bit k. to: has room for kListRoom entries more; masks: of all entries, and as many more
+CC_INLINE void keep_entries(const u32* list, u32 n, const u16* masks, int k, u32* to) {
+#if defined(__AVX2__)
+  const u32* const end = list + n;
+  for (; list < end; list += kCuts, masks += kCuts) {
+#if defined(__AVX512VL__)
+    const u32 own = _mm256_test_epi16_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(masks)), _mm256_set1_epi16(static_cast<short>(1 << k)));
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(own), _mm512_loadu_si512(list)));
+#else
+    const __m128i bits = _mm_sll_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(masks)), _mm_cvtsi32_si128(15 - k));
+    const u32 own = static_cast<u32>(_mm_movemask_epi8(_mm_packs_epi16(bits, _mm_setzero_si128())));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), entries_at(list, kBytes.places[own]));
+#endif
+    to += __builtin_popcount(own);
+  }
+#else
+  for (u32 i = 0; i < n; i++) *to = list[i], to += masks[i] >> k & 1;
+#endif
+}
+
 // Parts a list: entries whose row is marked go to `away`, the others to `stay`, which may be the list itself. Both have room for kListRoom
 // entries more. marks: 0 or 1 by tag (local_table.hpp).
 CC_INLINE void part_entries(const u32* list, u32 n, const u8* marks, u32* stay, u32* away) {
@@ -145,12 +173,9 @@ CC_INLINE void part_entries(const u32* list, u32 n, const u8* marks, u32* stay, 
     _mm512_storeu_si512(stay, _mm512_maskz_compress_epi32(static_cast<__mmask16>(~gone), e));
     _mm512_storeu_si512(away, _mm512_maskz_compress_epi32(static_cast<__mmask16>(gone), e));
 #else
-    const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
-    const auto at = [e](const u8* places) {
-      return _mm256_permutevar8x32_epi32(e, _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(places))));
-    };
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(stay), at(kBytes.others[gone]));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(away), at(kBytes.places[gone]));
+    const __m256i here = entries_at(list, kBytes.others[gone]), others = entries_at(list, kBytes.places[gone]);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(stay), here);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(away), others);
 #endif
     const auto m = static_cast<u32>(__builtin_popcount(gone));
     away += m, stay += kCuts - m;

@@ -11,6 +11,7 @@ struct LocalColumn {
   u16* rank;          // [n] local dense rank
   u32* global;        // [n_ranks] the table's rank of a local rank
   u32* list;          // [n] entries (lists.hpp), sorted; null if the column is coded
+  u16* masks;         // [n] of their rows; 0 behind the end
   u32 n_ranks;        // distinct values, missing among them; 0: all rows have the same
   u32 missing_rank;   // local rank of missing, ~0 if none
   bool any_close;     // some neighbouring values are too close to part
@@ -66,7 +67,8 @@ void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a,
   constexpr Word row_mask = (Word{1} << kRowBits) - 1;
   out.rank = w.scratch.take<u16>(n), out.global = w.scratch.take<u32>(n);
   u32* list = out.list = w.scratch.take<u32>(n + kListRoom);
-  std::fill_n(list + n, kListRoom, 0u);
+  u16* masks = out.masks = w.scratch.take<u16>(n + kListRoom);
+  std::fill_n(list + n, kListRoom, 0u), std::fill_n(masks + n, kListRoom, u16{0});
   u32 ranks = 0;
   Word last = a[0].v >> kRowBits;
   out.global[0] = static_cast<u32>(last) + low;
@@ -76,7 +78,7 @@ void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a,
     const u32 row = static_cast<u32>(a[i].v & row_mask);
     out.global[ranks] = static_cast<u32>(r) + low;
     out.rank[row] = static_cast<u16>(ranks);
-    list[i] = ranks << 16 | table.tag[row];
+    list[i] = ranks << 16 | table.tag[row], masks[i] = table.masks[row];
   }
   out.n_ranks = ranks + 1, out.coded = LocalColumn::coding_pays(w.run, out.n_ranks, n);
 }
@@ -116,7 +118,7 @@ inline void copy_columns(Worker& w, LocalTable& table) {
       const u32 r = ranks[table.ids[i]];
       low = r < low ? r : low, high = r > high ? r : high;
     }
-    table.columns[f] = {nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
+    table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
     if (low == high) continue;
     if ((w.run.all_bits || high - low < 256) && code_column(w, table, f, low, high)) {
     } else if (high - low < 1u << 20) {  // rank and row (at most 4096) fit into 32 bits

@@ -30,23 +30,19 @@ class LoneTask {
     if (bits) std::fill_n(x.rows, bits->words, u64{0});
     for (u32 i = 0; i < table.n; i++) {
       const u32 own = table.masks[i] >> k & 1;
-      marks[table.tag[i]] = static_cast<u8>(!own), x.n += own;
+      x.n += own;
       if (own && bits) bits->set(x.rows, 0, i);
+      if (own && shared.keys) x.set.add(shared.keys[i]);
     }
-    u32* dropped = w.scratch.take<u32>(table.n + kListRoom);
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
       if ((bits && x.n_coded < bits->n_columns && bits->columns[x.n_coded].f == f) || (values && x.n_coded < values->n && values->f[x.n_coded] == f)) {
         x.coded[x.n_coded] = static_cast<u16>(x.n_coded), x.n_coded++;
         continue;
       }
-      u32* list = w.scratch.take<u32>(table.n + kListRoom);
-      part_entries(table.columns[f].list, table.n, marks, list, dropped);
+      u32* list = w.scratch.take<u32>(x.n + kListRoom);
+      keep_entries(table.columns[f].list, table.n, table.columns[f].masks, k, list);
       end_list(list + x.n), keep_column(x, f, list, x.n);
-    }
-    for (u32 i = 0; i < table.n; i++) {
-      if (shared.keys && table.masks[i] >> k & 1) x.set.add(shared.keys[i]);
-      marks[table.tag[i]] = 0;
     }
     if (values) x.entries = rows_of(x.n, k, 1), x.sums = values->new_sums(w), start_values(x, k);
     const Branch all{x.n, x.any_list(), x.rows, bits};
