@@ -234,11 +234,12 @@ class LoneTask {
     const auto mark_rows = [&, listed = x.n_columns > 0](u32 b, u8 value) {
       if (listed) branch[b].each([tag = table.tag, to = marks, value](u32 row) { to[tag[row]] = value; });
     };
+    const u32* rest = n == 2 ? branch[largest].entries : nullptr;
     for (u32 b = 0; b < n; b++) {
       if (!open[b] || b == largest) continue;
       LoneNode y = LoneNode::empty(w, parting.child + b, branch[b].n, set[b], x.bits, x.values, x.n_columns, x.n_coded);
       mark_rows(b, 1);
-      part_lists(x, &y, x.n - y.n);
+      part_lists(x, &y, x.n - y.n, rest, branch[b].entries);
       mark_rows(b, 0);
       keep_coded(y, branch[b], x);
       if (y.sums && by_value && !anew) x.values->subtract(y.sums, x.coded, x.n_coded, x.sums);
@@ -249,7 +250,7 @@ class LoneTask {
     if (n_leaf) {
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 1);
-      part_lists(x, nullptr, branch[largest].n);
+      part_lists(x, nullptr, branch[largest].n, rest, nullptr);
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 0);
     }
@@ -272,16 +273,22 @@ class LoneTask {
   static void add_values(LoneNode& x) {
     x.values->clear(x.coded, x.n_coded, x.sums), x.values->add(x.entries, x.n, 1, x.coded, x.n_coded, x.sums);
   }
-  // The marked rows leave x, which keeps n; they become those of y, if it is given.
-  void part_lists(LoneNode& x, LoneNode* y, u32 n) {
+  // The marked rows leave x, which keeps n; they become those of y, if it is given. The entries of a branch are in the order of the list that
+  // was tested, which is therefore not parted; rest: what x keeps, if that is one branch; others: y's
+  void part_lists(LoneNode& x, LoneNode* y, u32 n, const u32* rest, const u32* others) {
     const u32 before = x.n;
-    const int n_columns = x.n_columns;
+    const int n_columns = x.n_columns, tested = rest ? x.node->feature : -1;
     const std::size_t room = ((y ? y->n : before - n) + kListRoom + 31) & ~31u;
     u32* away = w.scratch.take<u32>(y ? room * static_cast<std::size_t>(n_columns) : room);
     x.n = n, x.n_columns = 0;
     for (int j = 0; j < n_columns; j++) {
       u32* list = x.lists[j];
-      part_entries(list, before, marks, list, away);
+      if (x.columns[j] != tested) {
+        part_entries(list, before, marks, list, away);
+      } else {
+        std::copy_n(rest, n, list);
+        if (y) std::copy_n(others, y->n, away);
+      }
       keep_column(x, x.columns[j], list, n);
       if (y) end_list(away + y->n), keep_column(*y, x.columns[j], away, y->n), away += room;
     }
