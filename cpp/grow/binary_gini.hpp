@@ -125,6 +125,11 @@ struct BinaryGiniOf {
       l = start + left, l1 = floats_of(sums - counts) + left1, ones = floats_of(counts);
       left += kMost, left1 += static_cast<float>(sums >> 56);
     }
+    // The block whose last cut is the best.
+    CC_INLINE u32 best(const BinaryGiniOf& p, u32 among) const {
+      const F end = l + size, d = l1 + ones - end * static_cast<float>(p.share);
+      return largest_of<8>(d * d / (end * (static_cast<float>(p.n) - end)), among);
+    }
     // The blocks in which there is a change of value.
     static CC_INLINE u32 value_changes(const u32* list, u32 n) {
       u32 found = 0;

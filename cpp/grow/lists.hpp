@@ -124,6 +124,23 @@ CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 #endif
 }
 
+// The place of the largest of the numbers that `among` names, none of which is negative.
+template <int W>
+CC_INLINE u32 largest_of(Vec<float, W> v, u32 among) {
+#if defined(__AVX2__)
+  if constexpr (W == 8) {
+    const __m256 x = (__m256)(ones<float, 8>(among) > 0.0f ? v : Vec<float, 8>{} - 1.0f);
+    __m256 most = _mm256_max_ps(x, _mm256_permute2f128_ps(x, x, 1));
+    most = _mm256_max_ps(most, _mm256_permute_ps(most, 0x4e));
+    most = _mm256_max_ps(most, _mm256_permute_ps(most, 0xb1));
+    return static_cast<u32>(__builtin_ctz(static_cast<u32>(_mm256_movemask_ps(_mm256_cmp_ps(x, most, _CMP_EQ_OQ)))));
+  }
+#endif
+  u32 k = static_cast<u32>(__builtin_ctz(among));
+  each_bit(among, [&](int j) { k = v[j] > v[k] ? static_cast<u32>(j) : k; });
+  return k;
+}
+
 // bit k: the row of list[k] is marked. Bytes are loaded one by one: a gather instruction takes twice as long on processors of today, and
 // so does putting them into a vector.
 CC_INLINE u32 marked(const u32* list, const u8* marks) {

@@ -105,11 +105,11 @@ struct LoneSearch : Search<P> {
         blocks.next(list + i, end - i);
         u32 alive = blocks.alive(p);
         if (alive) alive &= blocks.value_changes(list + i, end - i);
-        for (u32 k; alive; alive &= ~0u << k) {
-          k = static_cast<u32>(__builtin_ctz(alive));
+        while (alive) {
+          const u32 k = blocks.best(p, alive);
           cuts.move(blocks, k);
+          alive &= ~(((1u << kCuts / blocks.kBlock) - 1) << k);
           if (look_at(f, list, i + k * blocks.kBlock, first, end, phase, close, cuts)) alive &= blocks.alive(p);
-          k += kCuts / blocks.kBlock;
         }
       }
     } else {
@@ -128,11 +128,7 @@ struct LoneSearch : Search<P> {
     if (i < first) m &= first - i < step ? ~0u << (first - i) : 0;
     if (end - i < step) m &= (1u << (end - i)) - 1;
     while (m) {
-      u32 k = static_cast<u32>(__builtin_ctz(m));
-      if (m & (m - 1)) {  // the most promising first: most others are then below the new limit
-        const auto gains = cuts.gains(p);
-        each_bit(m, [&](int j) { k = gains[j] > gains[k] ? static_cast<u32>(j) : k; });
-      }
+      const u32 k = largest_of<kCuts>(cuts.gains(p), m);  // most others are then below the new limit
       m &= ~(1u << k);
       if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
       const double q = best.q[0];
