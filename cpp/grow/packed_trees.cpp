@@ -158,7 +158,7 @@ class Packer {
       for (std::size_t q = 0; q < Q && !n; q++) to[q] = times * sums[i][q];
       for (std::size_t child = 1; child < n; child++)
         for (std::size_t q = 0; q < Q; q++) to[q] += to[child * Q + q];
-      write_value(target, to, first + i);
+      write_value(target, to, first + i, n == 2);
     }
   }
 
@@ -170,11 +170,12 @@ class Packer {
     return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
-  // target: that of all rows, or null
-  void write_value(const double* target, const std::int64_t* exact, std::size_t at) {
+  // target: that of all rows, or null; parted: into two children
+  void write_value(const double* target, const std::int64_t* exact, std::size_t at, bool parted) {
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     weight = p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
     if (!p.n_classes) {
+      if (parted && weight == 2 && !p.weight && !p.multiplicity && moments_of_two(value[1], value[2], value[0], impurity)) return;
       impurity = target ? 0 : exact_variance(p.exact, exact);
       value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // never −0
       return;
