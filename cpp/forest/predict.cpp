@@ -22,19 +22,12 @@ float float_below(double threshold) {
 template <class T, class Number>
 void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
   const auto row_of = [&](std::int64_t r) { return x.data + number(r) * x.row_stride; };
-  const auto walk = [&]<int K, bool Nominal>(std::int64_t r) {
-    const T* rows[K];
-    for (int k = 0; k < K; k++) rows[k] = row_of(r + k);
-    leaves_of<K, Nominal>(walker, rows, x.column_stride, leaf + r);
+  const auto walk = [&]<int K, bool Nominal>() {
+    if (end - begin >= K) leaves_of<K, Nominal>(walker, row_of, x.column_stride, begin, end, leaf);
+    else if (begin < end) leaves_of<1, Nominal>(walker, row_of, x.column_stride, begin, end, leaf);
   };
-  const auto walk_all = [&]<bool Nominal>() {
-    constexpr int together = Nominal ? 4 : 8;  // rows that walk side by side
-    std::int64_t r = begin;
-    for (; r + together <= end; r += together) walk.template operator()<together, Nominal>(r);
-    for (; r < end; r++) walk.template operator()<1, Nominal>(r);
-  };
-  if (walker.category.empty()) walk_all.template operator()<false>();
-  else walk_all.template operator()<true>();
+  if (walker.category.empty()) walk.template operator()<6, false>();  // measured: more rows side by side take longer
+  else walk.template operator()<4, true>();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Which leaf a row reaches.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -40,36 +41,40 @@ float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
   return static_cast<float>(row[feature * stride]);
 }
 
-// The leaves of K rows. A walk waits for memory at every step, so several rows walk together; a row that has arrived stays at its leaf
-// until all have. Nominal: the tree has nominal tests.
-template <int K, bool Nominal, class T>
-void leaves_of(const Walker& walker, const T* const* row, std::ptrdiff_t stride, std::int32_t* leaf) {
+// The leaves of the rows begin .. end - 1. A walk waits for memory at every step, so K rows walk together; when one has arrived, the next
+// row takes its place. Nominal: the tree has nominal tests. row_of(i): the values of row i.
+template <int K, bool Nominal, class Row>
+void leaves_of(const Walker& walker, Row&& row_of, std::ptrdiff_t stride, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
   const Step* steps = walker.steps.data();
   const std::int32_t* category = walker.category.data();
-  std::int32_t at[K] = {};  // not leaf, which the compiler would have to write at every step
-  for (std::int32_t moved = 1; moved;) {
-    moved = 0;
+  decltype(row_of(begin)) row[K];
+  std::int64_t number[K], next = begin;
+  std::int32_t at[K] = {};
+  for (int k = 0; k < K; k++) row[k] = row_of(next), number[k] = next++;
+  for (std::uint32_t arrived = 0; arrived + 1 < 1u << K;) {  // bits of places whose rows were the last
     for (int k = 0; k < K; k++) {
       const Step step = steps[at[k]];
-      const float value = value_of(row[k], stride, step.feature < 0 ? 0 : step.feature);
+      if (step.feature < 0) {
+        leaf[number[k]] = at[k];
+        if (next == end) arrived |= 1u << k;
+        else row[k] = row_of(next), number[k] = next++, at[k] = 0;
+        continue;
+      }
+      const float value = value_of(row[k], stride, step.feature);
       // selected by masks, because the direction is unpredictable
       const std::int32_t known = -static_cast<std::int32_t>(value == value), low = -static_cast<std::int32_t>(value <= step.cut);
       std::int32_t other = (step.right & known) | (step.missing & ~known);
       if constexpr (Nominal) {  // looked up for every test: which are nominal is unpredictable, too
-        const std::int32_t nominal = -static_cast<std::int32_t>((step.feature >= 0) & (step.cut != step.cut));
+        const std::int32_t nominal = -static_cast<std::int32_t>(step.cut != step.cut);
         const std::int32_t* of = category + (step.right & nominal);
-        const auto n = static_cast<float>(of[0]);
-        const float below = value < n ? value : n, code = below > 0 ? below : 0;  // n for NaN
-        const std::int32_t negative = -static_cast<std::int32_t>(value < 0);
-        const std::int32_t next = of[1 + ((static_cast<std::int32_t>(code) & ~negative) | (of[0] & negative))];
-        other = (next & nominal) | (other & ~nominal);
+        const std::int32_t seen = -static_cast<std::int32_t>((value >= 0) & (value < static_cast<float>(of[0])));
+        const auto code = static_cast<std::int32_t>(std::bit_cast<float>(std::bit_cast<std::int32_t>(value) & seen));  // 0 for NaN
+        const std::int32_t to = of[1 + ((code & seen) | (of[0] & ~seen))];
+        other = (to & nominal) | (other & ~nominal);
       }
-      const std::int32_t next = ((at[k] + 1) & low) | (other & ~low);
-      moved |= next ^ at[k];
-      at[k] = next;
+      at[k] = ((at[k] + 1) & low) | (other & ~low);
     }
   }
-  for (int k = 0; k < K; k++) leaf[k] = at[k];
 }
 
 // Tree t is walked by the rows rows[row_start[t]] .. (all rows if rows is null: then leaf is n_trees x n_rows).

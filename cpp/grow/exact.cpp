@@ -54,15 +54,20 @@ i128 short_integer(const DigitGrid& grid, const i64* sum) {
   return grid.n == 1 ? sum[0] : static_cast<i128>(static_cast<u128>(static_cast<i128>(sum[1])) << grid.bits) + sum[0];
 }
 
+int leading_zeros(u128 v) {
+  const u64 high = static_cast<u64>(v >> 64);
+  return high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(v));
+}
+
 // a / b · 2^exponent, rounded once. a: 128 bits, the first of them set, with `more` below.
 double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
   const int shift = __builtin_clzll(b);
   b <<= shift;
   if (b << 1 == 0) return scaled(static_cast<double>(static_cast<u64>(a >> 64) | static_cast<u64>(more || static_cast<u64>(a))), exponent + 1 + shift);
-  more |= a & 1, a >>= 1;
-  const u64 q = static_cast<u64>(a / b);  // at least 62 bits; all that follow are put into the last
+  more |= a & 3, a >>= 2;
+  const u64 q = static_cast<u64>(a / b);  // at least 61 bits, and no more than 63; all that follow are put into the last
   more |= a != static_cast<u128>(q) * b;
-  return scaled(static_cast<double>(q | static_cast<u64>(more)), exponent + 1 + shift);
+  return scaled(static_cast<double>(static_cast<i64>(q | static_cast<u64>(more))), exponent + 2 + shift);
 }
 
 // Doubles that hold a and b give their ratio rounded once, unless it is too small to be normal.
@@ -73,17 +78,24 @@ double short_ratio(i128 a, u64 b, int exponent) {
   if (!(b & (b - 1)) && (b == 1 || exponent > -900)) return scaled(static_cast<double>(a), exponent - __builtin_ctzll(b));
   const u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
   if (is_held(size, b, exponent)) return scaled(static_cast<double>(static_cast<i64>(a)) / static_cast<double>(b), exponent);
-  const u64 high = static_cast<u64>(size >> 64);
-  const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(size));
+  const int shift = leading_zeros(size);
   const double value = first_bits_ratio(size << shift, false, b, exponent - shift);
   return a < 0 ? -value : value;
 }
 
 // (s·w − p²) / w² · 2^exponent; s: digits that are not negative.
 double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int exponent) {
-  if (grid.n == 1 && p < i128{1} << 53 && p > -(i128{1} << 53)) {
-    const u128 small = static_cast<u128>(s[0]) * w - static_cast<u128>(p * p);
-    if (is_held(small, w * w, exponent)) return scaled(static_cast<double>(static_cast<u64>(small)) / static_cast<double>(w * w), exponent);
+  // Of few rows, both products have less than 128 bits. A digit is less than w · 2^bits, so `room` is left for the highest one.
+  const int below = (grid.n - 1) * grid.bits, of_w = 64 - __builtin_clzll(w), room = 126 - below - of_w;
+  if (room > of_w && s[grid.n - 1] >> (room < 63 ? room : 63) == 0 && p < i128{1} << 62 && p > -(i128{1} << 62)) {
+    u128 sum = static_cast<u128>(s[0]);
+    for (int d = 1; d < grid.n; d++) sum += static_cast<u128>(s[d]) << d * grid.bits;
+    const i64 short_p = static_cast<i64>(p);
+    const u128 small = sum * w - static_cast<u128>(static_cast<i128>(short_p) * short_p);
+    if (!small) return 0;
+    if (is_held(small, w * w, exponent)) return scaled(static_cast<double>(static_cast<i64>(small)) / static_cast<double>(w * w), exponent);
+    const int shift = leading_zeros(small);
+    return first_bits_ratio(small << shift, false, w * w, exponent - shift);
   }
   // Both products have less than 256 bits: two halves, low and high.
   const auto word = [](u128 v, int i) { return static_cast<u128>(static_cast<u64>(v >> 64 * i)); };
@@ -98,7 +110,7 @@ double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int ex
   high -= (p_middle >> 64) + 2 * (p1 >> 64) + p2 + (low < p_low), low -= p_low;
   if (!high && !low) return 0;
   if (!high) high = low, low = 0, exponent -= 128;
-  const int shift = high >> 64 ? __builtin_clzll(static_cast<u64>(high >> 64)) : 64 + __builtin_clzll(static_cast<u64>(high));
+  const int shift = leading_zeros(high);
   if (shift) high = high << shift | low >> (128 - shift), low <<= shift;
   return first_bits_ratio(high, low != 0, w * w, exponent + 128 - shift);
 }
@@ -170,6 +182,16 @@ double exact_variance(const ExactRows& rows, const i64* sums) {
   Natural above = times(integer(grid[2], sums + grid[0].n + grid[1].n).size, weight);
   subtract(above, times(sum, sum));
   return ratio(above, times(weight, weight), grid[2].unit - grid[1].unit);
+}
+
+bool moments_of_two(double a, double b, double& mean, double& variance) {
+  const double apart = a - b, other = a - apart;
+  const double lost = (a - (apart + other)) + (other - b);  // Knuth's two sum: a − b is `apart` and this
+  const double m = (a + b) / 2, v = apart * apart / 4;
+  constexpr double low = 0x1p-900, high = 0x1p900;
+  if (lost != 0 || !(v > low && v < high && m < high && m > -high)) return false;
+  mean = m, variance = v;
+  return true;
 }
 
 void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const double* w, i64* digits) {

@@ -14,6 +14,8 @@ double exact_mean(const Problem&, const std::int64_t* sums);  // of a node of a 
 double exact_share(const Problem&, const std::int64_t* sums, int c);  // of a class in a node's weight, rounded once
 // The variance (Σwy²·Σw − (Σwy)²) / (Σw)², rounded once. sums: those of a regression, in the order of ExactRows.
 double exact_variance(const ExactRows&, const std::int64_t* sums);
+// Mean and variance of two numbers, each rounded once, where that takes no long numbers; false elsewhere.
+bool moments_of_two(double a, double b, double& mean, double& variance);
 // Writes the digits of w (classes: y is null) or of w·y, w and w·y·y of n rows.
 void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const double* w, std::int64_t* digits);
 

@@ -12,17 +12,10 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 inline Node* add_children(Worker& w, Node& node, int n) {
-  node.children = w.new_nodes(n), node.n_children = n;
+  node.children = w.new_nodes(n, node.depth + 1), node.n_children = n;
   double* stats = w.keep<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
-  for (int j = 0; j < n; j++, stats += w.run.K()) node.children[j].depth = node.depth + 1, node.children[j].stats = stats;
+  for (int j = 0; j < n; j++, stats += w.run.K()) node.children[j].stats = stats;
   return node.children;
-}
-
-inline double midpoint(float a, float b) {
-  const double mid = static_cast<double>(a) / 2.0 + static_cast<double>(b) / 2.0;
-  return mid == static_cast<double>(b) || mid == std::numeric_limits<double>::infinity() || mid == -std::numeric_limits<double>::infinity()
-             ? static_cast<double>(a)
-             : mid;
 }
 
 // Few rows of one class, one of many: a node needs no statistics of its own for them. The two children were the last to be given memory.
@@ -51,12 +44,14 @@ void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64
   if (many) share_pure(w, child);
   node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
   if (phase == kPresence) {
-    node.threshold = std::numeric_limits<double>::infinity(), node.missing = 1;
+    node.missing = 1;
+    if (column.edges) node.threshold = std::numeric_limits<double>::infinity();
+    else node.sides = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::quiet_NaN()};
     return;
   }
   const u32 a = rows.value_rank(f, below), b = rows.value_rank(f, above);
   if (column.edges) node.threshold = column.edges[a];
-  else node.low = column.values[a], node.high = column.values[b], node.threshold = midpoint(node.low, node.high);
+  else node.sides = {column.values[a], column.values[b]};
 }
 
 // Gives a node its nominal test, whose branches are still to be filled in: [rank of the table].

@@ -5,18 +5,23 @@
 namespace crosscut {
 
 struct Node {
+  struct Sides {
+    float low, high;
+  };
   union {
     Node* children;
     std::int64_t* exact;   // of leaves: the exact sums that values come from, or the digits of a row if all have the same
   };
-  double* stats;           // integer statistics
-  std::int32_t* branches;  // nominal tests: of each rank of the table
+  double* stats;  // integer statistics
+  union {
+    std::int32_t* branches;  // nominal tests: of each rank of the table
+    double threshold;        // tests between bins
+    Sides sides;             // other tests: the values below and above the threshold; NaN if missing values are parted from all others
+  };
   std::int64_t n_rows;
-  double threshold;
-  float low, high;
   int n_children, feature, missing, depth;
 };
-static_assert(sizeof(Node) == 64);
+static_assert(sizeof(Node) == 48);
 
 // Compiled once, for all builds of the kernels: every task's tree in preorder, all trees end to end.
 struct PackedTrees;

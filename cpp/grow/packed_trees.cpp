@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../huge_pages.hpp"
 #include "exact.hpp"
 
 namespace crosscut {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
   double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
@@ -20,10 +24,15 @@ double impurity_of(Criterion criterion, const double* value, int n_classes, doub
   return impurity - squares;
 }
 
+double midpoint(float a, float b) {
+  const double mid = static_cast<double>(a) / 2.0 + static_cast<double>(b) / 2.0;
+  return mid == static_cast<double>(b) || mid == kInfinity || mid == -kInfinity ? static_cast<double>(a) : mid;
+}
+
 class Packer {
   struct Child {
     const Node* node;
-    std::size_t place;  // among all children
+    std::size_t place;  // among all children of its tree
   };
   static constexpr std::size_t kManyValues = 64;
   static constexpr std::size_t kAhead = 8;  // sums lie scattered: those that come soon are fetched
@@ -33,7 +42,7 @@ class Packer {
   const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
   std::size_t size = 0, room = 0;         // nodes of all trees so far; those that there is room for
   std::vector<Child> todo;
-  std::vector<const std::int64_t*> sums;  // exact ones, of the nodes of a tree that are leaves
+  Numbers<const std::int64_t*> sums;      // exact ones, of the nodes of a tree that are leaves
   std::vector<std::int64_t> own;          // of subtrees that wait for their parents
 
  public:
@@ -43,31 +52,47 @@ class Packer {
   void reserve_values(const Node* const* roots) {
     if (width < kManyValues) return;
     std::size_t n = 0;
-    for (int t = 0; t < p.n_tasks; t++) walk(*roots[t], [&](const Node&) { return n++; }, [](const Child&) {});
+    std::vector<const Node*> next(roots, roots + p.n_tasks);
+    for (; !next.empty(); n++) {
+      const Node& x = *next.back();
+      next.pop_back();
+      for (int j = 0; j < x.n_children; j++) next.push_back(x.children + j);
+    }
     make_room(n);
     invite_huge_pages(out.value.data(), n * width * sizeof(double));
   }
 
+  // The nodes of a tree in preorder: from a node to its first child, and from a leaf to the child that has been waiting for the shortest time.
   void add(const Node& root) {
     const std::size_t first = size, n_trees = out.node_start.size() - 1;
-    const std::size_t first_child = out.children.size(), first_branch = out.branches.size();
+    const std::size_t first_child = first - n_trees, first_branch = out.branches.size();
+    std::size_t children = 0;
     const auto start = [&](std::size_t at) {
-      out.first_child[at + n_trees] = static_cast<std::int64_t>(out.children.size() - first_child);
+      out.first_child[at + n_trees] = static_cast<std::int64_t>(children);
       out.first_branch[at + n_trees] = static_cast<std::int64_t>(out.branches.size() - first_branch);
     };
-    const auto write = [&](const Node& x) {
+    const auto place = [&](std::size_t child) { out.children[first_child + child] = static_cast<std::int32_t>(size - first); };
+    for (const Node* x = &root; x;) {
       if (size == room) make_room(2 * room + 1024);
       const std::size_t at = size++;
-      out.feature[at] = x.feature, out.missing[at] = x.missing, out.depth[at] = x.depth, out.n_rows[at] = x.n_rows;
-      out.threshold[at] = x.threshold, out.low[at] = x.low, out.high[at] = x.high;
+      out.feature[at] = x->feature, out.missing[at] = x->missing, out.depth[at] = x->depth, out.n_rows[at] = x->n_rows;
       start(at);
-      if (x.branches) out.branches.insert(out.branches.end(), x.branches, x.branches + p.columns[x.feature].n_values + 1);
-      if (Q) sums.push_back(x.n_children ? nullptr : x.exact);
-      else write_counts(x, at);
-      out.children.resize(out.children.size() + static_cast<std::size_t>(x.n_children));
-      return out.children.size();
-    };
-    walk(root, write, [&](const Child& child) { out.children[child.place] = static_cast<std::int32_t>(size - first); });
+      if (!Q) write_counts(*x, at);
+      if (const auto n = static_cast<std::size_t>(x->n_children)) {
+        write_test(*x, at);
+        for (std::size_t j = n; j-- > 1;) {
+          __builtin_prefetch(x->children + j);
+          todo.push_back({x->children + j, children + j});
+        }
+        if (first_child + children + n > out.children.size()) out.children.resize(2 * (first_child + children + n));
+        place(children), children += n, x = x->children;
+      } else {
+        write_sides(at, {kNone, kNone}, kNone);
+        if (Q) sums[at - first] = x->exact;
+        x = nullptr;
+        if (!todo.empty()) x = todo.back().node, place(todo.back().place), todo.pop_back();
+      }
+    }
     start(size);
     out.node_start.push_back(static_cast<std::int64_t>(size)), out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
     if (Q) write_sums(first, out.first_child.data() + first + n_trees);
@@ -76,9 +101,12 @@ class Packer {
   // Room for that many trees like the first, which is the largest of a cross-validation.
   void reserve(std::size_t n_trees) {
     if (width < kManyValues) make_room(size * n_trees + size / 8);
-    out.children.reserve(room), out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
+    out.children.resize(room), out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
   }
-  void finish() { make_room(size); }
+  void finish() {
+    make_room(size);
+    out.children.resize(size - static_cast<std::size_t>(p.n_tasks));
+  }
 
  private:
   void make_room(std::size_t nodes) {
@@ -87,22 +115,22 @@ class Packer {
     for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(nodes);
     for (auto* array : {&out.first_child, &out.first_branch}) array->resize(nodes + static_cast<std::size_t>(p.n_tasks));
     out.low.resize(nodes), out.high.resize(nodes), out.n_rows.resize(nodes), out.value.resize(nodes * width);
+    if (Q) sums.resize(nodes);
   }
 
-  // The nodes of a tree in preorder. visit(node): how many children there are so far, its own among them; enter(child): before it is visited.
-  template <class Visit, class Enter>
-  void walk(const Node& root, Visit visit, Enter enter) {
-    todo.push_back({&root, 0});
-    while (!todo.empty()) {
-      const Node& x = *todo.back().node;
-      if (&x != &root) enter(todo.back());
-      todo.pop_back();
-      const std::size_t end = visit(x);
-      for (int j = x.n_children; j-- > 0;) {
-        __builtin_prefetch(x.children + j);
-        todo.push_back({x.children + j, end - static_cast<std::size_t>(x.n_children - j)});
-      }
+  void write_test(const Node& x, std::size_t at) {
+    const Column& column = p.columns[x.feature];
+    if (column.nominal) {
+      out.branches.insert(out.branches.end(), x.branches, x.branches + column.n_values + 1);
+      write_sides(at, {kNone, kNone}, kNone);
+    } else if (column.edges) {
+      write_sides(at, {kNone, kNone}, x.threshold);
+    } else {
+      write_sides(at, x.sides, std::isnan(x.sides.low) ? kInfinity : midpoint(x.sides.low, x.sides.high));
     }
+  }
+  void write_sides(std::size_t at, const Node::Sides& sides, double threshold) {
+    out.threshold[at] = threshold, out.low[at] = sides.low, out.high[at] = sides.high;
   }
 
   void write_counts(const Node& x, std::size_t at) {
@@ -115,7 +143,7 @@ class Packer {
   // Exact sums of all nodes, from those at the leaves, and what follows from them. Backwards: a node comes after its children.
   void write_sums(std::size_t first, const std::int64_t* children_at) {
     std::size_t waiting = 0;
-    for (std::size_t i = sums.size(); i-- > 0;) {
+    for (std::size_t i = size - first; i-- > 0;) {
       if (i >= kAhead) __builtin_prefetch(sums[i - kAhead]);
       const auto n = static_cast<std::size_t>(children_at[i + 1] - children_at[i]);
       const double* target = nullptr;
@@ -130,9 +158,8 @@ class Packer {
       for (std::size_t q = 0; q < Q && !n; q++) to[q] = times * sums[i][q];
       for (std::size_t child = 1; child < n; child++)
         for (std::size_t q = 0; q < Q; q++) to[q] += to[child * Q + q];
-      write_value(target, to, first + i);
+      write_value(target, to, first + i, n == 2);
     }
-    sums.clear();
   }
 
   // The target of a leaf whose sums are the digits of a row; null for others.
@@ -143,11 +170,12 @@ class Packer {
     return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
-  // target: that of all rows, or null
-  void write_value(const double* target, const std::int64_t* exact, std::size_t at) {
+  // target: that of all rows, or null; parted: into two children
+  void write_value(const double* target, const std::int64_t* exact, std::size_t at, bool parted) {
     double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
     weight = p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
     if (!p.n_classes) {
+      if (parted && weight == 2 && !p.weight && !p.multiplicity && moments_of_two(value[1], value[2], value[0], impurity)) return;
       impurity = target ? 0 : exact_variance(p.exact, exact);
       value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // never −0
       return;

@@ -56,7 +56,15 @@ double Judge::branch(const double* s) const {
   }
 }
 
+// A branch's part of Q where statistics are two numbers: Gini of two classes, or variance. The sums are those of Judge::branch, in its order.
+static double part_of_two(bool variance, double a, double b) {
+  const double weight = variance ? b : a + b;
+  return weight > 0 ? (variance ? a * a : a * a + b * b) / weight : 0;
+}
+
 double Judge::binary(const double* left, const double* node) const {
+  if (const bool variance = criterion == Criterion::variance; variance || (criterion == Criterion::gini && K == 2))
+    return part_of_two(variance, left[0], left[1]) + part_of_two(variance, node[0] - left[0], node[1] - left[1]);
   double part[2 * 64], *both = part;
   if (K > 64) both = new double[2 * static_cast<unsigned>(K)];
   for (int c = 0; c < K; c++) both[c] = left[c], both[K + c] = node[c] - left[c];

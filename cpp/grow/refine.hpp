@@ -203,7 +203,7 @@ struct Block {
     Bundle bundle;
     bundle.n = p.multiplicity ? kLanes : tasks;
     for (int k = 0; k < tasks; k++) {
-      Node* root = roots[k] = mine.new_nodes(1);
+      Node* root = roots[k] = mine.new_nodes(1, 0);
       root->stats = mine.keep<double>(static_cast<std::size_t>(K) + 16);  // no two roots in one cache line
       std::fill_n(root->stats, K, 0.0);
       bundle.task[k] = static_cast<u8>(k), bundle.node[k] = root, bundle.min_leaf[k] = limits_of(mine, bundle, k).min_leaf;

@@ -147,15 +147,9 @@ struct Worker {
     for (std::size_t n = 0; n < kPureRows; n++) pure[2 * K * n + K] = static_cast<double>(n + 1);
   }
   double* pure_stats(int c, int n) const { return pure + (2 * n - 1) * run.K() - c; }
-  Node* new_nodes(int n) {
+  Node* new_nodes(int n, int depth) {  // leaves, whose statistics are still to be given
     Node* made = keep<Node>(static_cast<std::size_t>(n));
-    for (int i = 0; i < n; i++) {
-      Node& x = made[i];
-      x = Node{};
-      x.feature = -1, x.missing = -1;
-      x.threshold = std::numeric_limits<double>::quiet_NaN();
-      x.low = x.high = std::numeric_limits<float>::quiet_NaN();
-    }
+    for (Node* x = made; x < made + n; x++) x->n_rows = 0, x->n_children = 0, x->feature = x->missing = -1, x->depth = depth;
     return made;
   }
 };
