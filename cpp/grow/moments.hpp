@@ -23,6 +23,7 @@ struct Moments {
   int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
   void put(double sum, double rows) requires(W == 1) { p_l = sum, w_l = rows; }
+  void put_left(const double* s, i64 rows) requires(W == 1) { p_l = s[0], w_l = s[1], rows_l = static_cast<double>(rows); }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.lowest[k] * (1 - 1e-11) - 1e-290); }
   CC_INLINE void both(const ScanRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
     const V m = times_of_row<T, W>(rows.times, row, mask);
