@@ -216,7 +216,7 @@ struct Search {
         return judge_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
+        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
