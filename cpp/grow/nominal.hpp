@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "exact.hpp"
-#include "lanes.hpp"
+#include "lists.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -19,19 +19,39 @@ struct Category {
   bool operator<(const Category& o) const { return mean < o.mean || (mean == o.mean && code < o.code); }
 };
 
+// Few categories, which come in the order of codes, by counting the means below each: no branch that cannot be foreseen.
+inline void sort_categories(Category* order, int m) {
+  constexpr int kMost = 64;
+  if (m > kMost) return std::sort(order, order + m);
+  using D = Vec<double, kDoubles>;
+  D means[kMost / kDoubles];
+  Category given[kMost];
+  for (int j = 0; j < m; j++) means[j / kDoubles][j % kDoubles] = order[j].mean, given[j] = order[j];
+  for (int j = m; j % kDoubles; j++) means[j / kDoubles][j % kDoubles] = std::numeric_limits<double>::infinity();
+  u64 taken = 0;
+  for (int j = 0; j < m; j++) {
+    u64 below = 0;
+    for (int b = 0; b * kDoubles < m; b++)
+      below |= static_cast<u64>(greater<double, kDoubles>(all<double, kDoubles>(given[j].mean), means[b])) << b * kDoubles;
+    const u64 place = ~taken & (~u64{0} << __builtin_popcountll(below));  // behind those of the same mean
+    taken |= place & -place, order[__builtin_ctzll(place)] = given[j];
+  }
+}
+
 // Regression, every row counting once: the categories that have rows, in the order of their exact means, rounded once; returns how many.
 // table: [V][2] statistics, n: [V] rows. single(code): the target of a category's only row, NaN if that is not known. exact(code): its
-// mean, asked for only where the grid leaves the order open.
+// mean, asked for only where the grid leaves the order open. Returns 0 if not even a branch for every category has a quality above `least`.
 template <class Single, class Exact>
-int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order, Single single, Exact exact) {
+int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order, Single single, Exact exact, double least = kNever) {
   int m = 0;
-  double most = 0;
+  double most = 0, quality = 0;
   for (int v = 0; v < V; v++) {
     if (!n[v]) continue;
     const double mean = table[2 * v] / table[2 * v + 1];
-    most = std::max(most, mean < 0 ? -mean : mean), order[m++] = {mean, v};
+    most = std::max(most, mean < 0 ? -mean : mean), quality += mean * table[2 * v], order[m++] = {mean, v};
   }
-  std::sort(order, order + m);
+  if (!(quality > least)) return 0;
+  sort_categories(order, m);
   const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
   const auto same = [&](int a, int b) {
     return n[a] == 1 && n[b] == 1 ? single(a) == single(b) : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);

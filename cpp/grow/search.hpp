@@ -226,7 +226,7 @@ struct Search {
   void judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     Category* order = w.scratch.take<Category>(n_categories);
-    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single, exact);
+    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single, exact, lane<double, W>(p.limit, k));
     double sum[2] = {};
     i64 rows = 0;
     for (int j = 0; j + 1 < m; j++) {
