@@ -185,7 +185,7 @@ struct Search {
     }
     rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
     rivals.add(f);
-    return best.offer_left(w.run.judge, k, f, order, n, stats);
+    return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }
   // Statistics that are not rounded decide at once.
   bool precedes(int k, int f, u64 order) const {
