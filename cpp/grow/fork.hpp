@@ -120,7 +120,7 @@ struct Forking {
     if (best.map[k]) {
       std::copy_n(best.map[k], V, map);
     } else if (w.run.p.n_classes || w.run.p.multiway) {
-      choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
+      branches_of(w.run, table, n, static_cast<int>(V), best.key[k], arena, map);
     } else {  // the first categories by mean; the key says how many
       Category* order = arena.take<Category>(V);
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
@@ -179,9 +179,8 @@ struct Forking {
       const CategoryTables tables = CategoryTables::of(w, bundle, rows, f, 1u << k);
       const u32 V = tables.V;
       const double* table = tables.table[k];
-      const i64* n = tables.n[k];
       std::int32_t* map = arena.take<std::int32_t>(V);
-      choose_nominal(w.run, table, n, static_cast<int>(V), node, bundle.min_leaf[k], arena, map);
+      branches_of(w.run, table, tables.n[k], static_cast<int>(V), best.key[k], arena, map);
       double* part = arena.take<double>(static_cast<std::size_t>(K));
       for (int b = 0, found = 1; found; b++) {
         found = 0;

@@ -64,12 +64,30 @@ CC_INLINE Vec<T, W> ones(u32 mask) {
     } else
 #endif
     {
+#if defined(__AVX2__) && !defined(__AVX512VL__)  // in words of the instruction set: compilers take wider vectors apart, lane by lane
+      constexpr int n = static_cast<int>(sizeof(T)) * W / 32;
+      union { Vec<T, W> v; __m256i h[n]; } u;
+      for (int i = 0; i < n; i++) {
+        if constexpr (sizeof(T) == 8) {
+          const __m256i bits = _mm256_slli_epi64(_mm256_setr_epi64x(1, 2, 4, 8), 4 * i);
+          const __m256i on = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(mask), bits), bits);
+          u.h[i] = _mm256_and_si256(on, _mm256_castpd_si256(_mm256_set1_pd(1)));
+        } else {
+          const __m256i bits = _mm256_slli_epi32(_mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), 8 * i);
+          const __m256i on = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(mask)), bits), bits);
+          if constexpr (std::is_same_v<T, u32>) u.h[i] = _mm256_srli_epi32(on, 31);
+          else u.h[i] = _mm256_and_si256(on, _mm256_castps_si256(_mm256_set1_ps(1)));
+        }
+      }
+      return u.v;
+#else
       using I = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
       Vec<I, W> bits;
       for (int k = 0; k < W; k++) bits[k] = I{1} << k;
       const Vec<I, W> on = (all<I, W>(static_cast<I>(mask)) & bits) == bits;  // −1 or 0
       if constexpr (std::is_same_v<T, u32>) return (Vec<T, W>)(-on);
       else return (Vec<T, W>)(on & (Vec<I, W>)all<T, W>(T{1}));
+#endif
     }
   }
 }

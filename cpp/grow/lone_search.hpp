@@ -5,6 +5,8 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+constexpr u32 kSparseRows = 32;  // of a list from which it pays to look for the end of its first value
+
 template <class P>
 struct LoneSearch : Search<P> {
   Worker& w;
@@ -139,26 +141,43 @@ struct LoneSearch : Search<P> {
     return best.q[0] != before;
   }
 
+  // All of the node's rows but the entries [begin, end) are on the left.
+  void put_others(const u32* list, u32 begin, u32 end) {
+    const Node& node = *bundle.node[0];
+    sum_entries(list, begin, end, stats);
+    for (int c = 0; c < w.run.K(); c++) stats[c] = node.stats[c] - stats[c];
+    p.put_left(stats, node.n_rows - (end - begin));
+  }
+  // The same scan, where the entries [n, end) are on the right. In sparse columns most rows have the first value: they are not read, for
+  // they are what the others leave.
+  void scan_others(int f, const u32* list, u32 n, u32 end, u64 phase) {
+    u32 same = 0, next = n;
+    if (n >= kSparseRows && list[n / 2] >> 16 == list[0] >> 16) {
+      for (same = n / 2; next - same > 1;) {
+        const u32 middle = (same + next) / 2;
+        (list[middle] >> 16 == list[0] >> 16 ? same : next) = middle;
+      }
+      put_others(list, same, end);
+    }
+    scan(f, list + same, n - same, phase);
+  }
   void search_numeric(int f, const u32* list, u32 n) {
     const u32 missing = table.columns[f].missing_rank;
     u32 present = n;
     while (present > 0 && list[present - 1] >> 16 == missing) present--;
     p.clear();
-    if (present == n) return scan(f, list, n, kMissingRight);
-    const auto put_left = [&](u32 begin, u32 end) {
-      p.clear();
-      for (u32 i = begin; i < end; i++) p.add(rows, list[i] & kRowMask);
-    };
+    if (present == n) return scan_others(f, list, n, n, kMissingRight);
     missing_rows.n[0] = n - present;
-    scan(f, list, present, kMissingRight);
-    put_left(0, present);
+    scan_others(f, list, present, n, kMissingRight);
+    put_others(list, present, n);
     if (p.promising()) judge(f, numeric_key(kPresence, 0));
-    put_left(present, n);
-    scan(f, list, present, kMissingLeft);
+    sum_entries(list, present, n, stats);
+    p.put_left(stats, n - present);
+    scan_others(f, list, present, present, kMissingLeft);
     missing_rows = {};
   }
 
-  // Statistics of a category: the entries [begin, end).
+  // Statistics of the entries [begin, end).
   void sum_entries(const u32* list, u32 begin, u32 end, double* s) const {
     const Problem& problem = w.run.p;
     const int C = problem.n_classes;

@@ -15,7 +15,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
   V n, l, a, b, b0, least;
   int n_present = 0;
   u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
-  bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
+  bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise, and where cells are added, they are summed anew at every cut
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space) : Sums(run, bundle, space) {
     n = b0 = V{}, least = all<T, W>(1);
@@ -49,7 +49,6 @@ struct ManyGiniOf : ClassSums<Real, W> {
   CC_INLINE void add_cell(const V* cell) {
     l = V{};
     for (int c = 0; c < C; c++) l_c[c] += cell[c], l += l_c[c];
-    sum_squares();
   }
   CC_INLINE void sum_squares() { Sums::sum_squares(a, b); }
   // Bound of an interval with h_c rows of class c: with u, v the class shares left and right of its start, x ≤ h the rows moved and

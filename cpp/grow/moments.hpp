@@ -23,6 +23,7 @@ struct Moments {
   int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
   void put(double sum, double rows) requires(W == 1) { p_l = sum, w_l = rows; }
+  void put_left(const double* s, i64 rows) requires(W == 1) { p_l = s[0], w_l = s[1], rows_l = static_cast<double>(rows); }
   void lower(const Best& best, int k) { set_lane<T, W>(limit, k, best.lowest[k] * (1 - 1e-11) - 1e-290); }
   CC_INLINE void both(const ScanRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
     const V m = times_of_row<T, W>(rows.times, row, mask);
@@ -99,17 +100,23 @@ struct Moments {
       end += n;
       return n < kMost ? found & ((u64{1} << n) - 1) : found;
     }
-    // The same for the cuts after n values that have rows, if at least and at most so many are then on the left.
+    // The same for the cuts after n values that have rows, if at least and at most so many are then on the left; kDoubles − 1 values more may
+    // be read.
     CC_INLINE u64 next(const Moments& m, const Vec<double, 2>* sums, u32 n, double least, double most) {
       u64 found = 0;
-      for (u32 i = 0; i < n; i++) {
-        sum += sums[i][0], end += sums[i][1];
-        p[i / kDoubles][i % kDoubles] = sum, w[i / kDoubles][i % kDoubles] = end;
-        const double p_r = m.p - sum, w_r = m.w - end;
-        const bool promising = sum * sum * w_r + p_r * p_r * end > end * w_r * m.limit;
-        found |= static_cast<u64>(promising & (sums[i][1] > 0) & (end >= least) & (end <= most)) << i;
+      const D fewest = all<double, kDoubles>(least - 0.5), not_all = all<double, kDoubles>(most + 0.5);
+      for (u32 i = 0; i < n; i += kDoubles) {
+        D x, own;
+        for (u32 k = 0; k < kDoubles; k++) x[k] = sums[i + k][0], own[k] = sums[i + k][1];
+        const D left = running_sum(own) + end;
+        x = running_sum(x) + sum;
+        p[i / kDoubles] = x, w[i / kDoubles] = left, sum = x[kDoubles - 1], end = left[kDoubles - 1];
+        const D p_r = m.p - x, w_r = m.w - left;
+        const u32 good = greater<double, kDoubles>(x * x * w_r + p_r * p_r * left, left * w_r * m.limit) & greater<double, kDoubles>(own, D{}) &
+                         greater<double, kDoubles>(left, fewest) & greater<double, kDoubles>(not_all, left);
+        found |= static_cast<u64>(good) << i;
       }
-      return found;
+      return n < kMost ? found & ((u64{1} << n) - 1) : found;
     }
     void put(Moments& m, u32 k) const { m.put(p[k / kDoubles][k % kDoubles], w[k / kDoubles][k % kDoubles]); }
     // The most promising one: most others are then below the new limit.

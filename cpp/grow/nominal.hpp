@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "exact.hpp"
+#include "lists.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -18,19 +19,39 @@ struct Category {
   bool operator<(const Category& o) const { return mean < o.mean || (mean == o.mean && code < o.code); }
 };
 
+// Few categories, which come in the order of codes, by counting the means below each: no branch that cannot be foreseen.
+inline void sort_categories(Category* order, int m) {
+  constexpr int kMost = 64;
+  if (m > kMost) return std::sort(order, order + m);
+  using D = Vec<double, kDoubles>;
+  D means[kMost / kDoubles];
+  Category given[kMost];
+  for (int j = 0; j < m; j++) means[j / kDoubles][j % kDoubles] = order[j].mean, given[j] = order[j];
+  for (int j = m; j % kDoubles; j++) means[j / kDoubles][j % kDoubles] = std::numeric_limits<double>::infinity();
+  u64 taken = 0;
+  for (int j = 0; j < m; j++) {
+    u64 below = 0;
+    for (int b = 0; b * kDoubles < m; b++)
+      below |= static_cast<u64>(greater<double, kDoubles>(all<double, kDoubles>(given[j].mean), means[b])) << b * kDoubles;
+    const u64 place = ~taken & (~u64{0} << __builtin_popcountll(below));  // behind those of the same mean
+    taken |= place & -place, order[__builtin_ctzll(place)] = given[j];
+  }
+}
+
 // Regression, every row counting once: the categories that have rows, in the order of their exact means, rounded once; returns how many.
 // table: [V][2] statistics, n: [V] rows. single(code): the target of a category's only row, NaN if that is not known. exact(code): its
-// mean, asked for only where the grid leaves the order open.
+// mean, asked for only where the grid leaves the order open. Returns 0 if not even a branch for every category has a quality above `least`.
 template <class Single, class Exact>
-int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order, Single single, Exact exact) {
+int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order, Single single, Exact exact, double least = kNever) {
   int m = 0;
-  double most = 0;
+  double most = 0, quality = 0;
   for (int v = 0; v < V; v++) {
     if (!n[v]) continue;
     const double mean = table[2 * v] / table[2 * v + 1];
-    most = std::max(most, mean < 0 ? -mean : mean), order[m++] = {mean, v};
+    most = std::max(most, mean < 0 ? -mean : mean), quality += mean * table[2 * v], order[m++] = {mean, v};
   }
-  std::sort(order, order + m);
+  if (!(quality > least)) return 0;
+  sort_categories(order, m);
   const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
   const auto same = [&](int a, int b) {
     return n[a] == 1 && n[b] == 1 ? single(a) == single(b) : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);
@@ -57,79 +78,166 @@ struct Always {
   bool operator()(const double*, i64) const { return true; }
 };
 
-// table: [V][K] statistics and n: [V] rows of one task per category. Writes the branch of every category into `map` (−1: not
-// present) if map is given. Of two branches only those are looked at whose first is worth it, by its statistics and rows.
-template <class Worth = Always>
-NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
-                             std::int32_t* map, Worth worth = {}) {
-  const auto mark = arena.mark();
-  const int K = run.K();
-  int m = 0;
-  int* codes = arena.take<int>(static_cast<std::size_t>(V));
-  for (int v = 0; v < V; v++) {
-    if (n[v] > 0) codes[m++] = v;
-    if (map) map[v] = -1;
+// One task's statistics of a nominal column: table, [V][K], and rows of its categories.
+class NominalColumn {
+  const Run& run;
+  const double* table;
+  const i64* n;
+  Arena& arena;
+  int m = 0, *codes;  // the categories that have rows
+  Category* order;
+
+ public:
+  NominalColumn(const Run& r, const double* sums, const i64* rows, int V, Arena& memory)
+      : run(r), table(sums), n(rows), arena(memory), codes(memory.take<int>(static_cast<std::size_t>(V))) {
+    for (int v = 0; v < V; v++)
+      if (n[v] > 0) codes[m++] = v;
+    order = memory.take<Category>(static_cast<std::size_t>(m));
   }
-  NominalChoice best;
-  if (m < 2) return arena.release(mark), best;
-  if (run.p.multiway) {
-    double* parts = arena.take<double>(static_cast<std::size_t>(m) * static_cast<std::size_t>(K));
-    bool enough = true;
-    for (int j = 0; j < m; j++) {
-      enough &= n[codes[j]] >= min_leaf;
-      std::copy_n(table + codes[j] * K, K, parts + j * K);
-      if (map) map[codes[j]] = j;
+
+  // Of two branches only those are looked at whose first is worth it, by its statistics and rows; a quality below `least` need not be found.
+  template <class Worth>
+  NominalChoice best(const Node& node, i64 min_leaf, double least, Worth worth) {
+    NominalChoice found;
+    if (m < 2) return found;
+    const auto K = static_cast<std::size_t>(run.K());
+    if (run.p.multiway) {
+      double* parts = arena.take<double>(static_cast<std::size_t>(m) * K);
+      bool enough = true;
+      for (int j = 0; j < m; j++) enough &= n[codes[j]] >= min_leaf, std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
+      if (enough) found.q = run.judge.several(parts, m, node.stats);
+      return found;
     }
-    if (enough) best.q = run.judge.several(parts, m, node.stats);
-    return arena.release(mark), best;
+    const auto look = [&](const double* sum, i64 rows, u64 key) {
+      if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return;
+      if (const double q = run.judge.binary(sum, node.stats); q > found.q) found = {q, key};
+    };
+    if (!all_subsets()) {
+      for (int o = 0; o < orders(); o++) look_at_prefixes(o, look);
+    } else if (run.family == Run::Family::many_gini && node.n_rows < 1 << 24) {
+      look_at_promising(node, min_leaf, least, found);
+    } else {
+      look_at_subsets(look);
+    }
+    return found;
   }
-  double* sum = arena.take<double>(static_cast<std::size_t>(K));
-  Category* order = arena.take<Category>(static_cast<std::size_t>(m));
-  const auto look = [&](i64 rows, u64 key) {
-    if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return false;
-    const double q = run.judge.binary(sum, node.stats);
-    if (!(q > best.q)) return false;
-    best.q = q, best.key = key;
-    return true;
-  };
-  const auto prefixes = [&](u64 first_key, auto mean) {
-    for (int j = 0; j < m; j++) order[j] = {mean(table + codes[j] * K), codes[j]};
+  // The branch of every category, −1 where it has no rows, for the test with a key.
+  void branches(u64 key, std::int32_t* map, int V) {
+    std::fill_n(map, V, -1);
+    if (!run.p.multiway && !all_subsets()) sort(static_cast<int>(key / static_cast<u64>(m)));
+    for (int j = 0; j < m; j++) {
+      if (run.p.multiway) map[codes[j]] = j;
+      else if (all_subsets()) map[codes[j]] = !(key >> j & 1);
+      else map[order[j].code] = static_cast<u64>(j) > key % static_cast<u64>(m);
+    }
+  }
+
+ private:
+  const double* of(int code) const { return table + code * run.K(); }
+  bool all_subsets() const { return run.p.n_classes > 2 && m <= kExactCategories; }
+  int orders() const { return run.p.n_classes > 2 ? run.p.n_classes : 1; }
+  // The categories by mean, or by their share of a class.
+  void sort(int o) {
+    const int c = run.p.n_classes == 2 ? 1 : o;
+    for (int j = 0; j < m; j++) {
+      const double* s = of(codes[j]);
+      const double total = run.judge.total(s);
+      order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
+    }
     std::sort(order, order + m);
+  }
+  template <class Look>
+  void look_at_prefixes(int o, Look look) {
+    const int K = run.K();
+    double* sum = arena.take<double>(static_cast<std::size_t>(K));
     std::fill_n(sum, K, 0.0);
+    sort(o);
     i64 rows = 0;
     for (int j = 0; j + 1 < m; j++) {
-      const double* s = table + order[j].code * K;
+      const double* s = of(order[j].code);
       for (int c = 0; c < K; c++) sum[c] += s[c];
       rows += n[order[j].code];
-      if (look(rows, first_key + static_cast<u64>(j)) && map) {
-        for (int i = 0; i < m; i++) map[order[i].code] = i > j;
-      }
+      look(sum, rows, static_cast<u64>(o * m + j));
     }
-  };
-  if (run.p.n_classes == 0) {
-    prefixes(0, [](const double* s) { return s[1] > 0 ? s[0] / s[1] : 0; });
-  } else if (K == 2) {
-    prefixes(0, [](const double* s) { return s[0] + s[1] > 0 ? s[1] / (s[0] + s[1]) : 0; });
-  } else if (m <= kExactCategories) {
-    double* sums = arena.take<double>(static_cast<std::size_t>(K) << (m - 1));  // of the subsets with the first category
-    i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));
-    std::copy_n(table + codes[0] * K, K, sums), sizes[0] = n[codes[0]];
-    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
-      sum = sums + static_cast<int>(subset / 2) * K;
-      i64& rows = sizes[subset / 2];
-      if (subset > 1) {  // a smaller subset, and its last category
-        const u32 last = 31 - static_cast<u32>(__builtin_clz(subset)), others = (subset ^ 1u << last) / 2;
-        for (int c = 0; c < K; c++) sum[c] = sums[static_cast<int>(others) * K + c] + table[codes[last] * K + c];
-        rows = sizes[others] + n[codes[last]];
-      }
-      if (look(rows, subset) && map)
-        for (int j = 0; j < m; j++) map[codes[j]] = !(subset >> j & 1);
-    }
-  } else {
-    for (int c = 0; c < K; c++)
-      prefixes(static_cast<u64>(c) * static_cast<u64>(m), [&](const double* s) { return run.judge.total(s) > 0 ? s[c] / run.judge.total(s) : 0; });
   }
-  return arena.release(mark), best;
+  // All subsets that have the first category, and not all others. A subset is a smaller one and its last category.
+  template <class Look>
+  void look_at_subsets(Look look) {
+    const auto K = static_cast<std::size_t>(run.K());
+    double* sums = arena.take<double>(K << (m - 1));
+    i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));
+    std::copy_n(of(codes[0]), K, sums), sizes[0] = n[codes[0]];
+    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
+      double* sum = sums + subset / 2 * K;
+      if (subset > 1) {
+        const u32 last = 31 - static_cast<u32>(__builtin_clz(subset)), others = (subset ^ 1u << last) / 2;
+        for (std::size_t c = 0; c < K; c++) sum[c] = sums[others * K + c] + of(codes[last])[c];
+        sizes[subset / 2] = sizes[others] + n[codes[last]];
+      }
+      look(sum, sizes[subset / 2], subset);
+    }
+  }
+  // Gini by counts: the same, but eight subsets at a time, which differ in the categories 1 to 3, and only those are judged that might be
+  // better than what is known (the slack is that of ManyGini).
+  void look_at_promising(const Node& node, i64 min_leaf, double least, NominalChoice& found) {
+    using F = Vec<float, 8>;
+    constexpr F with[3] = {{0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
+    const int K = run.K(), inner = std::min(m - 1, 3), outer = m - 1 - inner;
+    F* lanes = arena.take<F>(static_cast<std::size_t>(K));  // of each class that is present
+    double* sum = arena.take<double>(static_cast<std::size_t>(K));
+    float *n_c = arena.take<float>(static_cast<std::size_t>(K)), *others = arena.take<float>(static_cast<std::size_t>(K) << outer);
+    int C = 0, *classes = arena.take<int>(static_cast<std::size_t>(K));
+    for (int c = 0; c < K; c++) {
+      sum[c] = 0;
+      if (!(node.stats[c] > 0)) continue;
+      const auto count = [&](int j) { return static_cast<float>(of(codes[j])[c]); };
+      F v = all<float, 8>(count(0));
+      for (int j = 0; j < inner; j++) v += with[j] * count(j + 1);
+      float* to = others + (C << outer);
+      to[0] = 0;
+      for (int j = 0; j < outer; j++)
+        for (int i = 0; i < 1 << j; i++) to[i + (1 << j)] = to[i] + count(4 + j);
+      lanes[C] = v, n_c[C] = static_cast<float>(node.stats[c]), classes[C++] = c;
+    }
+    const double slack = 1 - 0x1p-24 * (64 + 4 * K);
+    const auto n_rows = static_cast<float>(node.n_rows);
+    const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
+    auto limit = static_cast<float>(least * slack);
+    for (int block = 0; block < 1 << outer; block++) {
+      F a{}, b{}, l{};
+      for (int i = 0; i < C; i++) {
+        const F left = lanes[i] + others[(i << outer) + block], right = n_c[i] - left;
+        a += left * left, b += right * right, l += left;
+      }
+      const F r = n_rows - l, gain = a * r + b * l, size = l * r;
+      u32 lane_mask = greater<float, 8>(l, fewest) & greater<float, 8>(r, fewest) & ((1u << (1 << inner)) - 1);
+      while (lane_mask &= greater<float, 8>(gain, size * limit)) {
+        const int k = __builtin_ctz(lane_mask);
+        lane_mask &= lane_mask - 1;
+        for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
+        const double q = run.judge.binary(sum, node.stats);
+        if (!(q > found.q)) continue;
+        found = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
+        limit = std::max(limit, static_cast<float>(q * slack));
+      }
+    }
+  }
+};
+
+// The best test of a nominal column, or one that is not worth it.
+template <class Worth = Always>
+NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
+                             double least = kNever, Worth worth = {}) {
+  const auto mark = arena.mark();
+  const NominalChoice found = NominalColumn(run, table, n, V, arena).best(node, min_leaf, least, worth);
+  return arena.release(mark), found;
+}
+
+// Its branches, by category.
+inline void branches_of(const Run& run, const double* table, const i64* n, int V, u64 key, Arena& arena, std::int32_t* map) {
+  const auto mark = arena.mark();
+  NominalColumn(run, table, n, V, arena).branches(key, map, V);
+  arena.release(mark);
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

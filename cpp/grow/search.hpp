@@ -185,7 +185,7 @@ struct Search {
     }
     rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
     rivals.add(f);
-    return best.offer_left(w.run.judge, k, f, order, n, stats);
+    return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }
   // Statistics that are not rounded decide at once.
   bool precedes(int k, int f, u64 order) const {
@@ -216,7 +216,7 @@ struct Search {
         return judge_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, nullptr, worth);
+        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
@@ -226,7 +226,7 @@ struct Search {
   void judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     Category* order = w.scratch.take<Category>(n_categories);
-    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single, exact);
+    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single, exact, lane<double, W>(p.limit, k));
     double sum[2] = {};
     i64 rows = 0;
     for (int j = 0; j + 1 < m; j++) {

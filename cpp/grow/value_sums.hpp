@@ -42,7 +42,7 @@ struct ValueColumns {
     }
     return out;
   }
-  ValueSum* new_sums(Worker& w) const { return w.scratch.take<ValueSum>(first[n]); }
+  ValueSum* new_sums(Worker& w) const { return w.scratch.take<ValueSum>(first[n] + kDoubles - 1); }  // a scan may read behind the end
   u32 n_values(u32 column) const { return first[column + 1] - first[column]; }
   CC_INLINE u16 place(u32 entry, u32 column) const { return places[(entry & kRowMask) * static_cast<u32>(n) + column]; }
 

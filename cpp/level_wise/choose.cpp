@@ -174,8 +174,9 @@ class Chooser {
     } else {
       Node all{};
       all.n_rows = node.n_rows, all.stats = node.stats.data();
-      const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, all, min_leaf, arena, map.data());
+      const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, all, min_leaf, arena);
       if (!(choice.q > best.quality)) return;
+      branches_of(run, column.table.data(), column.n.data(), V, choice.key, arena, map.data());
       best.quality = choice.q;
     }
     best.feature = f, best.cut = -1;
