@@ -139,12 +139,12 @@ CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 }
 
 // The last of the numbers, in all lanes.
-CC_INLINE Vec<float, kCuts> last_of(Vec<float, kCuts> v) {
-#if defined(__AVX512VL__)
-  return __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
-#else
-  return __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
-#endif
+template <class V>
+CC_INLINE V last_of(V v) {
+  constexpr int W = sizeof v / sizeof v[0];
+  if constexpr (W == 4) return __builtin_shufflevector(v, v, 3, 3, 3, 3);
+  else if constexpr (W == 8) return __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
+  else return __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
 }
 
 // The place of the largest of the numbers that `among` names, none of which is negative.
