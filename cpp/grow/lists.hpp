@@ -189,7 +189,8 @@ CC_INLINE void keep_entries(const u32* list, u32 n, const u16* masks, int k, u32
   const u32* const end = list + n;
   for (; list < end; list += kCuts, masks += kCuts) {
 #if defined(__AVX512VL__)
-    const u32 own = _mm256_test_epi16_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(masks)), _mm256_set1_epi16(static_cast<short>(1 << k)));
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(masks));
+    const u32 own = _mm256_test_epi16_mask(bits, _mm256_set1_epi16(static_cast<short>(1 << k)));
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(own), _mm512_loadu_si512(list)));
 #else
     const __m128i bits = _mm_sll_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(masks)), _mm_cvtsi32_si128(15 - k));
