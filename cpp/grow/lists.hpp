@@ -31,20 +31,34 @@ constexpr ByteTables kBytes = [] {
   return t;
 }();
 
-// bit k: the class of list[k] is c
-CC_INLINE u32 of_class(const u32* list, u32 c) {
+// The classes of the next kCuts entries of a list.
+struct Classes {
 #if defined(__AVX512VL__)
-  const __m512i classes = _mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi32(0xf000));
-  return _mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(static_cast<int>(c << 12)));
+  __m512i own;
+  explicit CC_INLINE Classes(const u32* list) : own(_mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi32(0xf000))) {}
 #elif defined(__AVX2__)
-  const __m256i classes = _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(0xf000));
-  return static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(classes, _mm256_set1_epi32(static_cast<int>(c << 12))))));
+  __m256i own;
+  explicit CC_INLINE Classes(const u32* list)
+      : own(_mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(0xf000))) {}
 #else
-  u32 bits = 0;
-  for (int k = 0; k < kCuts; k++) bits |= static_cast<u32>((list[k] >> 12 & 15) == c) << k;
-  return bits;
+  const u32* list;
+  explicit CC_INLINE Classes(const u32* l) : list(l) {}
 #endif
-}
+
+  // bit k: entry k is of class c
+  CC_INLINE u32 are(u32 c) const {
+#if defined(__AVX512VL__)
+    return _mm512_cmpeq_epi32_mask(own, _mm512_set1_epi32(static_cast<int>(c << 12)));
+#elif defined(__AVX2__)
+    return static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(own, _mm256_set1_epi32(static_cast<int>(c << 12))))));
+#else
+    u32 bits = 0;
+    for (int k = 0; k < kCuts; k++) bits |= static_cast<u32>((list[k] >> 12 & 15) == c) << k;
+    return bits;
+#endif
+  }
+};
+CC_INLINE u32 of_class(const u32* list, u32 c) { return Classes(list).are(c); }
 
 // bit k: list[k] and list[k + 1] have different values
 CC_INLINE u32 value_changes(const u32* list) {
@@ -124,6 +138,15 @@ CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 #endif
 }
 
+// The last of the numbers, in all lanes.
+template <class V>
+CC_INLINE V last_of(V v) {
+  constexpr int W = sizeof v / sizeof v[0];
+  if constexpr (W == 4) return __builtin_shufflevector(v, v, 3, 3, 3, 3);
+  else if constexpr (W == 8) return __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
+  else return __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
+}
+
 // The place of the largest of the numbers that `among` names, none of which is negative.
 template <int W>
 CC_INLINE u32 largest_of(Vec<float, W> v, u32 among) {
@@ -166,7 +189,8 @@ CC_INLINE void keep_entries(const u32* list, u32 n, const u16* masks, int k, u32
   const u32* const end = list + n;
   for (; list < end; list += kCuts, masks += kCuts) {
 #if defined(__AVX512VL__)
-    const u32 own = _mm256_test_epi16_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(masks)), _mm256_set1_epi16(static_cast<short>(1 << k)));
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(masks));
+    const u32 own = _mm256_test_epi16_mask(bits, _mm256_set1_epi16(static_cast<short>(1 << k)));
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(own), _mm512_loadu_si512(list)));
 #else
     const __m128i bits = _mm_sll_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(masks)), _mm_cvtsi32_si128(15 - k));

@@ -95,21 +95,23 @@ struct ManyGiniOf : ClassSums<Real, W> {
   // One task alone: consecutive cuts of a sorted list at once, class by class.
   struct Cuts {
     using F = Vec<float, kCuts>;
-    F l, a, b;
-    u32 count[kListClasses], bits[kListClasses];  // of each class present: left of what comes next; its entries of the stretch
+    F l, a, b, count[kListClasses];  // of each class present: left of what comes next, in all lanes
+    u32 bits[kListClasses];          // its entries of the stretch
 
     explicit Cuts(const ManyGiniOf& p) {
       for (int k = 0; k < kCuts; k++) l[k] = p.l + static_cast<float>(k + 1 - kCuts);
-      for (int i = 0; i < p.n_present; i++) count[i] = static_cast<u32>(p.l_c[p.present[i]]);
+      for (int i = 0; i < p.n_present; i++) count[i] = F{} + static_cast<float>(p.l_c[p.present[i]]);
     }
     CC_INLINE void next(const ManyGiniOf& p, const ScanRows&, const u32* list) {
-      l += static_cast<float>(kCuts), a = b = F{};
+      const Classes classes(list);
+      F squares_left{}, squares_right{};
       for (int i = 0; i < p.n_present; i++) {
-        bits[i] = of_class(list, p.present[i]);
-        const F left = bit_counts(bits[i]) + static_cast<float>(count[i]), right = p.n_c[p.present[i]] - left;
-        a += left * left, b += right * right;
-        count[i] += static_cast<u32>(__builtin_popcount(bits[i]));
+        bits[i] = classes.are(p.present[i]);
+        const F left = bit_counts(bits[i]) + count[i], right = p.n_c[p.present[i]] - left;
+        squares_left += left * left, squares_right += right * right;
+        count[i] = last_of(left);
       }
+      l += static_cast<float>(kCuts), a = squares_left, b = squares_right;
     }
     CC_INLINE u32 promising(const ManyGiniOf& p) const {
       const F r = p.n - l;
@@ -118,7 +120,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
     CC_INLINE F gains(const ManyGiniOf& p) const { return a / l + b / (p.n - l); }
     void put(ManyGiniOf& p, u32 k) const {
       for (int i = 0; i < p.n_present; i++)
-        p.l_c[p.present[i]] = static_cast<float>(count[i] - static_cast<u32>(__builtin_popcount(bits[i] & ~0u << k << 1)));
+        p.l_c[p.present[i]] = count[i][0] - static_cast<float>(__builtin_popcount(bits[i] & ~0u << k << 1));
       p.l = l[k], p.a = a[k], p.b = b[k];
     }
   };

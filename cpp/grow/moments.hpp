@@ -86,18 +86,20 @@ struct Moments {
     explicit Cuts(const Moments& m) : sum(m.p_l), end(m.w_l) {}
     CC_INLINE u64 next(const Moments& m, const ScanRows& rows, const u32* list, u32 n) {  // the promising ones among the cuts after n entries
       u64 found = 0;
-      D left;
+      D left, before = D{} + sum;
       for (int k = 0; k < kDoubles; k++) left[k] = end + (k + 1);
       for (u32 i = 0; i < n; i += kDoubles) {
-        D x;
-        for (u32 k = 0; k < kDoubles; k++) x[k] = rows.product[list[i + k] & kRowMask];
-        x = running_sum(x) + sum;
-        p[i / kDoubles] = x, w[i / kDoubles] = left, sum = x[kDoubles - 1];
+        D here;
+        for (u32 k = 0; k < kDoubles; k++) here[k] = rows.product[static_cast<u16>(list[i + k])];  // no class, only a row
+        here = running_sum(here);
+        const D x = here + before;
+        before += last_of(here);
+        p[i / kDoubles] = x, w[i / kDoubles] = left;
         const D p_r = m.p - x, w_r = m.w - left;
         found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * left, left * w_r * m.limit)) << i;
         left += static_cast<double>(kDoubles);
       }
-      end += n;
+      sum = before[0], end += n;
       return n < kMost ? found & ((u64{1} << n) - 1) : found;
     }
     // The same for the cuts after n values that have rows, if at least and at most so many are then on the left; kDoubles − 1 values more may
