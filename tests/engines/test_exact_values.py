@@ -14,7 +14,7 @@ from crosscut.engines.memory import grow
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth
 
-# Whole numbers, short decimals, all bits, and magnitudes at which products are too large or too small for doubles.
+# Whole numbers, short decimals, all bits, and magnitudes whose products are too large or small for doubles.
 NUMBERS = (
     st.integers(-50, 50).map(float)
     | st.integers(-9999, 9999).map(lambda v: v / 100)
