@@ -15,7 +15,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
   V n, l, a, b, b0, least;
   int n_present = 0;
   u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
-  bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise, and where cells are added, they are summed anew at every cut
+  bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space) : Sums(run, bundle, space) {
     n = b0 = V{}, least = all<T, W>(1);
