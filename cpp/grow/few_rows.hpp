@@ -33,7 +33,7 @@ struct SharedNodes {
 
 template <bool kClasses>
 class FewRows {
-  using Set = std::conditional_t<kClasses, u64, u16>;
+  using Set = u64;
   static constexpr u32 kMost = sizeof(Set) * 8;
   struct FewColumn {
     int f;
@@ -56,8 +56,8 @@ class FewRows {
   const TaskLimits& limits;
   const SharedNodes shared;
   u16 row[kMost];  // of the local table
-  double low[kClasses ? 1 : 256], high[kClasses ? 1 : 256];  // Σ of the products of all sets of the first half of the rows, and of the others
-  u32 half = 0;
+  double part_sums[8][kClasses ? 1 : 256];  // Σ of the products of all sets of every half, quarter or eighth of the rows
+  u32 n_parts = 0, part_rows = 0;
   double margin;               // how far qualities may be apart, at most, for the exact ones to be in another order
   Set of_class[kListClasses];
   u32 n_of[kListClasses];      // rows of each in the node that is searched
@@ -72,7 +72,12 @@ class FewRows {
     for (u32 n = 1; n <= kMost; n++) share[n] = 1.0 / n;
     return share;
   }();
-  CC_INLINE double sum(Set s) const { return low[s & ((1u << half) - 1)] + high[s >> half]; }
+  CC_INLINE double sum(Set s) const {
+    const u32 own = (1u << part_rows) - 1;
+    double a = part_sums[0][s & own], b = part_sums[1][s >> part_rows & own];
+    for (u32 p = 2; p < n_parts; p += 2) s >>= 2 * part_rows, a += part_sums[p][s & own], b += part_sums[p + 1][s >> part_rows & own];
+    return a + b;
+  }
   template <class F>
   CC_INLINE void each(Set s, F f) const {
     const u64 bits = s;
@@ -95,13 +100,16 @@ class FewRows {
   static bool pays(const Run& run, const LoneNode& x) {
     if (x.n <= kFewRows) return true;
     if (x.n > kMost) return false;
-    const u32 most = kFewRows * static_cast<u32>(x.n_columns + x.n_coded);
+    const u32 most = (kClasses ? 16 : 24) * static_cast<u32>(x.n_columns + x.n_coded);
     u32 looks = 0;
     const auto add = [&](int f, u32 values) {
       const bool subsets = run.p.n_classes > 2 && run.p.columns[f].nominal && values <= kExactCategories;
       looks += subsets ? 1u << (values - 1) : values;
     };
-    for (int j = 0; j < x.n_coded && looks <= most; j++) add(x.bits->columns[x.coded[j]].f, std::min(x.bits->columns[x.coded[j]].n_values, x.n));
+    for (int j = 0; j < x.n_coded && looks <= most; j++) {
+      const u32 c = x.coded[j];
+      add(x.values ? x.values->f[c] : x.bits->columns[c].f, std::min(x.values ? x.values->n_values(c) : x.bits->columns[c].n_values, x.n));
+    }
     for (int j = 0; j < x.n_columns && looks <= most; j++) add(x.columns[j], n_values(x.lists[j], x.n));
     return looks <= most;
   }
@@ -150,12 +158,13 @@ class FewRows {
   }
   void fill_sums(const Node& node, u32 n) {
     for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
-    const auto fill = [&](double* sums, u32 begin, u32 end) {
+    n_parts = n <= 16 ? 2 : n <= 32 ? 4 : 8, part_rows = (n + n_parts - 1) / n_parts;
+    for (u32 p = 0; p < n_parts; p++) {
+      double* sums = part_sums[p];
       sums[0] = 0;
-      for (u32 i = begin, k = 1; i < end; i++, k *= 2)
+      for (u32 i = p * part_rows, k = 1; i < n && i < (p + 1) * part_rows; i++, k *= 2)
         for (u32 s = 0; s < k; s++) sums[k + s] = sums[s] + table.product[row[i]];
-    };
-    half = (n + 1) / 2, fill(low, 0, half), fill(high, half, n);
+    }
     double squares = 0;  // no quality is higher
     for (u32 i = 0; i < n; i++) squares += table.product[row[i]] * table.product[row[i]];
     margin = w.run.margin(node.stats, squares);
@@ -381,8 +390,7 @@ class FewRows {
       const double first[] = {sum(a), static_cast<double>(size(a))}, second[] = {sum(b), static_cast<double>(size(b))};
       return compare_tests(node.stats, first, second) > 0;
     }
-    const u64 targets = targets_of(a);
-    if (targets == targets_of(b) || targets == targets_of(rest)) return false;
+    if (same_targets(a, b) || same_targets(a, rest)) return false;
     const auto mark = w.scratch.mark();
     const int T = w.run.p.n_sums();
     i64 *sums = empty_sums(w), *branches = empty_sums(w, 2);
@@ -397,18 +405,21 @@ class FewRows {
     w.scratch.release(mark);
     return found;
   }
-  // Which targets a set's rows have, and how often: four bits for each.
-  u64 targets_of(Set s) const {
-    u64 found = 0;
-    each_bit(s, [&](int i) {
-      int first = 0;
-      while (table.target[row[first]] != table.target[row[i]]) first++;
-      found += u64{1} << 4 * first;
-    });
-    return found;
+  // Have two sets the same targets, each as often?
+  bool same_targets(Set a, Set b) const {
+    if (size(a) != size(b)) return false;
+    const auto target = [&](Set s) { return table.target[row[__builtin_ctzll(s)]]; };
+    Set others = b & ~a;
+    for (Set s = a & ~b; s; s &= s - 1) {
+      Set m = others;
+      while (m && target(m) != target(s)) m &= m - 1;
+      if (!m) return false;
+      others &= ~(m & -m);
+    }
+    return true;
   }
-  void add_exactly(Set s, i64* sums) const {
-    each(s, [&](u32 r) { crosscut::CROSSCUT_LEVEL::add_exactly(w, bundle, 0, table.ids[r], sums); });
+  void add_exactly(Set s, i64* to) const {
+    each(s, [&](u32 r) { crosscut::CROSSCUT_LEVEL::add_exactly(w, bundle, 0, table.ids[r], to); });
   }
   static void sort(const double* key, u32 n, u8* order) {  // ties as they come
     for (u32 i = 0; i < n; i++) {
@@ -434,7 +445,7 @@ class FewRows {
     bool sure = true;
     for (u32 i = 1; i < c.n && sure; i++) {
       const Set a = c.sets[order[i - 1]], b = c.sets[order[i]];
-      sure = mean[order[i]] - mean[order[i - 1]] > far || (size(a) == size(b) && targets_of(a) == targets_of(b));
+      sure = mean[order[i]] - mean[order[i - 1]] > far || same_targets(a, b);
     }
     if (sure) return;
     const auto mark = w.scratch.mark();
@@ -487,15 +498,15 @@ class FewRows {
   }
 
   bool is_pure(Set s) const {
-    const double first = table.target[row[__builtin_ctz(s)]];
-    for (u32 m = s; m &= m - 1;)
-      if (table.target[row[__builtin_ctz(m)]] != first) return false;
+    const double first = table.target[row[__builtin_ctzll(s)]];
+    while (s &= s - 1)
+      if (table.target[row[__builtin_ctzll(s)]] != first) return false;
     return true;
   }
   void close(Node& leaf, Set s, bool pure = false) {
     if constexpr (kClasses) return;
     if (pure) {
-      leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[__builtin_ctz(s)]]));
+      leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[__builtin_ctzll(s)]]));
       return;
     }
     start_sums(w, leaf), add_exactly(s, leaf.exact);
