@@ -100,7 +100,7 @@ class FewRows {
   static bool pays(const Run& run, const LoneNode& x) {
     if (x.n <= kFewRows) return true;
     if (x.n > kMost) return false;
-    const u32 most = (kClasses ? 16 : 24) * static_cast<u32>(x.n_columns + x.n_coded);
+    const u32 most = 24 * static_cast<u32>(x.n_columns + x.n_coded);
     u32 looks = 0;
     const auto add = [&](int f, u32 values) {
       const bool subsets = run.p.n_classes > 2 && run.p.columns[f].nominal && values <= kExactCategories;
