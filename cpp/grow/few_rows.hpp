@@ -1,17 +1,17 @@
 // Every row counting once: a node of few rows is finished without lists. A set of its rows is a word of bits, a column is the sets that
-// its tests put on the left. Classes of a set are counted bits; its sum, for regression, is that of two entries of a table. Going
+// its tests put on the left. Classes of a set are counted bits; its sum, for regression, is that of two to eight entries of tables. Going
 // down keeps of each set the rows of the child.
 #pragma once
 #include <array>
-#include <type_traits>
 
 #include "fork.hpp"
 #include "lone_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kFewRows = 16;   // few in any case; more, if columns have no more values on average
+constexpr u32 kFewRows = 16;    // few in any case; up to kWordRows, if columns have at most kFewValues on average
 constexpr u32 kWordRows = 64;
+constexpr u32 kFewValues = 24;  // measured with AVX2: 16, 24 and 40 for regression, 10, 16 and 24 for classes
 
 // What a branch with so many rows, of which so many are of one of two classes, adds to Gini's quality (Judge::branch).
 constexpr auto kTwoClasses = [] {
@@ -100,7 +100,7 @@ class FewRows {
   static bool pays(const Run& run, const LoneNode& x) {
     if (x.n <= kFewRows) return true;
     if (x.n > kMost) return false;
-    const u32 most = 24 * static_cast<u32>(x.n_columns + x.n_coded);
+    const u32 most = kFewValues * static_cast<u32>(x.n_columns + x.n_coded);
     u32 looks = 0;
     const auto add = [&](int f, u32 values) {
       const bool subsets = run.p.n_classes > 2 && run.p.columns[f].nominal && values <= kExactCategories;
