@@ -123,20 +123,35 @@ def test_many_classes(level, n_classes):
     assert_same(grow(table, Target(y, n_classes), tasks, Growth()).trees, expected.trees, n_classes)
 
 
+def few_values(rng, n):
+    """Four columns of which most have few values: small nodes are finished by sets of rows."""
+    kinds = (
+        lambda: rng.integers(0, rng.integers(2, 16), n).astype(str),
+        lambda: np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 6, n)),
+        lambda: rng.normal(size=n).round(1),
+    )
+    return Table.from_data(pl.DataFrame({f"x{f}": kinds[rng.integers(3)]() for f in range(4)}))
+
+
 @settings(max_examples=100, deadline=None)
 @given(seed=seeds)
 @example(seed=216)  # equal tests of columns that came to have few values at different nodes
 def test_classes_in_nodes_of_few_rows(seed):
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(20, 100)), int(rng.integers(2, 5))
-    kinds = (
-        lambda: rng.integers(0, rng.integers(2, 16), n).astype(str),
-        lambda: np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 6, n)),
-        lambda: rng.normal(size=n).round(1),
-    )
-    columns = {f"x{f}": kinds[rng.integers(3)]() for f in range(4)}
-    target = Target(rng.integers(0, n_classes, n).astype(np.int32), n_classes)
-    problem = (Table.from_data(pl.DataFrame(columns)), target, Tasks.from_cv(3, n_rows=n), Growth())
+    table, target = few_values(rng, n), Target(rng.integers(0, n_classes, n).astype(np.int32), n_classes)
+    problem = (table, target, Tasks.from_cv(3, n_rows=n), Growth())
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=seeds, digits=st.sampled_from([0, 1, 17]), min_leaf=st.sampled_from([1, 1, 3, 9]))
+def test_sums_in_nodes_of_few_rows(seed, digits, min_leaf):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 130))
+    table, target = few_values(rng, n), Target(rng.normal(size=n).round(digits), 0)
+    tasks = Tasks.from_cv(3, n_rows=n, limits=Limits(min_samples_leaf=min_leaf))
+    problem = (table, target, tasks, Growth(criterion="variance"))
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
