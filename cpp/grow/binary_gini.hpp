@@ -110,18 +110,18 @@ struct BinaryGiniOf {
     u32 here;             // the blocks that have entries
 
     explicit Blocks(const BinaryGiniOf& p) : left(static_cast<float>(p.l)), left1(static_cast<float>(p.l1)) {}
-    // Moves to the next n entries, at most kMost.
-    CC_INLINE void next(const u32* list, u32 n) {
+    // Moves to the next entries, of which there are so many; at most kMost.
+    CC_INLINE void next(const u32* list, u32 there_are) {
       const F start = {0, 8, 16, 24, 32, 40, 48, 56};
       u64 bits = 0;
-      if (n >= kMost) {
+      if (there_are >= kMost) {
         for (u32 j = 0; j < kMost; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
         size = F{} + 8.0f, here = 0xff;
       } else {
-        for (u32 j = 0; j < n; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
-        bits &= (u64{1} << n) - 1;
-        const F rest = static_cast<float>(n) - start;
-        size = rest > 8.0f ? F{} + 8.0f : rest, here = (1u << (n + 7) / 8) - 1;
+        for (u32 j = 0; j < there_are; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
+        bits &= (u64{1} << there_are) - 1;
+        const F rest = static_cast<float>(there_are) - start;
+        size = rest > 8.0f ? F{} + 8.0f : rest, here = (1u << (there_are + 7) / 8) - 1;
       }
       const u64 counts = count_bytes(bits), sums = counts * (~u64{0} / 255);
       l = start + left, l1 = floats_of(sums - counts) + left1, ones = floats_of(counts);
