@@ -14,7 +14,7 @@ struct Branch {
   template <class F>
   CC_INLINE void each(F f) const {
     if (bits) return each_bit_of(rows, bits->words, [&](u32 b) { f(u32{bits->row[b]}); });
-    const u32* const from = entries;
+    const u32* const from = entries;  // bytes that f writes might be these members
     for (u32 i = 0, end = n; i < end; i++) f(from[i] & kRowMask);
   }
 };
