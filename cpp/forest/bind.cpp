@@ -146,6 +146,32 @@ struct Forest : Held<Trees> {
   }
 };
 
+// The leaves of few rows given for each tree, tree by tree. The arrays are those of Forest; nodes are checked where rows come by.
+nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, const Ints& feature, const Reals& threshold, const Ints& missing,
+                         const Longs& first_child, const Ints& children, const Longs& first_branch, const Ints& branches, const AnyMatrix& x,
+                         const Longs& rows, const Longs& row_start) {
+  const std::size_t n_nodes = feature.size(), n_trees = node_start.size() - 1;
+  need(node_start.size() > 0, "node_start must have n_trees + 1 entries");
+  need(n_nodes < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many nodes to count");
+  need_offsets(node_start, n_trees, n_nodes, "node_start must run from 0 to the number of nodes");
+  for (std::size_t t = 0; t < n_trees; t++) need(node_start.data()[t] < node_start.data()[t + 1], "every tree needs at least one node");
+  need_offsets(branch_start, n_trees, branches.size(), "branch_start must run from 0 to the number of branches");
+  need_offsets(row_start, n_trees, rows.size(), "row_start must run from 0 to the number of rows, once per tree");
+  need(threshold.size() == n_nodes && missing.size() == n_nodes, "feature, threshold and missing must have one entry per node");
+  need(first_child.size() == n_nodes + n_trees && first_branch.size() == n_nodes + n_trees && children.size() == n_nodes - n_trees,
+       "first_child and first_branch must have n_nodes + n_trees entries, children n_nodes - n_trees");
+  need_within(rows, 0, static_cast<std::int64_t>(x.shape(0)), "rows must be rows of X");
+  const Trees trees{static_cast<std::int64_t>(n_trees), node_start.data(), first_child.data(), children.data(),
+                    static_cast<std::int64_t>(first_child.size()), static_cast<std::int64_t>(children.size())};
+  const Tests tests{feature.data(), threshold.data(), missing.data(), first_branch.data(), branch_start.data(), branches.data()};
+  std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[rows.size()]);
+  with_numbers(x, [&](const auto& strided) {
+    nb::gil_scoped_release release;
+    apply_to_few(trees, tests, strided, {rows.data(), row_start.data(), 1}, leaf.get());
+  });
+  return nb::cast(give(std::move(leaf), {rows.size()}));
+}
+
 }  // namespace
 
 void bind_forest(nb::module_& m) {
@@ -162,4 +188,6 @@ void bind_forest(nb::module_& m) {
            "cost"_a.none())
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a, "min_samples_split"_a, "min_decrease"_a,
            "min_impurity"_a, "alpha"_a, "exact_ties"_a);
+  m.def("leaves_of_few", &leaves_of_few, "node_start"_a, "branch_start"_a, "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a,
+        "first_branch"_a, "branches"_a, "x"_a, "rows"_a, "row_start"_a);
 }

@@ -30,10 +30,63 @@ void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::
   else walk.template operator()<4, true>();
 }
 
+[[noreturn]] void fail(const char* what) { throw std::invalid_argument(what); }
+
+// Whether a number is not negative and less than another one, which is not negative either; begin < 0 or end < begin is below(end, begin).
+bool below(std::int64_t a, std::int64_t b) { return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b); }
+
+// A tree whose arrays are as long as they have to be; what they hold may be wrong.
+template <class T>
+class DoubtfulTree {
+  const std::int64_t *first_, *first_branch_;
+  const std::int32_t *child_, *feature_, *missing_;
+  std::int64_t n_, n_branches_, n_features_;
+  const std::int32_t* branches_;
+  const double* threshold_;
+  std::ptrdiff_t stride_;
+
+ public:
+  DoubtfulTree(const Trees& trees, const Tests& tests, std::int64_t t, const Strided<T>& x)
+      : first_(trees.child_offsets(t)), first_branch_(tests.first_branch + trees.node_start[t] + t), child_(trees.child_nodes(t)),
+        feature_(tests.feature + trees.node_start[t]), missing_(tests.missing + trees.node_start[t]),
+        n_(trees.n_nodes(t)), n_branches_(tests.branch_start[t + 1] - tests.branch_start[t]),
+        n_features_(static_cast<std::int64_t>(x.n_columns)), branches_(tests.branches + tests.branch_start[t]),
+        threshold_(tests.threshold + trees.node_start[t]), stride_(x.column_stride) {}
+
+  // The node after node i on a row's way; i itself if it is a leaf.
+  template <bool Nominal>
+  std::int64_t next(std::int64_t i, const T* row) const {
+    const std::int64_t begin = first_[i], end = first_[i + 1];
+    if (begin == end) return i;
+    if (below(end, begin) || !below(end, n_)) fail("forest: first_child must not decrease, and end at n_nodes - 1");
+    const std::int64_t n_children = end - begin;
+    const std::int32_t feature = feature_[i];
+    if (!below(feature, n_features_)) fail("X has too few columns for the trees");
+    const float value = value_of(row, stride_, feature);
+    const double threshold = threshold_[i];
+    std::int64_t branch = !(static_cast<double>(value) <= threshold);
+    if constexpr (Nominal) {  // selected by masks: which tests are nominal is unpredictable
+      const std::int64_t nominal = -static_cast<std::int64_t>(threshold != threshold);
+      const auto at = static_cast<std::uint64_t>(first_branch_[i]), n = static_cast<std::uint64_t>(first_branch_[i + 1]) - at;
+      // the last entry is for missing values
+      const bool known = (value >= 0) & (value < static_cast<float>(static_cast<std::int64_t>(n - 1))) & (threshold != threshold);
+      const std::int32_t mask = -static_cast<std::int32_t>(known);
+      const auto code = static_cast<std::int64_t>(std::bit_cast<float>(std::bit_cast<std::int32_t>(value) & mask));
+      const std::int64_t entry = static_cast<std::int64_t>(at + static_cast<std::uint64_t>(code)) & mask;
+      if (!below(entry, n_branches_)) fail("forest: first_branch is out of range");
+      branch = (nominal & (branches_[entry] | ~mask)) | (branch & ~nominal);
+    }
+    if (value != value || branch < 0) branch = missing_[i];
+    if (!below(branch, n_children)) fail("forest: missing and branches must name a branch of their node");
+    const std::int64_t to = child_[begin + branch];
+    if (!below(to - i - 1, n_ - i - 1)) fail("forest: a child must be numbered after its parent, below n_nodes");
+    return to;
+  }
+};
+
 }  // namespace
 
 Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::int64_t n_features) {
-  const auto fail = [](const char* what) { throw std::invalid_argument(what); };
   const std::int64_t n = trees.n_nodes(t), at = trees.node_start[t];
   const std::int64_t* first = trees.child_offsets(t);
   const std::int64_t* first_branch = tests.first_branch + at + t;
@@ -96,9 +149,42 @@ void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Re
   });
 }
 
+template <class T>
+void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x, const Request& request, std::int32_t* leaf) {
+  constexpr int side_by_side = 8;  // a row waits for memory at every step
+  for (std::int64_t t = 0; t < trees.n_trees; t++) {
+    const DoubtfulTree<T> tree(trees, tests, t, x);
+    const auto walk = [&]<bool Nominal>() {
+      const T* row[side_by_side];
+      std::int64_t at[side_by_side], number[side_by_side], next = request.row_start[t];
+      const std::int64_t end = request.row_start[t + 1];
+      int walking = 0;
+      const auto take = [&](int k) { row[k] = x.data + request.rows[next] * x.row_stride, number[k] = next++, at[k] = 0; };
+      while (walking < side_by_side && next < end) take(walking++);
+      while (walking)
+        for (int k = 0; k < walking; k++) {
+          const std::int64_t to = tree.template next<Nominal>(at[k], row[k]);
+          if (to != at[k]) {
+            at[k] = to;
+            continue;
+          }
+          leaf[number[k]] = static_cast<std::int32_t>(to);
+          if (next < end) take(k);
+          else walking--, row[k] = row[walking], at[k] = at[walking], number[k] = number[walking], k--;
+        }
+    };
+    if (tests.branch_start[t + 1] > tests.branch_start[t]) walk.template operator()<true>();
+    else walk.template operator()<false>();
+  }
+}
+
 template void apply(const Trees&, const Tests&, const Strided<float>&, const Request&, std::int32_t*);
 template void apply(const Trees&, const Tests&, const Strided<double>&, const Request&, std::int32_t*);
 template void apply(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&, std::int32_t*);
 template void apply(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&, std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<float>&, const Request&, std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<double>&, const Request&, std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&, std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&, std::int32_t*);
 
 }  // namespace crosscut

@@ -60,6 +60,20 @@ class Forest:
         exact_ties: bool,
     ) -> NDArray[np.int32]: ...
 
+def leaves_of_few(
+    node_start: NDArray[np.int64],
+    branch_start: NDArray[np.int64],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    missing: NDArray[np.int32],
+    first_child: NDArray[np.int64],
+    children: NDArray[np.int32],
+    first_branch: NDArray[np.int64],
+    branches: NDArray[np.int32],
+    x: NDArray[Any],
+    rows: NDArray[np.int64],
+    row_start: NDArray[np.int64],
+) -> NDArray[np.int32]: ...
 def rank_columns(
     matrix: NDArray[np.float32 | np.float64 | np.int64 | np.uint8 | np.bool_],
     max_intervals: int,

@@ -80,6 +80,12 @@ def test_nominal_and_missing_values_follow_the_definition(seed, multiway, n):
     np.testing.assert_array_equal(apply(forest[0], x), leaf[0])
     for same in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[::-1, ::2][::-1], x.astype(np.float64)):
         np.testing.assert_array_equal(apply(forest, same), leaf)
+    rows = rng.integers(0, 80, 50)
+    row_start = np.array([0, 30, 30, 41, 50])
+    few = [leaf[task, rows[row_start[task] : row_start[task + 1]]] for task in range(4)]
+    for same in (x, np.asfortranarray(x), x.astype(np.float64)):
+        found = forest.packed.leaves_of_few(same, rows, row_start)
+        np.testing.assert_array_equal(found, np.concatenate(few))
     whole = np.nan_to_num(x, nan=1.0)
     np.testing.assert_array_equal(apply(forest, whole.astype(np.int64)), apply(forest, whole))
 
@@ -123,8 +129,38 @@ def test_damaged_trees_are_refused(name, at, value):
     array = getattr(forest.packed, name).copy()
     array[at] = value
     damaged = replace(forest.packed, **{name: array})
+    x = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
     with pytest.raises(ValueError):  # noqa: PT011
-        apply(damaged, np.zeros((2, 3), np.float32))
+        apply(damaged, x)
+    if (name, value) in {("children", 2), ("missing", 5)}:  # which are not met
+        return
+    with pytest.raises(ValueError):  # noqa: PT011
+        damaged.leaves_of_few(x, np.arange(200), np.array([0, *[200] * len(forest)]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_few_rows_in_damaged_trees_do_no_harm(seed):
+    rng = np.random.default_rng(seed)
+    table = Table.from_data(mixed(60, rng))
+    target = Target(rng.integers(0, 2, size=60).astype(np.int32), 2)
+    packed = grow(table, target, Tasks.from_cv(3, n_rows=60), Growth()).packed
+    x = table.schema.matrix(mixed(40, rng))
+    name = rng.choice(
+        ["feature", "threshold", "missing", "first_child", "children", "first_branch", "branches"]
+    )
+    array = getattr(packed, name).copy()
+    wrong = [np.nan, 0.5] if name == "threshold" else [-(2**31), -1, 0, 1, 5, 10**6, 2**31 - 1]
+    wrong += [2**63 - 1, -(2**63)] * (array.dtype == np.int64)
+    for at in rng.integers(0, len(array), 5):
+        array[at] = rng.choice(np.array(wrong, array.dtype))
+    rows = np.repeat(np.arange(40), 4)
+    try:
+        leaf = replace(packed, **{name: array}).leaves_of_few(x, rows, np.array([0, 40, 80, 120, 160]))
+    except ValueError:
+        return
+    n_nodes = np.repeat(np.diff(packed.node_start), 40)
+    assert np.all((leaf >= 0) & (leaf < n_nodes))
 
 
 def test_wrong_shapes_are_refused():
@@ -136,3 +172,11 @@ def test_wrong_shapes_are_refused():
         core.apply(x, np.zeros(2, np.int64), None, 1)
     with pytest.raises(ValueError, match="rows of X"):
         core.apply(x, tasks.tests + 10**6, tasks.first_test, 1)
+    with pytest.raises(ValueError, match="rows of X"):
+        forest.packed.leaves_of_few(x, tasks.tests + 10**6, tasks.first_test)
+    with pytest.raises(ValueError, match="row_start"):
+        forest.packed.leaves_of_few(x, tasks.tests, tasks.first_test[1:])
+    for name in ("threshold", "missing", "first_child", "children", "first_branch", "node_start"):
+        cut = replace(forest.packed, **{name: getattr(forest.packed, name)[:-1]})
+        with pytest.raises(ValueError, match="must"):
+            cut.leaves_of_few(x, tasks.tests, tasks.first_test)

@@ -75,6 +75,25 @@ class Packed:
             self.weight,
         )
 
+    def leaves_of_few(
+        self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Return the leaf of few rows given for each tree, tree by tree; checks only nodes on their way."""
+        return _core.leaves_of_few(
+            self.node_start,
+            self.branch_start,
+            self.feature,
+            self.threshold,
+            self.missing,
+            self.first_child,
+            self.children,
+            self.first_branch,
+            self.branches,
+            x,
+            rows,
+            row_start,
+        )
+
     @cached_property
     def parent(self) -> NDArray[np.int32]:
         """Each node's parent (a number within its tree), -1 at roots."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crosscut.tasks import Tasks
 
 Trees = Forest | Packed
+_FEW = 4096  # rows, which reach so few nodes of so many that checking and preparing all of them takes longer
 
 
 def packed_of(trees: Trees | Tree) -> Packed:
@@ -103,5 +104,12 @@ def apply_rows(
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
     """Return the leaf of the rows given for each tree, tree by tree; without rows, as `apply`."""
+    if (
+        rows is not None
+        and row_start is not None
+        and len(rows) <= _FEW
+        and 2 * len(rows) < len(packed.feature)
+    ):
+        return packed.leaves_of_few(x, rows, row_start)
     threads = n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32)
     return packed.core.apply(x, rows, row_start, threads)
