@@ -3,12 +3,15 @@
 import datetime as dt
 import sys
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crosscut.data.columns import column_of
 from crosscut.data.frames import columns_of
@@ -242,3 +245,93 @@ def test_only_categories_that_are_used_are_kept():
     for frame in (pa.table({"a": column}), pl.DataFrame({"a": column})):
         found = one(frame)
         assert (found.categories, found.values.tolist()) == (("a", "z"), [0, -1, 1, 0])
+
+
+TEXTS = st.lists(
+    st.none() | st.text(max_size=20) | st.sampled_from(["a", "é", "\U0001d538", "\uffff", "b" * 13]),
+    min_size=1,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cells=TEXTS, cuts=st.lists(st.integers(0, 40), max_size=2))
+def test_text_of_every_library_is_coded_alike(cells, cuts):
+    found = sorted({cell for cell in cells if cell is not None})
+    codes = [-1 if cell is None else found.index(cell) for cell in cells]
+    bounds = [0, *sorted(min(cut, len(cells)) for cut in cuts), len(cells)]
+    parts = [cells[begin:end] for begin, end in pairwise(bounds)]
+    chunked = pa.chunked_array(parts, pa.string())
+    kinds = [pa.string(), pa.large_string(), pa.string_view()]
+    columns = [chunked.cast(kind) for kind in kinds]
+    columns += [pa.chunked_array([part.dictionary_encode() for part in chunked.chunks])]
+    columns += [columns[-1].cast(pa.dictionary(pa.int8(), pa.large_string()))]
+    longer = pa.chunked_array([["before", None], *parts, ["after"]], pa.string())
+    tables = [pa.table({"a": column}) for column in columns]
+    tables.append(pa.table({"a": longer}).slice(2, len(cells)))
+    series = pl.concat([pl.Series(part, dtype=pl.String) for part in parts], rechunk=False)
+    frames = [pl.DataFrame({"a": kind}) for kind in (series, series.cast(pl.Categorical), series.slice(0))]
+    frames += [
+        pd.DataFrame({"a": pd.Series(cells, dtype=kind)}) for kind in ("str", "string", "string[pyarrow]")
+    ]
+    for frame in (*tables, *frames):
+        column = one(frame)
+        assert (column.kind, column.categories, column.ordered) == ("nominal", tuple(found), False)
+        assert column.values.tolist() == codes
+
+
+def test_many_texts_are_numbered():
+    cells = [f"text {row * 7919 % 20_000}" for row in range(50_000)]
+    column = one(pl.DataFrame({"a": cells}))
+    assert column.categories == tuple(sorted(set(cells)))
+    assert [column.categories[code] for code in column.values.tolist()] == cells
+
+
+def test_ordered_dictionaries_of_parts_are_joined():
+    kind = pa.dictionary(pa.int32(), pa.string(), ordered=True)
+    parts = [pa.array(["low", None], kind), pa.array(["high", "low"], kind)]
+    column = one(pa.table({"a": pa.chunked_array(parts)}))
+    assert (column.categories, column.values.tolist(), column.ordered) == (
+        ("low", "high"),
+        [0, -1, 1, 0],
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", [*(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), "float", "double"]
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_numbers_in_parts(kind, missing):
+    cells = [3, 1, None if missing else 7, 120, 5]
+    whole = pa.table(
+        {
+            "a": pa.chunked_array(
+                [cells[:2], cells[2:]],
+                getattr(pa, kind.replace("float", "float32").replace("double", "float64"))(),
+            )
+        }
+    )
+    for table in (
+        whole,
+        whole.combine_chunks(),
+        pa.concat_tables([whole, whole]).slice(5),
+        pl.DataFrame(whole),
+    ):
+        column = one(table)
+        assert column.kind == "numeric"
+        np.testing.assert_array_equal(column.values, [np.nan if cell is None else cell for cell in cells])
+        if not missing:
+            assert column.values.dtype == whole["a"].to_numpy().dtype
+
+
+def test_columns_that_polars_cannot_hand_over():
+    frame = pl.DataFrame({"a\0b": ["x", "y"], "n\0": [1, 2], "t": ["v", "u"], "b": [True, False]})
+    assert [(c.name, c.kind, c.values.tolist()) for c in columns_of(frame)] == [
+        ("a\0b", "nominal", [0, 1]),
+        ("n\0", "numeric", [1, 2]),
+        ("t", "nominal", [1, 0]),
+        ("b", "boolean", [True, False]),
+    ]
+    objects = pl.DataFrame({"t": ["v", "u"], "o": pl.Series([object(), object()], dtype=pl.Object)})
+    with pytest.raises(TypeError, match="column 'o' of X"):
+        columns_of(objects)

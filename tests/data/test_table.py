@@ -120,3 +120,25 @@ def test_pickle_and_repr():
     table = pickle.loads(pickle.dumps(Table.from_data(mixed())))
     assert table.ranks.tolist() == Table.from_data(mixed()).ranks.tolist()
     assert repr(table) == "Table(4 rows, 4 columns: age, plan, paid, visits)"
+
+
+def test_numbers_of_every_type_become_float32():
+    whole = [1, 0, 3, 2]
+    kinds = ["f2", "f4", "f8", "g", *(f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8))]
+    frame = pd.DataFrame(
+        {kind: np.array(whole, kind) for kind in kinds} | {"?": np.array([1, 0, 1, 1], bool)}
+    )
+    frame["code"] = pd.Categorical.from_codes([1, -1, 0, 1], ["a", "b"])
+    for given in (frame, frame.drop(columns=["f2", "g"])):  # without types that are converted first
+        _, matrix = Table.with_matrix(given)
+        assert matrix.dtype == np.float32
+        assert matrix[:, :-2].tolist() == [[number] * (given.shape[1] - 2) for number in whole]
+        np.testing.assert_array_equal(matrix[:, -2:].T, [[1, 0, 1, 1], [1, np.nan, 0, 1]])
+
+
+def test_infinite_and_negative_numbers_of_frames():
+    frame = pd.DataFrame({"a": [-1.5, 2.0], "b": pd.Categorical(["x", None])})
+    assert Table.with_matrix(frame)[1][:, 0].tolist() == [-1.5, 2.0]
+    for value in (1e300, -1e300, np.inf, -np.inf):
+        with pytest.raises(ValueError, match=r"column 'a' of X holds .* in row 1"):
+            Table.from_data(frame.assign(a=[1.0, value]))

@@ -204,10 +204,10 @@ def _fits():
 
 
 GROUPS = {  # as the folders of cpp/
-    "data": "rank_columns intervals bits_of spread_of on_grid code_classes deal_folds mark_rows first_marked "
-    "rows_by_fold masks_without",
+    "data": "rank_columns float_lines intervals bits_of spread_of on_grid code_classes cut_folds deal_folds "
+    "mark_rows first_marked rows_by_fold masks_without",
     "grow": "Table Target exact_digits Tasks Growth grow",
-    "forest": "Forest",
+    "forest": "Forest leaves_of_few",
     "relational": "FactStore QueryStore QueryForest additional_errors",
     "level_wise": "pass_batch choose_tests bin_codes",
     "rules": "RuleTable",

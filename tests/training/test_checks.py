@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from crosscut import TreeClassifier
-from crosscut.training.checks import read_classes
+from crosscut.training.checks import read_classes, read_numbers
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -49,7 +49,21 @@ def test_other_names_are_left_to_scikit_learn(names, error, match):
         assert not hasattr(model.fit(rows, [0, 1]), "feature_names_in_")
 
 
-@pytest.mark.parametrize("kind", [np.array, pd.Series, pl.Series, list])
+def _chunks(cells):
+    return pa.chunked_array([cells[:2], cells[2:]])
+
+
+def _dictionary(cells):
+    return _chunks(cells).dictionary_encode()
+
+
+def _enum(cells):
+    return pl.Series("y\0", cells, dtype=pl.Enum(["yes", "no", "Ä", "other"]))
+
+
+@pytest.mark.parametrize(
+    "kind", [np.array, pd.Series, pl.Series, list, pa.array, _chunks, _dictionary, _enum]
+)
 def test_classes_may_be_text(kind):
     text = ["no", "yes", "no", "Ä", "yes", "no"]
     classes, codes = read_classes(kind(text), 6)
@@ -57,3 +71,31 @@ def test_classes_may_be_text(kind):
     assert classes[codes].tolist() == text
     with pytest.raises(ValueError, match="NaN"):
         read_classes(np.array([*text[1:], np.nan], object), 6)
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series, pa.array, _chunks, _dictionary])
+def test_classes_of_text_have_the_type_of_their_library(kind):
+    classes, codes = read_classes(kind(["b", "a", "b"]), 3)
+    assert (classes.dtype.kind, codes.dtype) == ("O" if kind in {pd.Series, pl.Series} else "U", np.int32)
+    with pytest.raises(ValueError, match="X has 4 rows, y has 3"):
+        read_classes(kind(["b", "a", "b"]), 4)
+    with pytest.raises((ValueError, TypeError)):
+        read_classes(kind(["b", None, "b"]), 3)
+
+
+def test_a_column_of_polars_with_an_odd_name_may_be_y():
+    assert read_classes(pl.Series("y\0", ["b", "a"]), 2)[1].tolist() == [1, 0]
+    with pytest.raises((ValueError, TypeError)):
+        read_classes(pl.Series("y", [object(), object()], dtype=pl.Object), 2)
+
+
+@pytest.mark.parametrize("kind", [pa.array, lambda y: pa.chunked_array([y[:2], y[2:]])])
+def test_numbers_of_arrow_may_be_y(kind):
+    assert read_numbers(kind([1.5, 2.0, 4.0]), 3).tolist() == [1.5, 2.0, 4.0]
+    assert read_numbers(kind([1, 2, 4]), 3).tolist() == [1.0, 2.0, 4.0]
+    for own in (np.int64([2, 0, 2]), np.int8([2, 0, 2]), np.array([True, False, True])):
+        classes, codes = read_classes(kind(own), 3)
+        assert (classes.tolist(), codes.tolist()) == (sorted({*own.tolist()}), [1, 0, 1])
+    for bad in ([1.5, None, 2.0], [1.5, float("nan"), 2.0], [1.5, float("inf"), 2.0]):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            read_numbers(kind(bad), 3)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import numbers
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ Kind = Literal["numeric", "boolean", "date", "nominal"]
 _MISSING = {"NoneType", "NAType", "NaTType"}  # names of types, since pandas may not be there
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
+class Column(NamedTuple):
     """One column as an array: numbers with NaN for missing, or category codes with -1 for missing."""
 
     name: str
@@ -61,7 +59,7 @@ def chosen(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
     if not columns[0].named:
         if len(wanted) != len(columns):
             raise ValueError(f"names has {len(wanted)} entries, but X has {len(columns)} columns")
-        return [replace(column, name=name, named=True) for column, name in zip(columns, wanted, strict=True)]
+        return [column._replace(name=name, named=True) for column, name in zip(columns, wanted, strict=True)]
     found = {column.name: column for column in columns}
     unknown = [name for name in wanted if name not in found]
     if unknown:

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut import _core
 from crosscut.data.columns import Column, Kind, column_of, date_column, empty_error, plain_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_TEXT_IN_PANDAS = {"str", "string", "string[pyarrow]", "large_string[pyarrow]"}
+_TEXT_IN_POLARS = {"String", "Categorical", "Enum"}
+_READY_IN_POLARS = {
+    *_TEXT_IN_POLARS,
+    *("Float32", "Float64", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
+}
 
 
 def names_of_frame(X: Any) -> list[str] | None:
     """Return the names of the columns of a pandas, polars or Arrow frame if they are different texts."""
     if _library(X) not in {"pandas", "polars", "pyarrow"}:
         return None
-    columns = X.column_names if hasattr(type(X), "column_names") else getattr(X, "columns", ())
-    names = columns.tolist() if hasattr(columns, "tolist") else list(columns)
+    names = _names(X)
     return names if all(type(name) is str for name in names) and 0 < len(set(names)) == len(names) else None
+
+
+def _names(frame: Any) -> list[Any]:
+    columns = frame.column_names if hasattr(type(frame), "column_names") else getattr(frame, "columns", ())
+    return _listed(columns) if hasattr(columns, "tolist") else list(columns)
+
+
+def _listed(index: Any) -> list[Any]:
+    """Return the entries of an index of pandas, which takes longer to list text itself."""
+    stored = getattr(index.array, "_pa_array", None)
+    entries: list[Any] = index.tolist() if stored is None or index.dtype != "str" else stored.to_pylist()
+    return entries
 
 
 def _library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
-def columns_of(X: Any) -> list[Column]:
-    """Return the typed columns of an array or a frame."""
+def columns_of(X: Any, names: list[str] | None = None) -> list[Column]:
+    """Return the typed columns of an array or a frame; ``names`` are those of its columns, if known."""
     if hasattr(type(X), "toarray") and hasattr(X, "nnz"):
         raise TypeError("X is a sparse matrix, which crosscut does not read; use X.toarray()")
     plain = plain_matrix(X)
@@ -41,12 +60,12 @@ def columns_of(X: Any) -> list[Column]:
             raise TypeError(
                 f"X is an array of {array.dtype}; numbers, booleans, dates, text or objects are wanted"
             )
-        return [replace(column_of(f"x{f}", array[:, f]), named=False) for f in range(array.shape[1])]
-    return _columns_of_frame(X)
+        return [column_of(f"x{f}", array[:, f])._replace(named=False) for f in range(array.shape[1])]
+    return _columns_of_frame(X, names)
 
 
-def _columns_of_frame(X: Any) -> list[Column]:
-    found = dict(_ready_columns(X))
+def _columns_of_frame(X: Any, names: list[str] | None) -> list[Column]:
+    found = dict(_ready_columns(X, names))
     if found and len(found) == X.shape[1]:
         return list(found.values())
     import narwhals as nw
@@ -69,17 +88,29 @@ def _columns_of_frame(X: Any) -> list[Column]:
     return [found.get(name) or _column_of_series(str(name), frame.get_column(name)) for name in frame.columns]
 
 
-def _ready_columns(frame: Any) -> Iterator[tuple[Any, Column]]:
-    """Yield the columns of a pandas or polars frame that are easily read; to ask narwhals takes longer."""
-    arrays: list[Any] = []
-    if pandas := _library(frame) == "pandas":
-        arrays = _arrays_of_pandas(frame)
-    elif hasattr(type(frame), "get_columns"):
-        arrays = frame.get_columns()
-    for name, array in zip(frame.columns, arrays, strict=True) if arrays and len(frame) else ():
-        column = _column_of_array(str(name), array) if pandas else _column_of_polars(name, array)
+def _ready_columns(frame: Any, names: list[Any] | None) -> Iterator[tuple[Any, Column]]:
+    """Yield the columns of a pandas, polars or Arrow frame that are easily read; narwhals takes longer."""
+    of, is_pandas = type(frame), _library(frame) == "pandas"
+    is_polars = hasattr(of, "get_columns")
+    if not (is_pandas or is_polars or hasattr(of, "to_batches")) or not len(frame):
+        return
+    names = names or _names(frame)
+    if is_pandas:
+        columns = map(_column_of_pandas, map(str, names), _arrays_of_pandas(frame))
+    else:
+        if is_polars:
+            names, frame = _ready_in_polars(names, frame)
+        columns = map(_column_of_arrow, names, _core.read_columns(frame))
+    for name, column in zip(names, columns, strict=True):
         if column is not None:
             yield name, column
+
+
+def _ready_in_polars(names: list[str], frame: Any) -> tuple[list[str], Any]:
+    """Return the columns that polars can hand over; with other types, or names, it may end the process."""
+    typed = zip(names, frame.dtypes, strict=True)
+    ready = [name for name, own in typed if type(own).__name__ in _READY_IN_POLARS and "\0" not in name]
+    return ready, frame if len(ready) == len(names) else frame.select(ready)
 
 
 def _arrays_of_pandas(frame: Any) -> list[Any]:
@@ -89,29 +120,24 @@ def _arrays_of_pandas(frame: Any) -> list[Any]:
     return [own.to_numpy() if isinstance(own.dtype, np.dtype) else own.array for _, own in frame.items()]
 
 
-def _column_of_array(name: str, array: Any) -> Column | None:
-    kind = getattr(array.dtype, "kind", "O")
+def _column_of_pandas(name: str, array: Any) -> Column | None:
     if isinstance(array, np.ndarray):
+        kind = array.dtype.kind
         if kind in "fiub":
             return Column(name, "boolean" if kind == "b" else "numeric", array)
         column = column_of(name, array) if kind == "O" else None
         return column if column and (column.categories or not np.isnan(column.values).all()) else None
     if array.dtype.name == "category":
-        return Column(name, "nominal", array.codes, tuple(array.categories.tolist()), ordered=array.ordered)
-    text = array.dtype.name in {"str", "string"} and "pyarrow" in sys.modules
-    return _text_column(name, array.__arrow_array__()) if text else None
+        return Column(name, "nominal", array.codes, tuple(_listed(array.categories)), ordered=array.ordered)
+    return _text_column(name, array)
 
 
-def _column_of_polars(name: str, series: Any) -> Column | None:
-    dtype = series.dtype
-    if dtype.is_numeric():
-        values = series.to_numpy()
-        return Column(name, "numeric", values) if values.dtype.kind in "fiu" else None
-    kind = type(dtype).__name__
-    if kind not in {"String", "Categorical", "Enum"} or "pyarrow" not in sys.modules:
-        return None
-    order = dtype.categories.to_list() if kind == "Enum" else None
-    return _text_column(name, series.alias("").to_arrow(), order)  # it fails on some names
+def _column_of_arrow(name: str, read: Any) -> Column | None:
+    """Return the column that the core has read."""
+    if not isinstance(read, tuple):
+        return None if read is None else Column(name, "numeric", read)
+    codes, categories, ordered = read
+    return Column(name, "nominal", codes, tuple(categories), ordered=ordered)
 
 
 def _column_of_series(name: str, series: Any) -> Column:
@@ -131,9 +157,9 @@ def _column_of_series(name: str, series: Any) -> Column:
         if dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return date_column(name, np.asarray(series.to_numpy()))
-    objects = str(getattr(series.to_native(), "dtype", "")) == "object"
-    if dtype == nw.String and not objects and "pyarrow" in sys.modules:
-        return _text_column(name, series.alias("").to_arrow())  # polars fails on some names
+    column = _text_column(name, series.to_native()) if dtype == nw.String else None
+    if column is not None:
+        return column
     if dtype in {nw.String, nw.Object, nw.Unknown}:
         return column_of(name, series.to_numpy(), nominal=dtype == nw.String)
     raise TypeError(
@@ -145,31 +171,37 @@ def _column_of_series(name: str, series: Any) -> Column:
 def _nominal_column(name: str, series: Any) -> Column:
     """Keep the order of categories if the user's type has one; else sort them."""
     native = series.to_native()
+    column = _text_column(name, native)
+    if column is not None:
+        return column
     order = getattr(series.dtype, "categories", None)
-    if order is None and getattr(
-        getattr(native, "type", None), "ordered", False
-    ):  # Arrow's ordered dictionary
-        order = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    if "pyarrow" in sys.modules:
-        return _text_column(name, series.alias("").to_arrow(), order)
+    if order is None and getattr(getattr(native, "type", None), "ordered", False):
+        order = native.unify_dictionaries().chunk(0).dictionary.to_pylist()  # Arrow's
     return column_of(name, np.array(series.to_list(), dtype=object), nominal=True, order=order)
 
 
-def _text_column(name: str, text: Any, order: Sequence[Any] | None = None) -> Column:
-    """Return the nominal column of an Arrow array of text: numbered by Arrow, sorted here."""
-    import pyarrow as pa
+def coded_text(column: Any) -> tuple[NDArray[np.int32], list[str], bool] | None:
+    """Return a column that is stored as Arrow's text as the core reads it; None for anything else.
 
-    coded = text.dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.chunk(0) if coded.num_chunks == 1 else coded.unify_dictionaries().combine_chunks()
-    found, indices = coded.dictionary.to_pylist(), coded.indices
-    if indices.null_count:
-        indices = indices.cast(pa.int64()).fill_null(len(found))
-    rows = indices.to_numpy()
-    ordered = order is not None
-    if order is None:
-        used = np.flatnonzero(np.bincount(rows, minlength=len(found) + 1)[:-1]).tolist()
-        order = sorted(found[entry] for entry in used if found[entry] is not None)
-    place = {category: c for c, category in enumerate(order)}
-    code = np.array([*(place.get(entry, -1) for entry in found), -1], np.int32)  # the last for missing
-    return Column(name, "nominal", code[rows], tuple(order), ordered=ordered)
+    These are codes, -1 where a text is missing; the texts; and if these are in an order of their own, with
+    some perhaps that no row has. Otherwise they are sorted.
+    """
+    if isinstance(getattr(column, "dtype", None), np.dtype):
+        return None
+    library = _library(column)
+    if library == "pandas":
+        array = getattr(column, "array", column)
+        column = getattr(array, "_pa_array", None) if array.dtype.name in _TEXT_IN_PANDAS else None
+    elif library == "polars":  # which may crash if it hands over other types, or names
+        text = type(column.dtype).__name__ in _TEXT_IN_POLARS
+        column = (column.alias("") if "\0" in column.name else column) if text else None
+    if not hasattr(type(column), "__arrow_c_stream__"):
+        return None
+    (read,) = _core.read_columns(column)
+    return read if isinstance(read, tuple) else None
+
+
+def _text_column(name: str, column: Any) -> Column | None:
+    """Return the nominal column of text that is stored as Arrow's; None for anything else."""
+    read = coded_text(column)
+    return None if read is None else _column_of_arrow(name, read)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from crosscut import _core
 from crosscut.data.columns import Column, Kind, chosen, infinite_error, plain_matrix
 from crosscut.data.frames import columns_of
 from crosscut.data.ranks import MAX_COARSE, Ranks, readable
@@ -104,8 +105,17 @@ class Table:
         max_bins: int | None = None,
         names: Sequence[str] | None = None,
         n_jobs: int | None = None,
+        known_names: list[str] | None = None,
     ) -> tuple[Self, NDArray[Any]]:
-        """Build a table; return also the rows as trees read them: X itself where that is possible."""
+        """Build a table; return also the rows as trees read them: X itself where that is possible.
+
+        Parameters
+        ----------
+        X, max_bins, names, n_jobs
+            As for :meth:`from_data`.
+        known_names : list of str, optional
+            Names of the columns of a frame, where they have been read.
+        """
         if max_bins is not None and not (
             isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
         ):
@@ -116,7 +126,7 @@ class Table:
         if plain is not None:
             schema, matrix, columns = Schema.of_matrix(plain, names), readable(plain), []
         else:
-            columns = chosen(columns_of(X), names)
+            columns = chosen(columns_of(X, known_names), names)
             schema, matrix = Schema.of(columns), _matrix_of(columns)
         ranked = Ranks.empty(matrix.shape[1], matrix.shape[0], max_bins)
         kinds = zip(schema.kinds, schema.categories, strict=True)
@@ -141,8 +151,8 @@ class Table:
     def _from_ranks(cls, schema: Schema, ranked: Ranks, notes: tuple[str, ...]) -> Self:
         n_values, n_coarse = ranked.n_values.tolist(), ranked.n_coarse.tolist()
         sizes = [0 if kind == "nominal" else n for kind, n in zip(schema.kinds, n_values, strict=True)]
-        values = [row[:n] for row, n in zip(ranked.values, sizes, strict=True)]
-        first = [row[: n + 1] for row, n in zip(ranked.coarse_first, n_coarse, strict=True)]
+        values = [ranked.values[f, :n] for f, n in enumerate(sizes)]
+        first = [ranked.coarse_first[f, : n + 1] for f, n in enumerate(n_coarse)]
         edges = None
         if ranked.max_bins is not None:
             numeric = [kind != "nominal" for kind in schema.kinds]
@@ -207,10 +217,8 @@ class Table:
 
 def _matrix_of(columns: list[Column]) -> NDArray[np.float32]:
     """Return the columns as numbers, and codes where they are nominal; NaN is missing."""
-    lines = np.empty((len(columns), len(columns[0].values)), np.float32)
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
-        for line, column in zip(lines, columns, strict=True):
-            line[:] = column.values
-            if column.kind == "nominal":
-                line[column.values < 0] = np.nan
+    values, are_codes = [c.values for c in columns], [c.kind == "nominal" for c in columns]
+    lines = np.empty((len(columns), len(values[0])), np.float32)
+    if not _core.float_lines(values, are_codes, lines):  # numbers of unusual types
+        _core.float_lines([own.astype(np.float64) for own in values], are_codes, lines)
     return lines.T

@@ -39,8 +39,8 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None, random_state: Any = None)
         raise ValueError(f"cv asks for {n_folds} folds, but there are only {n_rows} rows")
     if y is None:
         shuffle = _shuffle(random_state)
-        places = np.arange(n_folds)
-        folds = np.repeat(places, (n_rows - places + n_folds - 1) // n_folds)
+        folds = np.empty(n_rows, np.int64)
+        _core.cut_folds(n_folds, folds)
         if shuffle is None:
             return folds
         order, shuffled = np.arange(n_rows), np.empty_like(folds)
@@ -85,15 +85,16 @@ def folds_that_fit(
     groups: Any = None,
     random_state: Any = None,
     *,
+    n_classes: int = 0,
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.int64] | None, int]:
     """Return each row's fold, with as many folds as the rows allow, and the size of the smallest class.
 
     There are no folds if the rows allow fewer than two. They are stratified if class codes are given, in
-    order, or shuffled if ``random_state`` is given.
+    order, or shuffled if ``random_state`` is given. The number of classes is counted unless it is given.
     """
     warn_groups(groups, n_folds)
-    n_classes = 1 if codes is None else int(codes.max()) + 1
+    n_classes = n_classes or (1 if codes is None else int(codes.max()) + 1)
     fitting = n_folds
     if n_folds * n_classes > n_rows:  # otherwise the largest class has a row for every fold
         most = n_rows if codes is None else int(np.bincount(codes).max())

@@ -7,6 +7,7 @@ scikit-learn accepts.
 
 from __future__ import annotations
 
+import math
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight
 
-from crosscut.data.frames import names_of_frame
+from crosscut import _core
+from crosscut.data.frames import coded_text, names_of_frame
 from crosscut.data.target import coded_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_AS_THEY_ARE = {"int64", "double", "bool"}  # Arrow's types that Python's numbers become in NumPy, too
 
 
 def is_plain(X: Any) -> bool:
@@ -100,6 +104,9 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
+    codes, names, ordered = coded_text(y) or (None, [], False)
+    if codes is not None and len(codes) == n_rows and codes.min() >= 0 and not ordered:
+        return np.array(names, "U" if hasattr(type(y), "to_pylist") else object), codes
     y = _bare(y, "iubUO")
     simple = type(y) is np.ndarray and y.ndim == 1 and len(y) > 0
     if not simple or not (y.dtype.kind in "iubU" or (y.dtype.kind == "O" and set(map(type, y)) == {str})):
@@ -118,7 +125,7 @@ def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
             y = y.astype(np.float64)
     _check_length(y, n_rows)
     numbers: NDArray[np.float64] = np.ascontiguousarray(y, dtype=np.float64)
-    if not np.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
+    if not math.isfinite(_core.spread_of(numbers, 0.0)[0]) and not np.isfinite(numbers).all():
         raise ValueError("Input y contains NaN or infinity; leave out rows without a known target")
     return numbers
 
@@ -148,8 +155,12 @@ def read_weights(
 
 
 def _bare(y: Any, kinds: str) -> Any:
-    """Return a pandas or polars column of these kinds as NumPy's array, which is quicker to check."""
-    array = y.to_numpy() if hasattr(y, "to_numpy") and not hasattr(y, "to_pylist") else y
+    """Return a pandas, polars or Arrow column of these kinds as NumPy's array, which is quicker to check."""
+    array, of = y, type(y)  # columns take long to say that they have no such attribute
+    if hasattr(of, "to_pylist"):
+        array = y.to_numpy(zero_copy_only=False) if not y.null_count and str(y.type) in _AS_THEY_ARE else y
+    elif hasattr(of, "to_numpy"):
+        array = y.to_numpy()
     return array if getattr(array, "ndim", 0) == 1 and array.dtype.kind in kinds else y
 
 

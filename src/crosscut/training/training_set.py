@@ -57,8 +57,12 @@ class TrainingSet:
     def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         data = read_table(model, X, reset=True)
+        names = getattr(model, "feature_names_in_", None)
         table, matrix = Table.with_matrix(
-            data, max_bins=getattr(model, "max_bins", None), n_jobs=getattr(model, "n_jobs", None)
+            data,
+            max_bins=getattr(model, "max_bins", None),
+            n_jobs=getattr(model, "n_jobs", None),
+            known_names=None if names is None else names.tolist(),
         )
         given = getattr(y, "name", None)
         name = given if isinstance(given, str) and given else "target"
@@ -129,8 +133,11 @@ class TrainingSet:
             tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X, limits=limits)
             tasks = replace(tasks, groups=group_codes(groups))
         else:
-            codes = self.target.values if self.target.n_classes else None
-            folds, fewest = folds_that_fit(int(cv), self.n_rows, codes, groups, random_state, n_jobs=n_jobs)
+            n_classes = self.target.n_classes
+            codes = self.target.values if n_classes else None
+            folds, fewest = folds_that_fit(
+                int(cv), self.n_rows, codes, groups, random_state, n_classes=n_classes, n_jobs=n_jobs
+            )
             if folds is None:
                 return Tasks.final(self.n_rows, limits)
             tasks = Tasks.from_folds(folds, limits=limits, n_jobs=n_jobs)
