@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from crosscut.data.target import Target
 
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+
 
 def on_grid(
     values: NDArray[np.float64], *, centre: float = 0.0, most: int = 1
@@ -58,9 +60,8 @@ def exponent_of(total: float, *, whole: bool) -> int:
 
 def centre_of(total: float, n: int) -> float:
     """Return the mean of targets as float32: measured from it, they are small."""
-    with np.errstate(over="ignore"):
-        centre = float(np.float32(total / n)) if n else 0.0
-    return centre if math.isfinite(centre) else 0.0
+    mean = total / n if n else 0.0
+    return float(np.float32(mean)) if abs(mean) <= _FLOAT32_MAX else 0.0
 
 
 class Bits(NamedTuple):

@@ -49,9 +49,8 @@ class Schema:
     @classmethod
     def of(cls, columns: list[Column]) -> Self:
         """Return the schema of typed columns."""
-        names = tuple(column.name for column in columns)
-        kinds = tuple(column.kind for column in columns)
-        return cls(names, kinds, tuple(column.categories for column in columns), columns[0].named)
+        names, kinds, _, categories, *_ = zip(*columns, strict=True)
+        return cls(names, kinds, categories, columns[0].named)
 
     @classmethod
     def of_matrix(cls, matrix: NDArray[Any], names: Sequence[str] | None = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,16 +112,16 @@ def grow(
     )
     if progress is not None:
         progress(1.0)
-    work["seconds"] = _all_seconds(work, time.process_time() - begin)
-    return Forest(Packed(**trees), {name: np.array(counts) for name, counts in work.items()})
+    return Forest(Packed(**trees), partial(_work, work, time.process_time() - begin))
 
 
-def _all_seconds(work: dict[str, list[Any]], total: float) -> list[float]:
-    """Return the processor time of each level: the core times large bundles only, the rest goes by rows."""
-    timed = sum(work["seconds"])
+def _work(levels: dict[str, list[Any]], total: float) -> dict[str, NDArray[Any]]:
+    """Return what was done on each level. The core times large bundles only; other seconds go by rows."""
+    work = {name: np.array(counts) for name, counts in levels.items()}
+    timed = work["seconds"].sum()
     share = min(1.0, total / max(timed, 1e-12))
-    by_row = (total - share * timed) / max(sum(work["rows"]), 1)
-    return [share * own + by_row * rows for own, rows in zip(work["seconds"], work["rows"], strict=True)]
+    by_row = (total - share * timed) / max(work["rows"].sum(), 1)
+    return work | {"seconds": share * work["seconds"] + by_row * work["rows"]}
 
 
 def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:
@@ -131,6 +132,8 @@ def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callab
 
 def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Limits as arrays, one row per task; one for all tasks, or one per task."""
+    if limits.count(limits[0]) == len(limits):
+        limits = limits[:1]
     rows = [
         (
             _NO_LIMIT if limit.max_depth is None else limit.max_depth,

@@ -20,7 +20,7 @@ from crosscut.engines.progress import Meter, Progress
 from crosscut.engines.survey import Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -108,12 +108,9 @@ class Stream:
     @staticmethod
     def takes(X: Any, y: Any) -> bool:
         """Whether ``fit(X, y)`` is meant for a stream: y is a column of files, a lazy frame or Dask's."""
-        if isinstance(X, Stream):
-            return True
-        paths = X if isinstance(X, (list, tuple)) else [X]
-        if paths and all(isinstance(path, str) or hasattr(type(path), "__fspath__") for path in paths):
-            return True
-        return _is_dask(X) or (isinstance(y, str) and _is_lazy(X))
+        if isinstance(X, (list, tuple)):
+            return (bool(X) and all(map(_is_path, X))) or _is_dask(X)
+        return isinstance(X, Stream) or _is_path(X) or _is_dask(X) or (isinstance(y, str) and _is_lazy(X))
 
     @classmethod
     def of(cls, X: Any) -> Stream:
@@ -258,6 +255,11 @@ def _is_lazy(data: Any) -> bool:
     return hasattr(data, "sink_parquet") and hasattr(data, "collect_schema")
 
 
+def _is_path(data: Any) -> bool:
+    return isinstance(data, str) or hasattr(type(data), "__fspath__")
+
+
 def _is_dask(data: Any) -> bool:
-    parts: Iterable[Any] = data if isinstance(data, (list, tuple)) else [data]
-    return bool(parts) and all(hasattr(type(part), "__dask_graph__") for part in parts)
+    if isinstance(data, (list, tuple)):
+        return bool(data) and all(map(_is_dask, data))
+    return hasattr(type(data), "__dask_graph__")

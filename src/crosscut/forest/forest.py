@@ -13,7 +13,7 @@ from crosscut import _core
 from crosscut.forest.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -288,19 +288,26 @@ class Forest:
     ----------
     trees : sequence of Tree, or Packed
         One tree per task, as a sequence or concatenated.
-    work : mapping of str to array, optional
+    work : mapping of str to array, or function that returns it, optional
         What the engine did on each level: ``bundles`` refined, ``rows`` visited, ``seconds`` spent and, where
         rows are streamed, ``passes`` over them. Counts that are not known level by level are absent.
     """
 
     def __init__(
-        self, trees: Sequence[Tree] | Packed, work: Mapping[str, NDArray[Any]] | None = None
+        self,
+        trees: Sequence[Tree] | Packed,
+        work: Mapping[str, NDArray[Any]] | Callable[[], Mapping[str, NDArray[Any]]] | None = None,
     ) -> None:
         if isinstance(trees, Packed):
             self.packed = trees
         else:
             self.__dict__["trees"] = tuple(trees)
-        self.work = work
+        self._work = work
+
+    @cached_property
+    def work(self) -> Mapping[str, NDArray[Any]] | None:
+        """What the engine did on each level."""
+        return self._work() if callable(self._work) else self._work
 
     @classmethod
     def joined(cls, forests: Iterable[Forest]) -> Forest:

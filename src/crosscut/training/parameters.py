@@ -49,12 +49,12 @@ def sklearn_parameters(model: Any) -> dict[str, Any]:
 
 def limits_of(model: Any, n_rows: int) -> Limits:
     """Return the limits of a task with this many training rows; shares of the rows become numbers."""
-    return _limits(model).of_rows(n_rows)
+    return given_limits(model).of_rows(n_rows)
 
 
 def has_shares(model: Any) -> bool:
     """Whether limits depend on a task's number of rows."""
-    return _limits(model).has_shares
+    return given_limits(model).has_shares
 
 
 def measure_of(model: Any) -> Measure:
@@ -83,7 +83,8 @@ def cost_matrix(model: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]
     return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
 
 
-def _limits(model: Any) -> Limits:
+def given_limits(model: Any) -> Limits:
+    """Return the limits as they are given, perhaps as shares of the rows."""
     split, leaf = (
         count if isinstance(count, float) else int(count)
         for count in (model.min_samples_split, model.min_samples_leaf)

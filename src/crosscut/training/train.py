@@ -19,6 +19,7 @@ from crosscut.training.own_classes import grow_own_classes
 from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
+    given_limits,
     growth_of,
     has_shares,
     limits_of,
@@ -79,7 +80,8 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
 
 def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    limits = None if has_shares(model) else limits_of(model, data.n_rows)
+    given = given_limits(model)
+    limits = None if given.has_shares else given
     tasks = data.tasks(model.cv, groups, model.random_state, limits, model.n_jobs)
     return limited(model, tasks) if limits is None else tasks
 
