@@ -64,7 +64,7 @@ test-aarch64: $(VENV)/.created
 	$(PY) -m pip install --quiet --group build
 	tests/installation/aarch64.sh $(PY) $(if $(filter tests,$(TESTS)),tests/equivalence tests/engines/test_level_wise.py,$(TESTS))
 
-# crosscut beside its peers, the core's own figures and the panel of real tables; `make bench QUICK=--quick` for a first
+# crosscut beside its peers, the core's own figures, the panel of real tables and small calls; `make bench QUICK=--quick` for a first
 # impression. A peer whose package cannot be installed here is left out, with a message.
 bench: $(VENV)/.built
 	for peer in lightgbm xgboost ydf; do $(PY) -c "import $$peer" 2> /dev/null || \
@@ -73,6 +73,7 @@ bench: $(VENV)/.built
 	$(PY) benchmarks/core.py $(QUICK) --json build/core.json
 	$(PY) benchmarks/bench.py $(QUICK) --json build/bench.json
 	$(PY) benchmarks/panel.py $(QUICK) --json build/panel.json
+	$(PY) benchmarks/small_calls.py $(QUICK) --json build/small_calls.json
 	$(PY) benchmarks/tables.py build
 
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.

@@ -2,10 +2,10 @@
 
     python benchmarks/tables.py [FOLDER] [--write]
 
-Reads core.json, bench.json, threads.json, panel.json and reproduction.json from a folder (benchmarks/results
-unless given) and prints the Markdown tables. With --write they are put between the markers
-`<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and the panel's picture into
-docs/images.
+Reads core.json, bench.json, threads.json, panel.json, small_calls.json and reproduction.json from a folder
+(benchmarks/results unless given) and prints the Markdown tables. With --write they are put between the
+markers `<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and the panel's picture
+into docs/images.
 """
 
 from __future__ import annotations
@@ -97,6 +97,21 @@ def panel_summary(record: dict) -> str:
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/panel.py`"
 
 
+def small_calls(record: dict) -> str:
+    """What a fit costs around the core, classification and regression side by side."""
+    tables: dict[str, list[dict]] = {}
+    for row in record["rows"]:
+        tables.setdefault(row["table"], []).append(row)
+    rows = [
+        [name, *(f"{row[part]:.2f}" for row in both for part in ("around", "fit"))]
+        for name, both in tables.items()
+    ]
+    kinds = dict.fromkeys(row["kind"] for row in record["rows"])
+    columns = ["ms of processor time"]
+    columns += [f"{kind}: {part}" for kind in kinds for part in ("around the core", "whole `fit`")]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/small_calls.py`"
+
+
 def seconds(found: dict | None, clock: str) -> str:
     if found is None:
         return ""
@@ -185,6 +200,8 @@ def tables(folder: Path) -> dict[str, str]:
         made["threads"] = threads(record)
     if record := read("panel"):
         made |= {"panel": panel(record), "panel summary": panel_summary(record)}
+    if record := read("small_calls"):
+        made["small calls"] = small_calls(record)
     if record := read("reproduction"):
         made["table 1"] = table_1(record)
     return made
