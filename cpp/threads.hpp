@@ -37,8 +37,8 @@ class Failure {
 class Team {
   using Call = void (*)(const void*, int);
   std::vector<std::thread> others_;
-  std::atomic<std::uint32_t> round_{0}, phase_{0};  // raised when there is work, and when all have met
-  std::atomic<int> working_{0}, arrived_{0};
+  std::atomic<std::uint32_t> round_{0};  // raised when there is work
+  std::atomic<int> working_{0};
   int members_ = 1;  // of this round
   Call call_ = nullptr;
   const void* body_ = nullptr;
@@ -58,8 +58,6 @@ class Team {
   void run(int n, const Body& body) {
     run(n, [](const void* b, int i) { (*static_cast<const Body*>(b))(i); }, &body);
   }
-  void meet();  // called by all threads of a round: each waits for the others
-  std::mutex mutex;
 };
 
 // Calls body(begin, end) for chunks of about `chunk` indices that cover 0..n; an exception of a chunk is thrown by the caller.
