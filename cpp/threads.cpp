@@ -69,15 +69,4 @@ void Team::run(int n, Call call, const void* body) {
   for (int left; (left = working_.load(std::memory_order_acquire));) working_.wait(left);
 }
 
-void Team::meet() {
-  const std::uint32_t phase = phase_.load(std::memory_order_acquire);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < members_) {
-    while (phase_.load(std::memory_order_acquire) == phase) phase_.wait(phase);
-    return;
-  }
-  arrived_.store(0, std::memory_order_relaxed);
-  phase_.fetch_add(1, std::memory_order_release);
-  phase_.notify_all();
-}
-
 }  // namespace crosscut

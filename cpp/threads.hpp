@@ -37,8 +37,8 @@ class Failure {
 class Team {
   using Call = void (*)(const void*, int);
   std::vector<std::thread> others_;
-  std::atomic<std::uint32_t> round_{0}, phase_{0};  // raised when there is work, and when all have met
-  std::atomic<int> working_{0}, arrived_{0};
+  std::atomic<std::uint32_t> round_{0};  // raised when there is work
+  std::atomic<int> working_{0};
   int members_ = 1;  // of this round
   Call call_ = nullptr;
   const void* body_ = nullptr;
@@ -58,25 +58,27 @@ class Team {
   void run(int n, const Body& body) {
     run(n, [](const void* b, int i) { (*static_cast<const Body*>(b))(i); }, &body);
   }
-  void meet();  // called by all threads of a round: each waits for the others
-  std::mutex mutex;
 };
 
 // Calls body(begin, end) for chunks of about `chunk` indices that cover 0..n; an exception of a chunk is thrown by the caller.
 template <class Body>
-void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body& body) {
+void parallel_for(std::int64_t n, std::int64_t chunk, Team& team, const Body& body) {
   const std::int64_t n_chunks = (n + chunk - 1) / chunk;
-  if (n_threads <= 1 || n_chunks <= 1) {
+  if (team.size() == 1 || n_chunks <= 1) {
     if (n > 0) body(std::int64_t{0}, n);
     return;
   }
-  Team team(static_cast<int>(std::min<std::int64_t>(n_threads, n_chunks)));
   std::atomic<std::int64_t> next{0};
   Failure failure;
   team.run(team.size(), [&](int) {
     for (std::int64_t c; (c = next.fetch_add(1)) < n_chunks;) failure.guard([&] { body(c * chunk, std::min(n, (c + 1) * chunk)); });
   });
   failure.rethrow();
+}
+template <class Body>
+void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body& body) {
+  Team team(static_cast<int>(std::min<std::int64_t>(n_threads, (n + chunk - 1) / chunk)));
+  parallel_for(n, chunk, team, body);
 }
 
 }  // namespace crosscut

@@ -3,14 +3,17 @@
 // A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets the highest key,
 // so missing values come last. -0.0 becomes 0.0 first.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "../huge_pages.hpp"
+#include "../waiting.hpp"
 
 namespace crosscut {
 
@@ -27,11 +30,33 @@ inline float value_of(std::uint32_t key) {
   return std::bit_cast<float>(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }
 
+// The thread that ranks a column, and idle ones that help it.
+struct Ranking {
+  IdleThreads& threads;
+  int me;
+
+  std::size_t n_parts(std::size_t n) const {
+    constexpr std::size_t least = 1u << 15;  // items that are worth a thread's while
+    const auto idle = static_cast<std::size_t>(threads.n_idle());
+    return idle ? std::clamp<std::size_t>(n / least, 1, 2 * (idle + 1)) : 1;
+  }
+  // body(part, begin, end) for parts of 0..n
+  template <class Body>
+  void share(std::size_t n, std::size_t n_parts, const Body& body) const {
+    threads.share(me, static_cast<int>(n_parts), [&](int, Parts& parts) {
+      for (int i; (i = parts.take()) >= 0;) {
+        const auto part = static_cast<std::size_t>(i);
+        body(part, n * part / n_parts, n * (part + 1) / n_parts);
+      }
+    });
+  }
+};
+
 struct Scratch {
   explicit Scratch(std::size_t n, std::size_t n_values)
       : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]), values(new float[n_values]) {
     for (const auto& sorted : {a.get(), b.get()}) invite_huge_pages(sorted, n * sizeof(std::uint64_t));
-    invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
+    invite_huge_pages(end.get(), n * sizeof(std::uint32_t)), invite_huge_pages(values.get(), n_values * sizeof(float));
   }
   std::unique_ptr<std::uint64_t[]> a, b;   // what is sorted: pairs, or keys in the first half
   std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
@@ -48,9 +73,27 @@ struct Key {
   static Key of(std::uint32_t key, std::size_t) { return {key}; }
 };
 
+// Writes items in the order of a digit of their keys; next: where the first item with each digit goes. Threads share the items.
+template <class Digits, class Get, class Item>
+void place_in_parts(const Ranking& ranking, std::size_t n, std::size_t n_parts, const Get& get, unsigned shift, Digits& next, Item* to) {
+  const auto digit = [shift](const Item& item) { return item.key >> shift & (std::tuple_size_v<Digits> - 1); };
+  std::vector<Digits> at(n_parts);  // by part: how many items there are, then where the next goes
+  ranking.share(n, n_parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
+    Digits own{};  // not beside that of another thread in the cache
+    for (std::size_t i = begin; i < end; i++) own[digit(get(i))]++;
+    at[part] = own;
+  });
+  for (Digits& own : at)
+    for (std::size_t d = 0; d < own.size(); d++) next[d] += std::exchange(own[d], next[d]);
+  ranking.share(n, n_parts, [&, to](std::size_t part, std::size_t begin, std::size_t end) {
+    Digits own = at[part];
+    for (std::size_t i = begin; i < end; i++) to[own[digit(get(i))]++] = get(i);
+  });
+}
+
 // Sorts by `Passes` digits of `Bits` bits. Their counts do not change between passes, so all are counted at once.
 template <unsigned Bits, unsigned Passes, class Item>
-const Item* sort_by_digits(const std::uint32_t* keys, std::size_t n, Item* from, Item* to) {
+const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, std::size_t n, Item* from, Item* to) {
   constexpr std::uint32_t digit = (1u << Bits) - 1;
   std::array<std::array<std::uint32_t, digit + 1>, Passes> at{};
   for (std::size_t i = 0; i < n; i++)
@@ -60,7 +103,10 @@ const Item* sort_by_digits(const std::uint32_t* keys, std::size_t n, Item* from,
     if (at[p][keys[0] >> (p * Bits) & digit] == n) continue;  // all keys share this digit
     std::uint32_t sum = 0;
     for (std::uint32_t& count : at[p]) sum += std::exchange(count, sum);
-    if (filled) {
+    if (const std::size_t n_parts = ranking.n_parts(n); n_parts > 1) {
+      if (filled) place_in_parts(ranking, n, n_parts, [from](std::size_t i) { return from[i]; }, p * Bits, at[p], to);
+      else place_in_parts(ranking, n, n_parts, [keys](std::size_t i) { return Item::of(keys[i], i); }, p * Bits, at[p], to);
+    } else if (filled) {
       for (std::size_t i = 0; i < n; i++) to[at[p][from[i].key >> (p * Bits) & digit]++] = from[i];
     } else {
       for (std::size_t i = 0; i < n; i++) to[at[p][keys[i] >> (p * Bits) & digit]++] = Item::of(keys[i], i);
@@ -76,10 +122,10 @@ const Item* sort_by_digits(const std::uint32_t* keys, std::size_t n, Item* from,
 // Wide digits need fewer passes. But few rows do not fill their buckets, and with many rows the buckets do not fit in
 // the cache.
 template <class Item>
-const Item* sorted_items(const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
+const Item* sorted_items(const Ranking& ranking, const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
   const bool wide = n >= (1u << 13) && n < (1u << 18);
   Item *a = reinterpret_cast<Item*>(scratch.a.get()), *b = reinterpret_cast<Item*>(scratch.b.get());
-  return wide ? sort_by_digits<11, 3>(keys, n, a, b) : sort_by_digits<8, 4>(keys, n, a, b);
+  return wide ? sort_by_digits<11, 3>(ranking, keys, n, a, b) : sort_by_digits<8, 4>(ranking, keys, n, a, b);
 }
 
 }  // namespace crosscut

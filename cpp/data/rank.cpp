@@ -1,5 +1,5 @@
 // Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone; few values are found by hashing. Each thread takes
-// whole columns: dividing the rows of one column would need nine barriers per column, which cost more than they gain.
+// whole columns. When none is left, it helps those that still rank theirs: 28 columns do not keep 16 threads busy otherwise.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -9,13 +9,14 @@
 #include <numeric>
 #include <vector>
 
-#include "../threads.hpp"
+#include "../waiting.hpp"
 #include "keys.hpp"
 
 namespace crosscut {
 namespace {
 
 constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
+constexpr std::size_t few_rows = 1u << 16;     // not worth dividing a column for
 constexpr std::size_t many_rows = 1u << 17;    // writing to rows in sorted order would miss the cache
 constexpr std::size_t rows_per_value = 8;      // with fewer rows of each, to sort values gains little over sorting rows
 constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix; a tile stays in the cache
@@ -66,20 +67,33 @@ std::size_t present_items(const Item* sorted, std::size_t n) {
   return static_cast<std::size_t>(std::partition_point(sorted, sorted + n, [](const Item& i) { return i.key != missing_key; }) - sorted);
 }
 
-// Turns keys into the numbers of their bins. A table of the bins at evenly spaced keys leaves few borders to compare with.
-void number_bins(std::uint32_t* keys, std::size_t n, const float* values, const std::uint32_t* first, std::size_t n_bins, std::uint8_t* coarse) {
-  std::array<std::uint32_t, 256> border{};  // lowest key of each bin
-  for (std::size_t c = 0; c < n_bins; c++) border[c] = key_of(values[first[c]]);
-  const std::uint32_t low = border[0], span = n_bins ? border[n_bins - 1] - low : 0;
-  const int table_bits = std::clamp(static_cast<int>(std::bit_width(n)) , 8, 16);
-  const int shift = std::max(0, static_cast<int>(std::bit_width(span)) - table_bits);
-  const std::size_t cells = (span >> shift) + 1;
+// A table of the bins at evenly spaced keys leaves few borders to compare with.
+struct BinTable {
+  std::array<std::uint32_t, 256> border{};      // lowest key of each bin
   std::array<std::uint8_t, (1u << 16) + 1> at;  // the bin in which the keys of each cell begin
-  for (std::size_t c = 0, k = 0; c < n_bins; c++) {
-    const std::size_t end = c + 1 < n_bins ? ((border[c + 1] - low - 1) >> shift) + 1 : cells + 1;
-    if (end > k) std::fill(at.begin() + static_cast<std::ptrdiff_t>(k), at.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(c));
-    k = std::max(k, end);
+  std::size_t n_bins, cells;
+  int shift;
+
+  BinTable(std::size_t n, const float* values, const std::uint32_t* first, std::size_t bins) : n_bins(bins) {
+    for (std::size_t c = 0; c < n_bins; c++) border[c] = key_of(values[first[c]]);
+    const std::uint32_t low = border[0], span = n_bins ? border[n_bins - 1] - low : 0;
+    const int table_bits = std::clamp(static_cast<int>(std::bit_width(n)) , 8, 16);
+    shift = std::max(0, static_cast<int>(std::bit_width(span)) - table_bits);
+    cells = (span >> shift) + 1;
+    for (std::size_t c = 0, k = 0; c < n_bins; c++) {
+      const std::size_t end = c + 1 < n_bins ? ((border[c + 1] - low - 1) >> shift) + 1 : cells + 1;
+      if (end > k) std::fill(at.begin() + static_cast<std::ptrdiff_t>(k), at.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(c));
+      k = std::max(k, end);
+    }
   }
+};
+
+// Turns keys into the numbers of their bins.
+void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std::uint8_t* coarse) {
+  const std::uint32_t *border = table.border.data(), low = border[0];
+  const std::uint8_t* at = table.at.data();
+  const std::size_t n_bins = table.n_bins, cells = table.cells;
+  const int shift = table.shift;
   for (std::size_t r = 0; r < n; r++) {
     const std::uint32_t key = keys[r];
     std::size_t c = n_bins;
@@ -112,17 +126,15 @@ std::size_t move_borders(const float* values, std::size_t n_values, std::size_t 
   return kept;
 }
 
-// Writes the ranks, or the bins, and the intervals of the rows of sorted pairs.
-void number_ranks(const Pair* sorted, std::size_t n, std::size_t present, const std::uint32_t* end, std::size_t n_values,
-                  const std::uint32_t* first, std::size_t n_coarse, bool bins, std::uint32_t* ranks, std::uint8_t* coarse) {
-  for (std::size_t c = 0; c < n_coarse; c++) {
+// Writes the ranks, or the bins, and the intervals of the rows of sorted pairs: those in the intervals from c to n_coarse.
+void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint32_t* first, std::size_t c, std::size_t n_coarse, bool bins,
+                  std::uint32_t* ranks, std::uint8_t* coarse) {
+  for (; c < n_coarse; c++) {
     std::size_t i = first[c] ? end[first[c] - 1] : 0;
     for (std::uint32_t r = first[c]; r < first[c + 1]; r++)
       for (; i < end[r]; i++)
         ranks[sorted[i].row] = bins ? static_cast<std::uint32_t>(c) : r, coarse[sorted[i].row] = static_cast<std::uint8_t>(c);
   }
-  for (std::size_t i = present; i < n; i++)
-    ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values), coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
 }
 
 // Ranks a column with at most `most` values, missing ones included: sorts the values instead of the rows. False if there are more.
@@ -173,7 +185,7 @@ void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
   out.n_values[f] = out.n_categories[f], out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
 }
 
-void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
+void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
                  Scratch& scratch) {
   if (out.n_categories[f] >= 0) return rank_codes(n, f, out);
   std::uint32_t* ranks = out.ranks + f * n;
@@ -191,13 +203,20 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   if (rank_few(ranks, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values, present)) {
     n_coarse = intervals(end, n_values, max_intervals, first);
   } else if (bins && n >= many_rows) {
-    ranked(sorted_items<Key>(ranks, n, scratch));
-    number_bins(ranks, n, values, first, n_coarse, coarse);
+    ranked(sorted_items<Key>(ranking, ranks, n, scratch));
+    const BinTable table(n, values, first, n_coarse);
+    ranking.share(n, ranking.n_parts(n), [&](std::size_t, std::size_t begin, std::size_t stop) {
+      number_bins(ranks + begin, stop - begin, table, coarse + begin);
+    });
   } else {
-    const Pair* sorted = sorted_items<Pair>(ranks, n, scratch);
+    const Pair* sorted = sorted_items<Pair>(ranking, ranks, n, scratch);
     ranked(sorted);
     if (!bins && n_coarse < n_values) n_coarse = move_borders(values, n_values, n_coarse, first);
-    number_ranks(sorted, n, present, end, n_values, first, n_coarse, bins, ranks, coarse);
+    ranking.share(n_coarse, std::min(ranking.n_parts(n), n_coarse), [&](std::size_t, std::size_t begin, std::size_t stop) {
+      number_ranks(sorted, end, first, begin, stop, bins, ranks, coarse);
+    });
+    for (std::size_t i = present; i < n; i++)
+      ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values), coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
   }
   bool close = false;
   if (bins) {
@@ -214,24 +233,36 @@ void rank_column(std::size_t n, std::size_t f, std::size_t max_intervals, bool b
   out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
 }
 
+struct WaitingColumn {
+  std::size_t f;
+  WaitingColumn *older = nullptr, *newer = nullptr;
+  using Pointer = std::unique_ptr<WaitingColumn>;
+};
+
 }  // namespace
 
 template <class T>
 Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads) {
   const std::size_t n = m.n_rows, n_columns = m.n_columns;
   if (n * n_columns < few_cells) n_threads = 1;
+  Team team(n < few_rows ? static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns)) : n_threads);
   std::atomic<bool> infinite{false};
-  parallel_for(static_cast<std::int64_t>(n), 16 * tile_rows, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(static_cast<std::int64_t>(n), 16 * tile_rows, team, [&](std::int64_t begin, std::int64_t end) {
     if (write_keys(m, out, static_cast<std::size_t>(begin), static_cast<std::size_t>(end))) infinite = true;
   });
   if (infinite) return first_infinite(out, n, n_columns);
-  Team team(static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns)));
-  std::vector<Scratch> scratch;
-  for (int t = 0; t < team.size(); t++) scratch.emplace_back(n, bins ? n : 0);
-  std::atomic<std::size_t> next{0};
+  if (!n_columns) return {};
+  WaitingLists<WaitingColumn> waiting(team.size());
+  for (std::size_t f = 0; f < n_columns; f++) waiting.add(0, WaitingColumn::Pointer(new WaitingColumn{f}));
+  Failure failure;
   team.run(team.size(), [&](int me) {
-    for (std::size_t f; (f = next.fetch_add(1)) < n_columns;) rank_column(n, f, max_intervals, bins, out, scratch[static_cast<std::size_t>(me)]);
+    failure.guard([&] {
+      Scratch scratch(n, bins ? n : 0);
+      while (const auto column = waiting.next(me)) rank_column({waiting, me}, n, column->f, max_intervals, bins, out, scratch), waiting.finished();
+    });
+    if (failure.any()) waiting.stop();
   });
+  failure.rethrow();
   return {};
 }
 

@@ -40,27 +40,31 @@ struct BorderSearch : Search<P> {
     return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
                        : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
   }
-  Statistics statistics(int f) {
+  // Room for them.
+  static void take_room(Worker& w, Statistics& h) {
+    const std::size_t total = h.bins + 1, K = static_cast<std::size_t>(w.run.K());
+    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
+    else h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3)), h.squares = w.scratch.take<double>(total);
+  }
+  static Statistics room(Worker& w, int f) {
     const Column& c = w.run.p.columns[f];
-    rows.copy_codes(f);
     Statistics h;
     h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing, h.firsts = c.coarse_first;
-    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
-    else fill_with(h, sorted, WideCodes{c.ranks, rows.codes});
+    take_room(w, h);
     return h;
   }
+  void fill(int f, const Statistics& h) {
+    rows.copy_codes(f);
+    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
+    else fill_with(h, sorted, WideCodes{w.run.p.columns[f].ranks, rows.codes});
+  }
   template <class Numbers>
-  void fill_with(Statistics& h, const SortedRows& from, Numbers codes) {
+  void fill_with(const Statistics& h, const SortedRows& from, Numbers codes) {
     const u32 total = h.bins + 1;
-    if (w.run.counted) {
-      h.counts = w.scratch.take<Vec<u32, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(w.run.K()));
-      fill_counts<W>(from, codes, w.run.K(), total, h.counts);
-    } else {
-      h.values = w.scratch.take<Vec<double, W>>(static_cast<std::size_t>(total) * static_cast<std::size_t>(parts()));
-      double* sums = w.scratch.take<double>(2 * total);
-      h.squares = w.scratch.take<double>(total);
-      fill_values<W>(w.run, from, codes, total, h.values, h.squares, sums);
-    }
+    if (w.run.counted) return fill_counts<W>(from, codes, w.run.K(), total, h.counts);
+    const auto mark = w.scratch.mark();
+    fill_values<W>(w.run, from, codes, total, h.values, h.squares, w.scratch.take<double>(2 * total));
+    w.scratch.release(mark);
   }
   CC_INLINE const V* bin(const Statistics& h, u32 b) {
     if constexpr (sizeof(typename P::T) == sizeof(double)) {

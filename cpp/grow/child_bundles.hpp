@@ -109,15 +109,19 @@ void merge_overlapping(Worker& w, const Rows& rows, const Fork& fork, const u16*
   }
 }
 
-// The child bundles of a bundle, with their rows.
-template <class Rows>
-ChildBundles child_bundles(Worker& w, int n_threads, const Rows& rows, const Fork& fork) {
-  const u16* left = lanes_left(w, n_threads, rows, fork);
+// The child bundles of a bundle; their rows are counted, and still to be routed to the room that they are given.
+inline ChildBundles child_bundles(Worker& w, const LargeRows& rows, const Fork& fork) {
+  const u16* left = lanes_left(w, rows, fork);
   ChildBundles children = one_per_branch(w, fork);
+  children.left = left;
   if (fork.n_tests > 1 && children.n > 1 && w.run.p.bundling && rows.n >= kTinyBundle) merge_overlapping(w, rows, fork, left, children);
-  if (!left) route_multiway(w, rows, fork, children);
-  for (int c = 0; c < children.n && left; c++) route_binary(w, n_threads, rows, left, children.bundle[c]);
+  if (left) count_binary(w, rows, children);
+  else route_multiway(w, rows, fork, children, false);
   return children;
+}
+inline void route(Worker& w, const LargeRows& rows, const Fork& fork, const ChildBundles& children) {
+  if (children.left) route_binary(w, rows, children);
+  else route_multiway(w, rows, fork, children, true);
 }
 
 // A child as a bundle of its own: lanes are packed together unless multiplicities tie them to their places.

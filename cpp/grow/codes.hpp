@@ -56,10 +56,10 @@ struct RowBits {
   u64* words = nullptr;
   u32* before = nullptr;  // rows in the words before
 
-  static RowBits of(Worker& w, int n_threads, u32 n_codes, const u32* ids, u32 n) {
+  static RowBits of(Worker& w, u32 n_codes, const u32* ids, u32 n) {
     const u32 n_words = (n_codes + 63) / 64;
     RowBits s{n_words, n_codes, w.scratch.take<u64>(n_words), w.scratch.take<u32>(n_words)};
-    w.run.share_rows(n_threads, 64 * n_words, [&](u32 begin, u32 end, int) {
+    w.share_rows(64 * n_words, [&](u32 begin, u32 end) {
       u32 i = begin ? static_cast<u32>(std::lower_bound(ids, ids + n, begin) - ids) : 0;
       for (u32 word = begin / 64; word < end / 64; word++) {
         s.before[word] = i;
@@ -71,10 +71,10 @@ struct RowBits {
     return s;
   }
 
-  // The positions in the bundle of its rows whose code is a member of `wanted`.
-  u32 find(const u8* codes, const ByteSet& wanted, u32* found) const {
+  // The positions in the bundle of its rows whose code is a member of `wanted`, among those of some words.
+  u32 find(const u8* codes, const ByteSet& wanted, u32 first, u32 end, u32* found) const {
     u32 n = 0;
-    for (u32 w = 0; w < n_words; w++) {
+    for (u32 w = first; w < end; w++) {
       if (!words[w]) continue;
       alignas(64) u8 last[64] = {};
       const u8* at = codes + std::size_t{64} * w;
@@ -116,13 +116,23 @@ struct LargeRows {
   u32 missing_rank(int f) const { return columns[f].has_missing ? columns[f].n_values : ~u32{0}; }
   u32 n_ranks(int f) const { return columns[f].n_values + 1; }
   CC_INLINE u8 code(int f, u32 i) const { return codes->column[f][ids[i]]; }
-  u32 find(int f, const ByteSet& wanted, u32* found) const { return bits.find(codes->column[f], wanted, found); }
+  u32 find(int f, const ByteSet& wanted, u32* found) const { return bits.find(codes->column[f], wanted, 0, bits.n_words, found); }
+  // Parts of the rows that threads share, each a range of words of `bits`: body(worker, words from, to, positions from, to).
+  template <class Body>
+  void share(Worker& w, const Body& body) const {
+    const auto at = [&](u32 word) { return word < bits.n_words ? bits.before[word] : n; };
+    w.share_rows(64 * bits.n_words, w.parts_of(n), [&](Worker& own, u32 begin, u32 end, int) {
+      body(own, begin / 64, end / 64, at(begin / 64), at(end / 64));
+    });
+  }
 
   // Gives the rows codes of their own, to be copied column by column.
   HeldCodes take_apart(Worker& w) {
     u32* numbers = w.scratch.take<u32>(n);
     const HeldCodes own(*Codes::make(n, *codes, w.run.p.n_features));
-    for (u32 i = 0; i < n; i++) const_cast<u32*>((*own).rows)[i] = row(i), numbers[i] = i;
+    w.share_rows(n, [&](u32 begin, u32 end) {
+      for (u32 i = begin; i < end; i++) const_cast<u32*>((*own).rows)[i] = row(i), numbers[i] = i;
+    });
     source = codes, source_ids = ids, codes = &*own, ids = numbers;
     return own;
   }

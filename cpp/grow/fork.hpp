@@ -92,15 +92,27 @@ struct Forking {
       each_bit(same, [&](int k) { take_nominal(k, tables.V, tables.table[k], tables.n[k]); });
       nominal &= ~same;
     }
+    struct Tested {
+      int f;
+      u32 lanes;
+    } tested[kLanes];  // columns
+    int n_tested = 0;
+    u32 below[kLanes], above[kLanes], cut[kLanes];
     while (numeric) {
       const int f = best.feature[__builtin_ctz(numeric)];
-      u32 same = 0, below[kLanes], above[kLanes], cut[kLanes];
+      u32 same = 0;
       each_bit(numeric, [&](int k) {
         if (best.feature[k] == f) same |= 1u << k, cut[k] = cut_of(best.key[k]);
       });
+      tested[n_tested++] = {f, same}, numeric &= ~same;
+    }
+    w.share(n_tested, [&](Worker& own, Parts& parts) {
+      for (int i; (i = parts.take()) >= 0;) own_neighbours(own, rows, tested[i].f, rows.missing_rank(tested[i].f), tested[i].lanes, cut, below, above);
+    });
+    for (const Tested* t = tested; t < tested + n_tested; t++) {
+      const int f = t->f;
       const u32 missing = rows.missing_rank(f);
-      own_neighbours(arena, rows, f, missing, same, cut, below, above);
-      each_bit(same, [&](int k) {
+      each_bit(t->lanes, [&](int k) {
         const u64 phase = phase_of(best.key[k]);
         take_numeric(w, rows, *bundle.node[k], f, phase, best.n_left[k], best.left + k * best.K, below[k], above[k]);
         // With missing rows of its own the task has learnt a direction; otherwise they go with the majority.
@@ -108,7 +120,6 @@ struct Forking {
         else if (phase == kMissingRight && has_missing_rows(f, k, missing)) bundle.node[k]->missing = 1;
         join_numeric(k, f, phase, missing, below[k], above[k]);
       });
-      numeric &= ~same;
     }
     if (leaves) close_lanes(w, bundle, rows, leaves);
   }

@@ -11,6 +11,8 @@ constexpr u32 kFineRows = 1 << 12;  // rows in opened intervals from which divid
 constexpr u32 kPartRows = 16;       // rows a part should have, about
 constexpr std::size_t kFineBytes = std::size_t{1} << 18;  // statistics of parts should stay in the second-level cache
 
+inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
+
 template <class P>
 struct IntervalSearch : BorderSearch<P> {
   using Base = BorderSearch<P>;
@@ -18,17 +20,13 @@ struct IntervalSearch : BorderSearch<P> {
   using Base::bundle, Base::p, Base::W;
   Worker& w;
   const LargeRows& rows;
-  const ScanRows& all_rows;  // by position in the bundle
+  const ScanRows& all_rows;  // by position in the bundle; empty if no column has intervals
   P fine;
 
   IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s, const ScanRows& a, Best& so_far)
       : Base(worker, b, r, s, so_far), w(worker), rows(r), all_rows(a), fine(worker.run, b, so_far, Base::space(worker)) {
     this->other = &fine;
     if constexpr (requires { fine.running; }) fine.running = false;
-  }
-
-  void refresh() {  // limits from the best tests known now
-    each_bit(bundle.lanes, [&](int k) { this->lower(k); });
   }
 
   // Intervals to be opened: in which phase (the second sends missing values left), and in any.
@@ -38,8 +36,7 @@ struct IntervalSearch : BorderSearch<P> {
   };
 
   void open_intervals(int f, const Statistics& h) {
-    const Column& c = w.run.p.columns[f];
-    if (c.nominal || c.n_coarse == c.n_values) return;
+    if (!has_intervals(w.run.p.columns[f])) return;
     const u32 lanes = allowed_lanes(w, bundle, f);
     if (!lanes) return;
     this->count_missing(h);
@@ -88,6 +85,7 @@ struct IntervalSearch : BorderSearch<P> {
     for (u32 i = 0; i < n; i++) number[i] = division.bin(rows.code(f, found[i]), rows.rank(f, found[i]));
     Statistics finer;
     finer.bins = division.bins, finer.missing = h.missing, finer.firsts = division.firsts, finer.whole = division.whole;
+    Base::take_room(w, finer);
     this->fill_with(finer, SortedRows::some(w, all_rows, found, n), number);
     const auto copy = [&](u32 from, u32 to) {
       for (std::size_t i = 0; i < size && h.counts; i++) finer.counts[to * size + i] = h.counts[from * size + i];

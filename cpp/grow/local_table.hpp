@@ -144,8 +144,8 @@ inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* 
     info[i] = w.run.describe(1, c), tag[i] = static_cast<u16>(p.n_classes <= kListClasses ? c << 12 | (i & kRowMask) : i);
   }
   table.info = info, table.tag = tag;
-  table.weight = w.run.gathered(w.scratch, p.weight, n, row), table.product = w.run.gathered(w.scratch, p.product, n, row);
-  table.target = w.run.gathered(w.scratch, p.target, n, row), table.times = times_of_lanes(w, n, row);
+  table.weight = w.gathered(p.weight, n, row), table.product = w.gathered(p.product, n, row);
+  table.target = w.gathered(p.target, n, row), table.times = times_of_lanes(w, n, row);
   if (w.run.shares) {
     RowSet* keys = w.scratch.take<RowSet>(n);
     for (u32 i = 0; i < n; i++) keys[i] = {}, keys[i].add(ids[i]);

@@ -40,13 +40,18 @@ void neighbours_among(const Rows& rows, u32 n, Row row, int f, u32 missing_rank,
 }
 
 // Where the coarse intervals are the values themselves.
-template <class Rows>
-bool neighbours_by_value(const Rows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
+inline bool neighbours_by_value(Worker& w, const LargeRows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
   const Column& column = rows.columns[f];
   if (column.n_coarse != column.n_values) return false;
   u32 seen[256] = {};  // lanes that have rows with a value
-  for (u32 i = 0; i < rows.n; i++)
-    if (u32& own = seen[rows.code(f, i)]; rows.mask(i) & ~own) own |= rows.mask(i);
+  std::mutex mutex;
+  w.share_rows(rows.n, [&](u32 begin, u32 end) {
+    u32 own[256] = {};
+    for (u32 i = begin; i < end; i++)
+      if (u32& here = own[rows.code(f, i)]; rows.mask(i) & ~here) here |= rows.mask(i);
+    const std::scoped_lock lock(mutex);
+    for (int v = 0; v < 256; v++) seen[v] |= own[v];
+  });
   each_bit(lanes, [&](int k) {
     u32 low = cut[k] + 1, high = low;
     while (low > 0 && !(seen[low - 1] >> k & 1)) low--;
@@ -57,8 +62,7 @@ bool neighbours_by_value(const Rows& rows, int f, u32 lanes, const u32* cut, u32
 }
 
 // Most neighbours lie in the coarse intervals around the cut: false if some do not.
-template <class Rows>
-bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
+inline bool near_neighbours(Worker& w, const LargeRows& rows, int f, u32 lanes, const u32* cut, u32* below, u32* above) {
   const Column& column = rows.columns[f];
   ByteSet near;
   u32 window[kLanes][2];  // ranks looked at for each lane
@@ -67,12 +71,21 @@ bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32
     const u32 begin = low > 0 ? low - 1 : 0, end = low + 2 < column.n_coarse ? low + 2 : column.n_coarse;
     for (u32 b = begin; b < end; b++) near.add(b);
     window[k][0] = column.coarse_first[begin], window[k][1] = column.coarse_first[end];
+    below[k] = above[k] = ~u32{0};
   });
-  const auto mark = arena.mark();
-  u32* at = arena.take<u32>(rows.n);
-  const u32 n = rows.find(f, near, at);
-  neighbours_among(rows, n, [at](u32 j) { return at[j]; }, f, column.n_values, lanes, cut, below, above);
-  arena.release(mark);
+  std::mutex mutex;
+  rows.share(w, [&](Worker& own, u32 first_word, u32 end_word, u32 begin, u32 end) {
+    const auto mark = own.scratch.mark();
+    u32 *at = own.scratch.take<u32>(end - begin), low[kLanes], high[kLanes];
+    const u32 n = rows.bits.find(rows.codes->column[f], near, first_word, end_word, at);
+    neighbours_among(rows, n, [at](u32 j) { return at[j]; }, f, column.n_values, lanes, cut, low, high);
+    own.scratch.release(mark);
+    const std::scoped_lock lock(mutex);
+    each_bit(lanes, [&](int k) {
+      below[k] = low[k] + 1 > below[k] + 1 ? low[k] : below[k];  // ~0: none
+      above[k] = high[k] < above[k] ? high[k] : above[k];
+    });
+  });
   bool found = true;
   each_bit(lanes, [&](int k) { found = found && below[k] != ~u32{0} && below[k] >= window[k][0] && above[k] < window[k][1]; });
   return found;
@@ -80,9 +93,9 @@ bool near_neighbours(Arena& arena, const Rows& rows, int f, u32 lanes, const u32
 
 // Neighbours: for every lane with a cut in column f, the largest own rank at or below it and the smallest own rank above.
 template <class Rows>
-void own_neighbours(Arena& arena, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
+void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
   bool found = false;
-  if constexpr (requires { rows.codes; }) found = neighbours_by_value(rows, f, lanes, cut, below, above) || near_neighbours(arena, rows, f, lanes, cut, below, above);
+  if constexpr (requires { rows.codes; }) found = neighbours_by_value(w, rows, f, lanes, cut, below, above) || near_neighbours(w, rows, f, lanes, cut, below, above);
   if (!found) neighbours_among(rows, rows.n, [](u32 j) { return j; }, f, missing_rank, lanes, cut, below, above);
   each_bit(lanes, [&](int k) { below[k] = below[k] == ~u32{0} ? 0 : below[k]; });
 }

@@ -1,6 +1,7 @@
 // Where the rows of a bundle go. Different tests have different tasks, so with binary tests one mask per row, the tasks whose test sends
 // it left, says it all. With multiway tests every test's branch of a row leads to the child bundle that holds it.
 #pragma once
+#include "codes.hpp"
 #include "test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -23,62 +24,59 @@ struct ChildBundle {
 struct ChildBundles {
   ChildBundle* bundle;
   int n;
+  const u16* left = nullptr;  // by row: the tasks whose test sends it left; null if there are multiway tests
+  int n_parts = 1;            // of the rows
+  u32* at = nullptr;          // [part][child] where the part's rows begin among the child's
 };
 
-// Adds the tasks of all tests of column f: codes tell where a row goes, except in the intervals of the cuts.
-template <class Rows>
-void add_lanes_left(Worker& w, int n_threads, const Rows& rows, int f, const Test* tests, int n_tests, u16* left) {
-  const Column& c = rows.columns[f];
-  u16 of_code[256] = {};
-  ByteSet cut;
+// Where the tests of column f send a row: its code tells, except in the intervals of the cuts.
+struct LeftByCode {
+  int f;
   bool any_cut = false;
-  for (int j = 0; j < n_tests; j++) {
-    const Test& t = tests[j];
-    if (t.feature != f) continue;
-    const u32 n_codes = c.nominal ? c.n_values : c.n_coarse;
-    for (u32 x = 0; x < n_codes; x++) {
-      const u32 first = c.nominal ? x : c.coarse_first[x], last = c.nominal ? x : c.coarse_first[x + 1] - 1;
-      if (t.branch(last) == 0) of_code[x] |= static_cast<u16>(t.lanes);
-      else if (t.branch(first) == 0) cut.add(x), any_cut = true;
+  ByteSet cut;
+  u16 lanes[256] = {};
+
+  LeftByCode(const Column& c, int feature, const Test* tests, int n_tests) : f(feature) {
+    for (int j = 0; j < n_tests; j++) {
+      const Test& t = tests[j];
+      if (t.feature != f) continue;
+      const u32 n_codes = c.nominal ? c.n_values : c.n_coarse;
+      for (u32 x = 0; x < n_codes; x++) {
+        const u32 first = c.nominal ? x : c.coarse_first[x], last = c.nominal ? x : c.coarse_first[x + 1] - 1;
+        if (t.branch(last) == 0) lanes[x] |= static_cast<u16>(t.lanes);
+        else if (t.branch(first) == 0) cut.add(x), any_cut = true;
+      }
+      if (c.has_missing && t.branch(c.n_values) == 0) lanes[n_codes] |= static_cast<u16>(t.lanes);
     }
-    if (c.has_missing && t.branch(c.n_values) == 0) of_code[n_codes] |= static_cast<u16>(t.lanes);
   }
-  w.run.share_rows(n_threads, rows.n, [&](u32 begin, u32 end, int) {
-    for (u32 i = begin; i < end; i++) left[i] |= of_code[rows.code(f, i)];
-  });
-  if (!any_cut) return;
-  const auto mark = w.scratch.mark();
-  u32* at = w.scratch.take<u32>(rows.n);
-  const u32 n = rows.find(f, cut, at);
-  for (int j = 0; j < n_tests; j++)
-    for (u32 i = 0; i < n && tests[j].feature == f; i++)
-      if (tests[j].branch(rows.rank(f, at[i])) == 0) left[at[i]] |= static_cast<u16>(tests[j].lanes);
-  w.scratch.release(mark);
-}
+};
 
 // left[i]: the tasks whose test sends row i left; null if there are multiway tests.
-template <class Rows>
-const u16* lanes_left(Worker& w, int n_threads, const Rows& rows, const Fork& fork) {
+inline const u16* lanes_left(Worker& w, const LargeRows& rows, const Fork& fork) {
   if (w.run.p.multiway) return nullptr;
   u16* left = w.scratch.take<u16>(rows.n + 32);
-  for (u32 i = 0; i < rows.n; i++) left[i] = 0;
-  const Test* tests = fork.tests;
-  for (int j = 0; j < fork.n_tests; j++) {
-    const Test& t = tests[j];
-    if constexpr (requires { rows.codes; }) {
-      if (rows.codes->column[t.feature]) {
-        bool first = true;
-        for (int i = 0; i < j; i++) first = first && tests[i].feature != t.feature;
-        if (first) add_lanes_left(w, n_threads, rows, t.feature, tests + j, fork.n_tests - j, left);
-        continue;
-      }
+  LeftByCode* by_code = w.scratch.take<LeftByCode>(static_cast<std::size_t>(fork.n_tests));
+  int n_coded = 0;
+  const auto coded = [&](const Test& t) { return rows.codes->column[t.feature] != nullptr; };
+  for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
+    if (coded(*t) && std::none_of(by_code, by_code + n_coded, [&](const LeftByCode& x) { return x.f == t->feature; }))
+      new (by_code + n_coded++) LeftByCode(rows.columns[t->feature], t->feature, fork.tests, fork.n_tests);
+  rows.share(w, [&](Worker& own, u32 first_word, u32 end_word, u32 begin, u32 end) {
+    std::fill(left + begin, left + end, u16{0});
+    for (const LeftByCode* x = by_code; x < by_code + n_coded; x++) {
+      for (u32 i = begin; i < end; i++) left[i] |= x->lanes[rows.code(x->f, i)];
+      if (!x->any_cut) continue;
+      const auto mark = own.scratch.mark();
+      u32* at = own.scratch.take<u32>(end - begin);
+      const u32 n = rows.bits.find(rows.codes->column[x->f], x->cut, first_word, end_word, at);
+      for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
+        for (u32 i = 0; i < n && t->feature == x->f; i++)
+          if (t->branch(rows.rank(x->f, at[i])) == 0) left[at[i]] |= static_cast<u16>(t->lanes);
+      own.scratch.release(mark);
     }
-    const u32 lanes = t.lanes, low = t.low;
-    if (t.nominal || t.missing_rank != ~u32{0})
-      for (u32 i = 0; i < rows.n; i++) left[i] |= static_cast<u16>(t.branch(rows.rank(t.feature, i)) == 0 ? lanes : 0);
-    else
-      for (u32 i = 0; i < rows.n; i++) left[i] |= static_cast<u16>(rows.rank(t.feature, i) <= low ? lanes : 0);
-  }
+    for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
+      for (u32 i = begin; i < end && !coded(*t); i++) left[i] |= static_cast<u16>(t->branch(rows.rank(t->feature, i)) == 0 ? t->lanes : 0);
+  });
   return left;
 }
 
@@ -98,59 +96,69 @@ class Leads {
   CC_INLINE int operator()(int test, int branch) const { return branch < 0 ? -1 : of_test_[test][branch]; }
 };
 
-inline void take_rows(Worker& w, ChildBundle& child, u32 n) {
-  child.n = 0, child.ids = w.scratch.take<u32>(n + 1), child.masks = w.scratch.take<u16>(n + 1);
+// The lanes that a row has in a child bundle: mask and left are the row's, first and second the child's.
+CC_INLINE u16 lanes_in(u16 mask, u16 left, u16 first, u16 second) { return static_cast<u16>(mask & ((left & first) | (~left & second))); }
+
+// How many rows each child bundle has.
+inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& children) {
+  const auto n = static_cast<std::size_t>(children.n);
+  children.n_parts = w.parts_of(rows.n);
+  children.at = w.scratch.take<u32>(static_cast<std::size_t>(children.n_parts + 1) * n);
+  std::fill_n(children.at, n, 0u);
+  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
+    for (std::size_t c = 0; c < n; c++) {
+      const u16 *masks = rows.masks, *left = children.left, first = static_cast<u16>(children.bundle[c].left), second = static_cast<u16>(children.bundle[c].right);
+      u32 here = 0;
+      for (u32 i = begin; i < end; i++) here += lanes_in(masks[i], left[i], first, second) != 0;
+      children.at[static_cast<std::size_t>(part + 1) * n + c] = here;
+    }
+  });
+  for (std::size_t i = n; i < static_cast<std::size_t>(children.n_parts + 1) * n; i++) children.at[i] += children.at[i - n];
+  for (std::size_t c = 0; c < n; c++) children.bundle[c].n = children.at[static_cast<std::size_t>(children.n_parts) * n + c];
 }
 
-template <class Rows>
-void route_binary(Worker& w, int n_threads, const Rows& rows, const u16* left, ChildBundle& c) {
-  take_rows(w, c, rows.n);
+inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& children) {
   const bool pack = !w.run.p.multiplicity;
-  const u32 lanes = c.lanes, first = c.left, second = c.right;
-  const auto here = [&](u32 i) { return rows.mask(i) & ((left[i] & first) | (~u32{left[i]} & second)); };
-  const auto count = [&](u32 begin, u32 end) {
-    u32 n = 0;
-    for (u32 i = begin; i < end; i++) n += here(i) != 0;
-    return n;
-  };
-  c.n = w.run.pack_rows(n_threads, rows.n, count, [&](u32 begin, u32 end, u32 at) {
-    u32 n = at;
-    for (u32 i = begin; i < end; i++) {
-      const u32 m = here(i);
-      if (!m) continue;
-      c.ids[n] = rows.ids[i], c.masks[n++] = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
+  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
+    for (int c = 0; c < children.n; c++) {
+      const ChildBundle& child = children.bundle[c];
+      const u16 *masks = rows.masks, *left = children.left, first = static_cast<u16>(child.left), second = static_cast<u16>(child.right);
+      const u32 *ids = rows.ids, lanes = child.lanes, at = children.at[part * children.n + c];
+      u32* to_ids = child.ids + at;
+      u16* to_masks = child.masks + at;
+      for (u32 i = begin; i < end; i++) {
+        const u32 m = lanes_in(masks[i], left[i], first, second);
+        if (m) *to_ids++ = ids[i], *to_masks++ = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
+      }
     }
-    return n - at;
   });
 }
 
-template <class Rows>
-void route_multiway(Worker& w, const Rows& rows, const Fork& fork, const ChildBundles& children) {
+// fill: writes the rows of the child bundles; otherwise they are counted.
+inline void route_multiway(Worker& w, const LargeRows& rows, const Fork& fork, const ChildBundles& children, bool fill) {
   const Leads where(w.scratch, fork, children);
   const bool pack = !w.run.p.multiplicity;
-  u32* lanes_in = w.scratch.take<u32>(static_cast<std::size_t>(children.n));  // the row's lanes in each child bundle; 0 between rows
-  std::fill_n(lanes_in, children.n, 0u);
-  for (const bool fill : {false, true}) {
-    for (u32 i = 0; i < rows.n; i++) {
-      int found[kLanes], n_found = 0;
-      for (int j = 0; j < fork.n_tests; j++) {
-        const Test& t = fork.tests[j];
-        const u32 mine = rows.mask(i) & t.lanes;
-        const int b = mine ? t.branch(rows.rank(t.feature, i)) : -1, c = where(j, b);
-        const u32 m = c < 0 ? 0 : mine & t.open[b];
-        if (!m) continue;
-        if (!lanes_in[c]) found[n_found++] = c;
-        lanes_in[c] |= m;
-      }
-      for (int k = 0; k < n_found; k++) {
-        ChildBundle& child = children.bundle[found[k]];
-        const u32 m = lanes_in[found[k]];
-        lanes_in[found[k]] = 0;
-        if (fill) child.ids[child.n] = rows.ids[i], child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
-        child.n++;
-      }
+  u32* lanes_of = w.scratch.take<u32>(static_cast<std::size_t>(children.n));  // the row's lanes in each child bundle; 0 between rows
+  std::fill_n(lanes_of, children.n, 0u);
+  for (int c = 0; c < children.n; c++) children.bundle[c].n = 0;
+  for (u32 i = 0; i < rows.n; i++) {
+    int found[kLanes], n_found = 0;
+    for (int j = 0; j < fork.n_tests; j++) {
+      const Test& t = fork.tests[j];
+      const u32 mine = rows.mask(i) & t.lanes;
+      const int b = mine ? t.branch(rows.rank(t.feature, i)) : -1, c = where(j, b);
+      const u32 m = c < 0 ? 0 : mine & t.open[b];
+      if (!m) continue;
+      if (!lanes_of[c]) found[n_found++] = c;
+      lanes_of[c] |= m;
     }
-    for (int c = 0; c < children.n && !fill; c++) take_rows(w, children.bundle[c], children.bundle[c].n);
+    for (int k = 0; k < n_found; k++) {
+      ChildBundle& child = children.bundle[found[k]];
+      const u32 m = lanes_of[found[k]];
+      lanes_of[found[k]] = 0;
+      if (fill) child.ids[child.n] = rows.ids[i], child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
+      child.n++;
+    }
   }
 }
 

@@ -4,19 +4,18 @@
 #include <chrono>
 #include <limits>
 
-#include "../threads.hpp"
+#include "../waiting.hpp"
 #include "memo.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr int kMostThreads = 256;  // that share the rows of one bundle
+constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;  // a part of a bundle's rows has at least so many; how many parts there are at most
 constexpr int kListClasses = 16;   // classes that an entry of a list can name
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 struct Run {
   const Problem& p;
-  Team* team;
   Judge judge;
   bool counted;   // class statistics are plain row counts
   bool weighted;  // rows have grid weights or multiplicities
@@ -29,9 +28,8 @@ struct Run {
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
-  explicit Run(const Problem& problem, Team* threads = nullptr)
+  explicit Run(const Problem& problem)
       : p(problem),
-        team(threads),
         judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
@@ -55,35 +53,6 @@ struct Run {
     all_bits = most <= 128 && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
   int K() const { return judge.K; }
-  // Rows shared among threads that refine a bundle together: body(begin, end, i) for the i-th thread's part.
-  template <class Body>
-  void share_rows(int n_threads, u32 n, const Body& body) const {
-    if (n_threads <= 1) return body(u32{0}, n, 0);
-    const auto part = [&](int i) { return static_cast<u32>(u64{n} * static_cast<u64>(i) / static_cast<u64>(n_threads)) & ~u32{63}; };
-    team->run(n_threads, [&](int i) { body(part(i), i + 1 < n_threads ? part(i + 1) : n, i); });
-  }
-  // from[row(0)], …, from[row(n − 1)]; null if there is no such column of numbers.
-  template <class Row>
-  const double* gathered(Arena& arena, const double* from, u32 n, Row row, int n_threads = 1) const {
-    if (!from) return nullptr;
-    double* to = arena.take<double>(n);
-    share_rows(n_threads, n, [&](u32 begin, u32 end, int) {
-      for (u32 i = begin; i < end; i++) to[i] = from[row(i)];
-    });
-    return to;
-  }
-  // Writes those rows that are wanted one after the other: write(begin, end, at) writes those of begin..end, the first at place `at`,
-  // and returns how many there are; count(begin, end) only counts them.
-  template <class Count, class Write>
-  u32 pack_rows(int n_threads, u32 n, const Count& count, const Write& write) const {
-    if (n_threads <= 1) return write(u32{0}, n, u32{0});
-    u32 at[kMostThreads + 1] = {};
-    if (n_threads > kMostThreads) n_threads = kMostThreads;
-    share_rows(n_threads, n, [&](u32 begin, u32 end, int i) { at[i + 1] = count(begin, end); });
-    for (int i = 0; i < n_threads; i++) at[i + 1] += at[i];
-    share_rows(n_threads, n, [&](u32 begin, u32 end, int i) { write(begin, end, at[i]); });
-    return at[n_threads];
-  }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }
   bool decides() const { return !p.n_classes && !rounded(); }  // statistics of a regression are exact
   // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. A weight on the grid is off by
@@ -125,8 +94,64 @@ struct Worker {
   LevelCounts levels[kLevels] = {};
   double root_total[kLanes] = {};  // weight of each task's training rows
   double* pure = nullptr;  // [kPureRows][2 K]
+  IdleThreads* threads = nullptr;  // those that refine a block together; null: this one alone
+  Worker** team = nullptr;         // their workers
+  int me = 0;                      // this one's number among them
 
   explicit Worker(Run& r) : run(r) {}
+
+  // Shares work with idle threads: body(worker, parts) takes parts, numbered from 0 to n − 1, until none is left.
+  template <class Body>
+  void share(int n, const Body& body) {
+    const auto work = [&](Worker& w, Parts& parts) {
+      const auto mark = w.scratch.mark();
+      body(w, parts);
+      w.scratch.release(mark);
+    };
+    if (threads) return threads->share(me, n, [&](int thread, Parts& parts) { work(*team[thread], parts); });
+    Parts parts;
+    parts.start(n), work(*this, parts);
+  }
+  // Into how many parts n rows are worth dividing now; the first row of each is a multiple of 64.
+  int parts_of(u32 n) const {
+    const u32 idle = threads ? static_cast<u32>(threads->n_idle()) : 0, most = 2 * (idle + 1) < kMostParts ? 2 * (idle + 1) : kMostParts;
+    const u32 parts = n / kSharedRows < most ? n / kSharedRows : most;
+    return idle && parts > 1 ? static_cast<int>(parts) : 1;
+  }
+  // body(worker, begin, end, part) for parts that cover the rows 0..n
+  template <class Body>
+  void share_rows(u32 n, int n_parts, const Body& body) {
+    const auto first = [&](int i) { return i < n_parts ? static_cast<u32>(u64{n} * static_cast<u64>(i) / static_cast<u64>(n_parts)) & ~u32{63} : n; };
+    share(n_parts, [&](Worker& w, Parts& parts) {
+      for (int i; (i = parts.take()) >= 0;) body(w, first(i), first(i + 1), i);
+    });
+  }
+  template <class Body>
+  void share_rows(u32 n, const Body& body) {
+    share_rows(n, parts_of(n), [&](Worker&, u32 begin, u32 end, int) { body(begin, end); });
+  }
+  // from[row(0)], …, from[row(n − 1)]; null if there is no such column of numbers.
+  template <class Row>
+  const double* gathered(const double* from, u32 n, Row row) {
+    if (!from) return nullptr;
+    double* to = scratch.take<double>(n);
+    share_rows(n, [&](u32 begin, u32 end) {
+      for (u32 i = begin; i < end; i++) to[i] = from[row(i)];
+    });
+    return to;
+  }
+  // Writes those rows that are wanted one after the other: write(begin, end, at) writes those of begin..end, the first at place `at`,
+  // and returns how many there are; count(begin, end) only counts them.
+  template <class Count, class Write>
+  u32 pack_rows(u32 n, const Count& count, const Write& write) {
+    const int n_parts = parts_of(n);
+    if (n_parts == 1) return write(u32{0}, n, u32{0});
+    u32 at[kMostParts + 1] = {};
+    share_rows(n, n_parts, [&](Worker&, u32 begin, u32 end, int i) { at[i + 1] = count(begin, end); });
+    for (int i = 0; i < n_parts; i++) at[i + 1] += at[i];
+    share_rows(n, n_parts, [&](Worker&, u32 begin, u32 end, int i) { write(begin, end, at[i]); });
+    return at[n_parts];
+  }
 
   LevelCounts& level(int depth) { return levels[depth < kLevels ? depth : kLevels - 1]; }
   void poll() {

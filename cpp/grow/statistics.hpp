@@ -17,7 +17,7 @@ struct SortedRows {
   const double *pure_w, *pure_p, *mixed_w, *mixed_p;
   const u8* times;           // mixed, [row][kLanes] or null
 
-  static SortedRows of(Worker& w, int n_threads, const Bundle& bundle, const LargeRows& rows, int W) {
+  static SortedRows of(Worker& w, const Bundle& bundle, const LargeRows& rows, int W) {
     const Problem& p = w.run.p;
     SortedRows s{};
     u32 *pure = w.scratch.take<u32>(rows.n), *cell = w.scratch.take<u32>(rows.n), *mixed = w.scratch.take<u32>(rows.n);
@@ -29,7 +29,7 @@ struct SortedRows {
       for (u32 i = begin; i < end; i++) n += is_pure(live & ~u32{rows.masks[i]});
       return n;
     };
-    s.n_pure = w.run.pack_rows(n_threads, rows.n, count, [&](u32 begin, u32 end, u32 at) {
+    s.n_pure = w.pack_rows(rows.n, count, [&](u32 begin, u32 end, u32 at) {
       u32 next_pure = at, next_mixed = begin - at;
       for (u32 i = begin; i < end; i++) {
         const u32 id = rows.ids[i], m = rows.masks[i], out = live & ~m;
@@ -46,7 +46,7 @@ struct SortedRows {
     s.n_mixed = rows.n - s.n_pure;
     s.pure = pure, s.cell = cell, s.mixed = mixed, s.mixed_info = info;
     const auto copy = [&](const double* from, const u32* ids, u32 n) {
-      return w.run.gathered(w.scratch, from, n, [&](u32 i) { return rows.codes->row(ids[i]); }, n_threads);
+      return w.gathered(from, n, [&](u32 i) { return rows.codes->row(ids[i]); });
     };
     s.pure_w = copy(p.weight, pure, s.n_pure), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
     s.pure_p = copy(p.product, pure, s.n_pure), s.mixed_p = copy(p.product, mixed, s.n_mixed);
@@ -61,7 +61,7 @@ struct SortedRows {
     for (u32 i = 0; i < n; i++) numbers[i] = i, info[i] = w.run.mask_and_class(all_rows.info[found[i]]);
     s.n_mixed = n, s.mixed = numbers, s.mixed_info = info;
     const auto at = [found](u32 i) { return found[i]; };
-    s.mixed_w = w.run.gathered(w.scratch, all_rows.weight, n, at), s.mixed_p = w.run.gathered(w.scratch, all_rows.product, n, at);
+    s.mixed_w = w.gathered(all_rows.weight, n, at), s.mixed_p = w.gathered(all_rows.product, n, at);
     if (all_rows.times) {
       u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
       for (u32 i = 0; i < n; i++)

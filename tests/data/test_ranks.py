@@ -138,6 +138,27 @@ def test_many_rows_any_threads(n_rows, n_jobs):
             check_column(table, f, part[:, f])
 
 
+@pytest.mark.parametrize("max_bins", [None, 100])
+def test_idle_threads_help_with_columns(max_bins):
+    """More threads than columns: the rows of a column are divided among several."""
+    n = 200_000
+    r = np.random.default_rng(1)
+    matrix = np.column_stack(
+        [
+            r.normal(size=n),
+            np.where(r.random(n) < 0.3, np.nan, r.normal(size=n)),
+            np.round(r.normal(size=n), 2),
+            r.integers(0, 9, n),
+        ]
+    )
+    one, many = (Table.from_data(matrix, max_bins=max_bins, n_jobs=n_jobs) for n_jobs in (1, 16))
+    for name in ("ranks", "coarse", "n_values", "n_missing", "close"):
+        np.testing.assert_array_equal(getattr(many, name), getattr(one, name), name)
+    for f in range(matrix.shape[1]):
+        np.testing.assert_array_equal(many.values[f], one.values[f])
+        np.testing.assert_array_equal(many.coarse_first[f], one.coarse_first[f])
+
+
 def test_heavy_value_stands_alone():
     column = np.concatenate([np.arange(1000.0), np.full(5000, 499.5)])
     table = Table.from_data(column[:, None])

@@ -233,9 +233,37 @@ def test_large_bundles(criterion, n_classes):
     expected = grow(
         table, target, tasks, growth, two_resolutions=False, bundling=False, local_rows=4096, n_jobs=1
     )
-    for local_rows, threads in ((300, 1), (1000, 2)):
+    for local_rows, threads in ((300, 1), (1000, 2), (2000, 16)):
         forest = grow(table, target, tasks, growth, local_rows=local_rows, n_jobs=threads)
         assert_same(forest.trees, expected.trees, (criterion, local_rows, threads))
+
+
+@pytest.mark.parametrize("splits", ["binary", "multiway"])
+@pytest.mark.parametrize("kind", ["exact", "binned", "weights", "bootstrap", "regression"])
+def test_idle_threads_help_with_large_bundles(splits, kind):
+    """More threads than bundles: they share columns, rows, neighbours of cuts and the way to the children."""
+    rng = np.random.default_rng(len(kind))
+    n = 40_000
+    columns = {
+        "number": rng.normal(size=n),
+        "rounded": np.round(rng.normal(size=n), 1),
+        "missing": np.where(rng.random(n) < 0.2, np.nan, rng.exponential(size=n)),
+        "nominal": np.array(list("abcd"))[rng.integers(0, 4, n)],
+        "categories": rng.integers(0, 300, n).astype(str),  # more than fit into a byte
+    }
+    score = columns["number"] + columns["rounded"] * (columns["nominal"] > "b") + rng.normal(size=n)
+    weights = rng.integers(0, 3, n) / 2 if kind == "weights" else None
+    regression = kind == "regression"
+    target = Target(score if regression else (score > 0).astype(np.int32), 0 if regression else 2, weights)
+    limits = Limits(max_depth=5)
+    if kind == "bootstrap":
+        tasks = Tasks.bootstrap(3, n, limits=limits)
+    else:
+        tasks = Tasks.from_cv(4, n_rows=n, limits=limits)
+    growth = Growth(criterion="variance" if regression else "gini", splits=splits)
+    table = Table.from_data(pl.DataFrame(columns), max_bins=50 if kind == "binned" else None)
+    one, many = (grow(table, target, tasks, growth, n_jobs=n_jobs) for n_jobs in (1, 16))
+    assert_same(many.trees, one.trees, (splits, kind))
 
 
 def test_leave_one_out_on_thousand_rows():

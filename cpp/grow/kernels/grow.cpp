@@ -5,22 +5,22 @@
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
-void grow_block(Worker** workers, int n_threads, const Codes& table, int block, Node** roots) {
+void grow_block(Team& team, Worker** workers, int n_threads, const Codes& table, int block, Node** roots) {
   Waiting waiting(n_threads);
-  Block{workers, n_threads, 0, waiting}.grow(block, table, roots);
+  Block{workers, n_threads, 0, waiting}.grow(block, team, table, roots);
 }
 
-void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, Node** roots) {
+void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table, Node** roots) {
   const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
-    for (int b = 0; b < n_blocks; b++) grow_block(workers, n_threads, table, b, roots);
+    for (int b = 0; b < n_blocks; b++) grow_block(team, workers, n_threads, table, b, roots);
     return;
   }
   std::atomic<int> next{0};
   Failure failure;
-  run.team->run(n_threads, [&](int i) {
+  team.run(n_threads, [&](int i) {
     failure.guard([&] {
-      for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();) grow_block(workers + i, 1, table, b, roots);
+      for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();) grow_block(team, workers + i, 1, table, b, roots);
     });
   });
   failure.rethrow();
@@ -31,7 +31,7 @@ void grow_blocks(Run& run, Worker** workers, int n_threads, const Codes& table, 
 void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
   out = Grown{};
   Team team(problem.n_threads);
-  Run run(problem, &team);
+  Run run(problem);
   const int n_threads = team.size();
   Worker** workers = nullptr;
   double* xlogs = nullptr;
@@ -50,7 +50,7 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
       run.judge.xlogs = xlogs;
     }
     Arena arena;
-    grow_blocks(run, workers, n_threads, codes_of_table(arena, problem), roots);
+    grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);
     pack_trees(problem, roots, trees);
     for (int i = 0; i < n_threads; i++)
       for (int d = 0; d < kLevels; d++) {

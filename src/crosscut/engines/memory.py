@@ -74,8 +74,8 @@ def grow(
     Notes
     -----
     Memory: 5 bytes per row and column for the table, and while growing about 50 bytes per row and block of 15
-    tasks for each level of large bundles, plus, per thread, at most 128 MiB of histograms and a seventh of a
-    byte per row and column for copies of small bundles' codes.
+    tasks for each level of large bundles, plus, per thread, at most 128 MiB of histograms, about 50 bytes per
+    row of the bundle at hand and a seventh of a byte per row and column for copies of small bundles' codes.
 
     Examples
     --------
