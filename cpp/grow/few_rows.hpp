@@ -7,6 +7,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 constexpr u32 kFewRows = 16;    // few in any case; up to kWordRows, if columns have at most kFewValues on average
 constexpr u32 kFewValues = 24;  // measured with AVX2: 16, 24 and 40 for regression, 10, 16 and 24 for classes
 constexpr u32 kWaysFrom = 4;    // sets of a column, on average: where there are fewer, it costs little to narrow them; 0, 4 and 6 were measured
+constexpr u64 kWaysRanks = 1 << 19;  // of the local table: more would not stay in the cache (measured: 3 million, 1.2 times as slow)
 
 // Where nodes with the same rows are shared (memo.hpp).
 struct SharedNodes {
@@ -72,7 +73,7 @@ class FewRows {
     const FewColumns few(w, table, bundle, x, targets.row);
     u32 n_sets = 0;
     for (int j = 0; j < few.n; j++) n_sets += few.columns[j].n;
-    by_ways = n_sets >= kWaysFrom * static_cast<u32>(few.n);
+    by_ways = n_sets >= kWaysFrom * static_cast<u32>(few.n) && u64{table.n} * static_cast<u64>(table.n_varying) <= kWaysRanks;
     if (few.n) refine(*x.node, first_rows(x.n), x.set, few.columns, few.n);
     else targets.close(*x.node, first_rows(x.n));
     w.scratch.release(mark);
