@@ -155,6 +155,26 @@ def test_sums_in_nodes_of_few_rows(seed, digits, min_leaf):
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
+@settings(max_examples=300, deadline=None)
+@given(seed=seeds, n_classes=st.sampled_from([0, 2, 3]), min_leaf=st.sampled_from([1, 1, 2]))
+def test_three_or_four_rows(seed, n_classes, min_leaf):
+    """Columns of many values, so that the smallest nodes are parted by ways."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 17))
+    kinds = (
+        lambda: rng.integers(0, n, n).astype(str),
+        lambda: np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+        lambda: rng.permutation(n) * 4e-8,  # some neighbours are too close to part
+        lambda: rng.permutation(n),
+    )
+    table = Table.from_data(pl.DataFrame({f"x{f}": kinds[rng.integers(4)]() for f in range(3)}))
+    y = rng.integers(0, n_classes or 4, n)
+    target = Target(y.astype(np.int32) if n_classes else y.astype(np.float64), n_classes)
+    tasks = Tasks.from_cv(2, n_rows=n, limits=Limits(min_samples_leaf=min_leaf))
+    problem = (table, target, tasks, Growth() if n_classes else Growth(criterion="variance"))
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
+
+
 def _noisy_classes(columns, n_classes, rng):
     """Classes of about the same size that depend on two of the columns."""
     score = columns["two"] + (columns["nominal"] > "b") + rng.normal(size=len(columns["two"]))
