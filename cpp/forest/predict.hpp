@@ -87,7 +87,7 @@ struct Request {
 template <class T>
 void apply(const Trees&, const Tests&, const Strided<T>& x, const Request&, std::int32_t* leaf);
 
-// The same for trees that need not be checked, and fewer rows than would repay that or walkers: every step is checked when it is made.
+// The same for trees that have not been checked, and rows too few to repay checking them: every step is checked when it is made.
 template <class T>
 void apply_to_few(const Trees&, const Tests&, const Strided<T>& x, const Request&, std::int32_t* leaf);
 
