@@ -77,7 +77,7 @@ struct BinTable {
   BinTable(std::size_t n, const float* values, const std::uint32_t* first, std::size_t bins) : n_bins(bins) {
     for (std::size_t c = 0; c < n_bins; c++) border[c] = key_of(values[first[c]]);
     const std::uint32_t low = border[0], span = n_bins ? border[n_bins - 1] - low : 0;
-    const int table_bits = std::clamp(static_cast<int>(std::bit_width(n)) , 8, 16);
+    const int table_bits = std::clamp(static_cast<int>(std::bit_width(n)), 8, 16);
     shift = std::max(0, static_cast<int>(std::bit_width(span)) - table_bits);
     cells = (span >> shift) + 1;
     for (std::size_t c = 0, k = 0; c < n_bins; c++) {
