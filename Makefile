@@ -1,11 +1,13 @@
 # Everything a fresh clone needs: `make run` and `make test` create .venv, build the core and go. `make run` builds it quickly
-# (CROSSCUT_QUICK in CMakeLists.txt); the tests and benchmarks build it as wheels have it.
+# (CROSSCUT_QUICK in cpp/base/module.cmake); the tests and benchmarks build it, and crosscut-relational, as wheels have them.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-CPP := $(shell find cpp -name "*.?pp") CMakeLists.txt
+CPP := $(shell find cpp -name "*.?pp" -o -name "*.cmake") CMakeLists.txt
+RELATIONAL := $(shell find relational/cpp -name "*.?pp") relational/CMakeLists.txt relational/pyproject.toml
 JOBS ?= 2
-TESTS ?= tests
+TESTS ?= tests relational/tests
+BUILD = $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --editable "./relational[all]"
 
 .PHONY: fuzz run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
 
@@ -14,17 +16,21 @@ run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 
 test: lint types
 	$(PY) -m pytest -n $(JOBS) -m "not slow"
+	cd relational && ../$(PY) -m pytest -n $(JOBS) -m "not slow"
 
 test-slow: $(VENV)/.built
 	$(PY) -m pytest -n $(JOBS)
+	cd relational && ../$(PY) -m pytest -n $(JOBS)
 
 lint: $(VENV)/.built
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(VENV)/bin/lint-imports
+	cd relational && ../$(VENV)/bin/lint-imports
 
 types: $(VENV)/.built
 	$(PY) -m mypy
+	cd relational && ../$(PY) -m mypy
 
 format: $(VENV)/.built
 	$(PY) -m ruff check --fix .
@@ -38,25 +44,24 @@ docs: $(VENV)/.built
 # The same tests with the C++ core checked for bad memory accesses and undefined behaviour; the next `make` builds it plainly again.
 sanitize: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
-	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
-		--config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
-		$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+	$(BUILD) --config-settings cmake.define.CROSSCUT_SANITIZE=ON --config-settings build-dir=build/sanitize
+	export LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0; \
+		$(foreach tests,$(TESTS),$(PY) -m pytest -n $(JOBS) -m "not slow" $(tests) &&) true
 
 # Damaged input for readers, model files and the core; `make fuzz CASES=1000000 SECONDS=3600 TARGETS=readers`. It takes the core as
-# it is built: after `make sanitize` the checked one.
+# it is built: after `make sanitize` the checked one. MODULE=tests.fuzz.targets is for crosscut-relational.
 CASES ?= 10000
 SECONDS ?= 600
 TARGETS ?= models readers bindings
+MODULE ?= fuzz.targets
 fuzz: $(VENV)/.dependencies
-	cd tests && ../$(PY) -m fuzz.fuzz $(TARGETS) --cases $(CASES) --seconds $(SECONDS)
+	cd tests && ../$(PY) -m fuzz.fuzz $(TARGETS) --module $(MODULE) --cases $(CASES) --seconds $(SECONDS)
 
 # The same tests with the core built by clang with libc++ (Debian: libc++-dev, libc++abi-dev), warnings being errors.
 test-clang: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
-	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" \
-		--config-settings build-dir=build/clang --config-settings cmake.define.CROSSCUT_WERROR=ON
-	$(PY) -m pytest -n $(JOBS) -m "not slow" $(TESTS)
+	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(BUILD) --config-settings build-dir=build/clang --config-settings cmake.define.CROSSCUT_WERROR=ON
+	$(foreach tests,$(TESTS),$(PY) -m pytest -n $(JOBS) -m "not slow" $(tests) &&) true
 
 # The core for aarch64, cross-compiled and compared with the reference under qemu. For Debian 12 and a .venv of Python 3.11, with
 # the packages g++-aarch64-linux-gnu and qemu-user-static.
@@ -78,16 +83,17 @@ bench: $(VENV)/.built
 
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.
 reproduce: $(VENV)/.built
-	$(VENV)/bin/crosscut reproduce $(QUICK)
+	$(PY) benchmarks/reproduce.py $(QUICK)
 
-# Wheels for this machine, in dist/: made from the source archive, repaired, installed into an empty
-# environment and tried there. `make wheel WHEEL_PYTHONS="python3.11 python3.12"` makes all: 3.11's own, and that of 3.12 and later.
+# Wheels of both distributions for this machine, in dist/: made from the source archives, repaired, installed into an
+# empty environment and tried there. crosscut-relational's is built with the wheel of crosscut. `make wheel WHEEL_PYTHONS="python3.11 python3.12"` makes all: 3.11's own, and that of 3.12 and later.
 WHEEL_PYTHONS ?= $(PYTHON)
 wheel: $(VENV)/.created
 	$(PY) -m pip install --quiet --group wheel
 	rm -rf dist build/wheels
-	$(PY) -m build --sdist --outdir dist .
-	for python in $(WHEEL_PYTHONS); do $$python -m pip wheel --quiet --no-deps --wheel-dir build/wheels dist/*.tar.gz || exit 1; done
+	for folder in . relational; do $(PY) -m build --sdist --outdir dist $$folder || exit 1; done
+	for python in $(WHEEL_PYTHONS); do for archive in dist/crosscut-[0-9]*.tar.gz dist/crosscut_relational-*.tar.gz; do \
+		$$python -m pip wheel --quiet --no-deps --find-links build/wheels --wheel-dir build/wheels $$archive || exit 1; done; done
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheels/*.whl
 	for python in $(WHEEL_PYTHONS); do $(PY) tests/installation/try_wheel.py $$python dist || exit 1; done
 	ls -l dist
@@ -113,9 +119,9 @@ $(VENV)/.dependencies: $(VENV)/.created pyproject.toml
 	$(PY) -m pip install --quiet --group dev
 	touch $@
 
-$(VENV)/.built: $(VENV)/.dependencies $(CPP)
-	$(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --config-settings cmake.define.CROSSCUT_QUICK=OFF
+$(VENV)/.built: $(VENV)/.dependencies $(CPP) $(RELATIONAL)
+	$(BUILD) --config-settings cmake.define.CROSSCUT_QUICK=OFF
 	touch $@
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build relational/build

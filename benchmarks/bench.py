@@ -16,9 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from child import Child
+from machine import Machine
 from peers import PEERS
-
-from crosscut.reproduce.machine import Machine
 
 SMALL = ("iris", "breast-cancer", "digits", "diabetes", "noisy-768", "noisy-5k", "noisy-11k", "mixed-32k")
 LARGE = ("tree-like-8", "tree-like-20", "weak-8", "weak-20", "ten-classes", "regression")

@@ -16,12 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clock import Times, take_turns
+from crosscut import TreeClassifier
+from machine import Machine
 from peers import lightgbm_cv, sklearn_fit
 from workloads import WORKLOADS
-
-from crosscut import TreeClassifier
-from crosscut.reproduce.clock import Times, take_turns
-from crosscut.reproduce.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,14 +23,13 @@ from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a thread that waits for work would count as processor time
 
-from peers import crosscut_fit, sklearn_fit
-from real_tables import TABLES, RealTable
-
+from clock import take_turns
 from crosscut import _core
 from crosscut.engines.memory import grow
-from crosscut.reproduce.clock import take_turns
-from crosscut.reproduce.machine import Machine
 from crosscut.tasks.growth import Limits
+from machine import Machine
+from peers import crosscut_fit, sklearn_fit
+from real_tables import TABLES, RealTable
 
 LIMITS = {"default depth": Limits(), "leaves ≥ 5": Limits(min_samples_leaf=5)}
 MUST = {  # the figure that a median and a worst case must reach; S is better the larger it is

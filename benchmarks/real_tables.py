@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+
 from workloads import VARIANCE, Workload, of_sklearn
 
 if TYPE_CHECKING:

@@ -30,12 +30,12 @@ from pathlib import Path
 
 import numpy as np
 
-from crosscut import Bias, Database, datasets
-from crosscut.relational.queries.growth import SHARINGS, Grower
-from crosscut.relational.queries.queries import Facts
-from crosscut.relational.queries.resolve import resolve
-from crosscut.relational.training_set import RelationalSet
 from crosscut.tasks.folds import folds_of
+from crosscut_relational import Bias, Database, datasets
+from crosscut_relational.queries.growth import SHARINGS, Grower
+from crosscut_relational.queries.queries import Facts
+from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.training_set import RelationalSet
 
 HERE = Path(__file__).resolve().parent
 
@@ -92,7 +92,7 @@ def measure(database, bias, cv, repeats):
     codes = np.asarray(database.target)
     if cv == "marks":
         folds = database.folds
-    else:  # as in `crosscut reproduce`
+    else:  # as in `make reproduce`
         folds = folds_of(cv, len(codes), codes if cv <= np.bincount(codes).min() else None)
     grower = Grower(Facts.of(database, language), language, folds)
     tasks = range(-1, int(folds.max()) + 1)

@@ -23,9 +23,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
+from clock import take_turns
 from crosscut import TreeClassifier, TreeRegressor, _core
-from crosscut.reproduce.clock import take_turns
-from crosscut.reproduce.machine import Machine
+from machine import Machine
 
 MUST = 0.5  # ms
 ROWS, COLUMNS = 768, 8

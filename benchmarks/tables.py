@@ -180,7 +180,7 @@ def table_1(record: dict) -> str:
         *("S, paper (2001)", "O_p, paper (2001)", "S, its algorithm here", "O_p, its algorithm here"),
         *("S, crosscut", "O_p, crosscut", "S*", "same trees"),
     ]
-    return lines(columns, rows) + f"\n\n{when(record)} `crosscut reproduce`"
+    return lines(columns, rows) + f"\n\n{when(record)} `make reproduce`"
 
 
 def tables(folder: Path) -> dict[str, str]:

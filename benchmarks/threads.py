@@ -14,11 +14,10 @@ import os
 import time
 from pathlib import Path
 
-from workloads import DEPTH_8, LEAVES_20, WORKLOADS, Workload, tree_like
-
 from crosscut import TreeClassifier, _core, datasets
-from crosscut.reproduce.machine import Machine
 from crosscut.training import train
+from machine import Machine
+from workloads import DEPTH_8, LEAVES_20, WORKLOADS, Workload, tree_like
 
 WORK = {
     "100k × 20, ten classes, leaves ≥ 20": Workload(

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from crosscut import Database, RelationalTreeClassifier
+from crosscut_relational import Database, RelationalTreeClassifier
 
 here = Path(__file__).resolve().parent
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()

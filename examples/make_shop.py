@@ -4,7 +4,7 @@ import csv
 import sys
 from pathlib import Path
 
-from crosscut.datasets import shop
+from crosscut_relational.datasets import shop
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("shop")

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("benchmarks", "cpp", "docs", "examples", "src", "tests")
+FOLDERS = ("benchmarks", "cpp", "docs", "examples", "relational", "src", "tests")
 OF_SCIKIT_LEARN = {"test_search.py", "test_tree.py", "test_validation.py"}
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "cpp/README.md", *(ROOT / "docs").rglob("*.md")]
+TOP = ("README.md", "CONTRIBUTING.md", "cpp/README.md", "relational/README.md", "relational/cpp/README.md")
+PAGES = [*(ROOT / page for page in TOP), *(ROOT / "docs").rglob("*.md")]
 SOURCE = r"[\w./*-]+\.(?:py|pyi|cpp|hpp|toml)"
 IN_FOLDER = rf"(?:{'|'.join(FOLDERS)})/[\w./*-]*"
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = {  # that test several packages at once
+    "benchmarks": "the paper's experiments",
     "equivalence": "engines against the reference",
     "examples": "the scripts of the gallery",
     "fuzz": "damaged input",

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/additional_errors.hpp"
 #include "base/arrays.hpp"
 #include "base/threads.hpp"
 #include "predict.hpp"
@@ -188,6 +189,7 @@ void bind_forest(nb::module_& m) {
            "cost"_a.none())
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a, "min_samples_split"_a, "min_decrease"_a,
            "min_impurity"_a, "alpha"_a, "exact_ties"_a);
+  m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   m.def("leaves_of_few", &leaves_of_few, "node_start"_a, "branch_start"_a, "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a,
         "first_branch"_a, "branches"_a, "x"_a, "rows"_a, "row_start"_a);
 }

@@ -11,6 +11,7 @@ from .estimators import TreeClassifier as TreeClassifier
 from .estimators import TreeRegressor as TreeRegressor
 from .estimators.bootstrap import bootstrap_error as bootstrap_error
 from .estimators.importance import drop_importance as drop_importance
+from .extensions import get_include as get_include
 from .forest.forest import Forest as Forest
 from .forest.tree import Tree as Tree
 from .model_file import ModelFileError as ModelFileError
@@ -28,11 +29,6 @@ from .model_selection import learning_curve as learning_curve
 from .model_selection import nested_cross_validate as nested_cross_validate
 from .model_selection import permutation_test_score as permutation_test_score
 from .model_selection import validation_curve as validation_curve
-from .relational.database.database import Database as Database
-from .relational.estimators import RelationalTreeClassifier as RelationalTreeClassifier
-from .relational.estimators import RelationalTreeRegressor as RelationalTreeRegressor
-from .relational.language.bias import Bias as Bias
-from .relational.rules.estimator import RelationalRuleClassifier as RelationalRuleClassifier
 from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth

@@ -64,17 +64,3 @@ def test_how_a_file_is_read_is_said(tmp_path):
     predicted = call("predict", saved, path)
     assert f"crosscut: note: {path} is read as: ';' separated, decimal comma" in predicted.stderr
     assert len(predicted.stdout.splitlines()) == 61
-
-
-def test_how_linked_files_are_read_is_said(tmp_path):
-    folder, saved = tmp_path / "shop", tmp_path / "m"
-    folder.mkdir()
-    (folder / "customer.csv").write_text(
-        "customer_id;left\n" + "".join(f"{i};{'yn'[i % 2]}\n" for i in range(30))
-    )
-    (folder / "visit.csv").write_text(
-        "visit_id;customer_id;paid\n" + "".join(f"{i};{i};{i % 2},5\n" for i in range(30))
-    )
-    learnt = call("relational", folder, "-t", "customer.left", "--folds", "3", "--save", saved)
-    assert "visit is read as: ';' separated, decimal comma" in " ".join(learnt.stdout.split())
-    assert "visit is read as: ';' separated, decimal comma" in call("predict", saved, folder).stderr

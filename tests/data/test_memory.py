@@ -5,15 +5,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from crosscut import (
-    BaggedTrees,
-    RelationalTreeClassifier,
-    RuleClassifier,
-    Stream,
-    TreeClassifier,
-    datasets,
-    read_file,
-)
+from crosscut import BaggedTrees, RuleClassifier, Stream, TreeClassifier, read_file
 from crosscut.data import memory
 from crosscut.data.memory import available, check_memory
 
@@ -40,19 +32,16 @@ def test_a_table_that_cannot_fit_is_refused_before_it_is_built(monkeypatch):
         ("bagged", 2000, "31 trees on 100 rows"),
         ("rules", 1500, "rules on 100 rows"),
         ("stream", 2000, "a stream of 100 rows: .* smaller memory_limit"),
-        ("relational", 100, "facts"),
     ],
 )
 def test_what_learners_need_is_known_before_they_start(tmp_path, monkeypatch, learner, free, what):
     X, y = np.arange(100.0)[:, None], np.arange(100) % 2
     path = tmp_path / "a.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
-    database, bias = datasets.bongard("simple", 20)
     fit = {
         "bagged": lambda: BaggedTrees(n_trees=31).fit(X, y),
         "rules": lambda: RuleClassifier(cv=2).fit(X, y),
         "stream": lambda: TreeClassifier(cv=2).fit(Stream(path), "y"),
-        "relational": lambda: RelationalTreeClassifier(bias, cv=2).fit(database),
     }[learner]
     with monkeypatch.context() as patched:
         patched.setattr(memory, "NOTABLE", 0)

@@ -12,17 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold
 
-from crosscut import (
-    BaggedTrees,
-    Bias,
-    Database,
-    RelationalRuleClassifier,
-    RelationalTreeClassifier,
-    RelationalTreeRegressor,
-    RuleClassifier,
-    TreeClassifier,
-    TreeRegressor,
-)
+from crosscut import BaggedTrees, RuleClassifier, TreeClassifier, TreeRegressor
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
@@ -225,60 +215,11 @@ def check_rules(seed):
         assert [tuple(np.array(rule.totals)[present]) for rule in mine] == [rule.totals for rule in other]
 
 
-def check_relational(seed):
-    """Trees and rules about linked tables, with the bias of all of them."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(8, 30))
-    numbers = bool(rng.integers(2))
-    y = random_numbers(rng, n) if numbers else rng.choice(["p", "q", "r"], n)
-    things = pd.DataFrame({"thing_id": np.arange(n), "colour": rng.choice(list("uvw"), n), "y": y})
-    size = int(rng.integers(n, 3 * n))
-    parts = pd.DataFrame(
-        {
-            "part_id": np.arange(size),
-            "thing_id": rng.integers(0, n, size),
-            "kind": rng.choice(["k", "l", "m"], size),
-        }
-    )
-    folds = rng.permutation(np.arange(n) % 3)
-    kinds = [RelationalTreeRegressor] if numbers else [RelationalTreeClassifier, RelationalRuleClassifier]
-    kind = kinds[rng.integers(len(kinds))]
-    # rules test a few thresholds, which come from the values of all examples: here they have none
-    summaries = 0 if kind is RelationalRuleClassifier else 100
-    bias = Bias.from_schema(database(things, parts), max_aggregates=summaries)
-    model = kind(bias, cv=folds).fit(database(things, parts))
-    for fold in range(3):
-        own = things[folds != fold]
-        alone = kind(bias, cv=None).fit(database(own, parts[parts["thing_id"].isin(own["thing_id"])]))
-        if kind is RelationalRuleClassifier:
-            mine, other = model.cv_rules_[fold].with_default, alone.rules_.with_default
-            assert [len(rule.conditions) for rule in mine] == [len(rule.conditions) for rule in other]
-            present = np.isin(model.classes_, alone.classes_)
-            assert [tuple(np.array(rule.totals)[present]) for rule in mine] == [one.totals for one in other]
-        else:
-            mine, other = model.cv_trees_[fold], alone.tree_
-            lacking = [] if numbers else [c not in alone.classes_ for c in model.classes_]
-            assert [told(node, lacking) for node in mine.root.walk()] == [
-                told(node, []) for node in other.root.walk()
-            ]
-            assert numbers or any(lacking) or str(mine) == str(other)
-
-
-def told(node, lacking):
-    counts = [one for i, one in enumerate(node.statistics) if not (lacking and lacking[i])]
-    return counts, len(node.test)
-
-
-def database(things, parts):
-    return Database.from_tables({"thing": things, "part": parts}, target="thing.y")
-
-
 # learner: check, cases by default, cases in all
 CHECKS = {
     "trees": (check_trees, 150, 12_000),
     "bagged": (check_bagged, 30, 2_000),
     "rules": (check_rules, 60, 3_000),
-    "relational": (check_relational, 30, 2_000),
     "streams": (check_streams, 30, 1_000),
 }
 

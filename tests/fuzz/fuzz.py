@@ -1,6 +1,6 @@
 """Attack crosscut with damaged input: `cd tests; python -m fuzz.fuzz models readers bindings --cases 100000`.
 
-`bindings:relational` are those of one folder of cpp/.
+`bindings:rules` are those of one folder of cpp/; `--module tests.fuzz.targets` attacks crosscut-relational.
 
 Cases run in a process of their own. What takes long is interrupted, as by Ctrl-C, and the process is killed
 if that does not help. A case that crashes, hangs or raises an error that is no refusal is reported with its
@@ -9,29 +9,31 @@ number, which `--first N --cases 1` repeats.
 
 import argparse
 import faulthandler
+import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 LIMIT = 10  # seconds of processor time
 TESTS = Path(__file__).parents[1]
+PATHS = {**os.environ, "PYTHONPATH": str(TESTS.parent / "relational")}  # of relational's targets
 
 
-def work(name, first, cases, seconds):
+def work(name, first, cases, seconds, module):
     """Run cases, printing the number and what is attacked before each attack."""
-    from .targets import TARGETS
-
+    found = import_module(module).TARGETS
     faulthandler.enable()
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     warnings.simplefilter("ignore")
     kind, _, group = name.partition(":")
-    target = TARGETS[kind](group) if group else TARGETS[kind]()
+    target = found[kind](group) if group else found[kind]()
     begin = time.monotonic()
     for case in range(first, first + cases):
         if time.monotonic() - begin > seconds:
@@ -44,13 +46,13 @@ def work(name, first, cases, seconds):
     print("done", flush=True)
 
 
-def attack(name, first, cases, seconds):
+def attack(name, first, cases, seconds, module="fuzz.targets"):
     """Return how often each thing was attacked, and what went wrong in which cases."""
     faults, begin, end, tried = [], time.monotonic(), first + cases, Counter()
     while first < end and (left := seconds - (time.monotonic() - begin)) > 0:
         command = [sys.executable, "-m", "fuzz.fuzz", "--work", name, "--first", str(first)]
-        command += ["--cases", str(end - first), "--seconds", str(left)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS)
+        command += ["--cases", str(end - first), "--seconds", str(left), "--module", module]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS, env=PATHS)
         lines = result.stdout.splitlines()
         tried.update(line.split()[1] for line in lines if line != "done")
         if lines[-1:] == ["done"]:
@@ -71,14 +73,15 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--module", default="fuzz.targets", help="the module that has the targets")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        work(given.work, given.first, given.cases, given.seconds)
+        work(given.work, given.first, given.cases, given.seconds, given.module)
         return
     wrong = 0
     for name in given.targets:
-        tried, faults = attack(name, given.first, given.cases, given.seconds)
+        tried, faults = attack(name, given.first, given.cases, given.seconds, given.module)
         for case, code, said in faults:
             print(f"{name} case {case}: exit code {code}\n{said}\n")
         print(

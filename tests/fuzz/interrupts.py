@@ -24,22 +24,18 @@ import pyarrow.parquet as pq
 
 from crosscut import (
     BaggedTrees,
-    Bias,
-    Database,
     GridSearchCV,
-    RelationalRuleClassifier,
-    RelationalTreeClassifier,
     RuleClassifier,
     Stream,
     TreeClassifier,
     TreeRegressor,
-    datasets,
     nested_cross_validate,
     permutation_test_score,
     read_file,
     split_target,
 )
 from crosscut.report import write_report
+from crosscut_relational import Bias, Database, RelationalRuleClassifier, RelationalTreeClassifier, datasets
 
 LIMIT = 1.0  # seconds
 TESTS = Path(__file__).parents[1]

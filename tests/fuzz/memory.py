@@ -10,11 +10,12 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 import crosscut
+import crosscut_relational
 from crosscut.data import dialect, file_kind, ranks, text_file
 from crosscut.engines import level_wise, memory
-from crosscut.relational.database.database import Database
-from crosscut.relational.queries import queries
 from crosscut.rules import examples
+from crosscut_relational.database.database import Database
+from crosscut_relational.queries import queries
 
 ASKING = (dialect, file_kind, ranks, text_file, level_wise, memory, queries, examples)
 
@@ -32,11 +33,11 @@ def fit(model, n_rows, n_columns, **data):
 
 
 def relational(database, bias=None):
-    return lambda: crosscut.RelationalTreeClassifier(bias, cv=10).fit(database)
+    return lambda: crosscut_relational.RelationalTreeClassifier(bias, cv=10).fit(database)
 
 
 def shop(n):
-    return relational(Database.from_tables(crosscut.datasets.shop(n), target="customer.churned"))
+    return relational(Database.from_tables(crosscut_relational.datasets.shop(n), target="customer.churned"))
 
 
 def file(folder, ending, n_rows, *, stream=False):
@@ -63,7 +64,7 @@ CASES = {  # number of rows, and what fits or reads so many
     "CN2": (50_000, lambda n, _: fit(crosscut.RuleClassifier(cv=2), n, 30)),
     "RIPPER": (50_000, lambda n, _: fit(crosscut.RuleClassifier(cv=2, strategy="ripper"), n, 30)),
     "linked tables": (40_000, lambda n, _: shop(n)),
-    "Bongard": (10_000, lambda n, _: relational(*crosscut.datasets.bongard("complex", n))),
+    "Bongard": (10_000, lambda n, _: relational(*crosscut_relational.datasets.bongard("complex", n))),
     "CSV file": (1_000_000, lambda n, folder: file(folder, ".csv", n)),
     "Parquet file": (1_000_000, lambda n, folder: file(folder, ".parquet", n)),
     "stream": (300_000, lambda n, folder: file(folder, ".parquet", n, stream=True)),

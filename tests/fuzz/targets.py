@@ -7,27 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from relational.database import test_ace, test_aleph
 
 from crosscut import (
     BaggedTrees,
-    Bias,
-    RelationalRuleClassifier,
-    RelationalTreeClassifier,
-    RelationalTreeRegressor,
     RuleClassifier,
     Stream,
     TreeClassifier,
     TreeRegressor,
     _core,
-    datasets,
     read_file,
     save_model,
 )
 from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model
 from crosscut.model_selection import GridSearchCV
-from crosscut.relational.database.database import Database
 
 from . import mutations
 
@@ -36,11 +29,6 @@ REFUSALS = (ValueError, TypeError, LookupError, OverflowError, MemoryError, Keyb
 
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # files there are quick
-
-
-def _read_program(prefix):
-    text = prefix.with_suffix(".pl").read_text(errors="replace")
-    return Database.from_prolog(text, predict="class(+mol,-class)")
 
 
 def _frame():
@@ -55,20 +43,19 @@ def _models():
     yield TreeRegressor(cv=3, prune="1se").fit(X, X["a"].to_numpy() ** 2), X
     yield RuleClassifier(cv=3).fit(X, y), X
     yield RuleClassifier(cv=3, strategy="ripper").fit(X, y), X
-    database, bias = datasets.bongard("simple", 40)
-    yield RelationalTreeClassifier(bias, cv=3).fit(database), database
 
 
 class ModelFiles:
     """Model files with damaged headers or arrays and a fitting checksum: refused when read, or they work."""
 
     patience = 8  # seconds
+    models = staticmethod(_models)
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
         self.path = Path(self.folder.name, "model")
         self.seeds = []
-        for model, data in _models():
+        for model, data in self.models():
             save_model(model, self.path)
             self.seeds.append((*read_arrays(self.path), self.path.read_bytes(), data))
 
@@ -106,62 +93,26 @@ TEXTS = {
     b"@attribute d date yyyy-MM-dd\n@data\n"
     b"1,u,2020-01-01\n?,'v w',?\n{0 3, 1 'v w'}\n",
 }
-PROGRAM = """
-% molecules
-class(m1,pos). class(m2,neg). class(m3,pos). class(m4,neg).
-atom(m1,a1,c,1.5). atom(m1,a2,o,-2.0e3). atom(m2,a3,c,0). atom(m3,a4,o,1). atom(m4,a5,'Cl x',2).
-bond(m1,a1,a2). bond(m1,a2,a1). /* a comment */
-near(A,B) :- bond(M,A,B), \\+ A = B.
-near(A,C) :- near(A,B), near(B,C).
-heavy(M) :- atom(M,A,c,W), X is W + 2, (X > 3 ; X < 0).
-more(X,Y) :- X > Y.
-"""
-TERMS = (
-    """list([1,2|T], "text", 0'a, {x}, - 1, f(_, X, X)) :- !, X = [], Y is -(1) mod 0x1F. :- dynamic a/1."""
-)
-MODES = Bias.of(
-    ["atom(+M,-A,#,-W)", "bond(+M,+A,-B)", "near(+A,+B)", "heavy(+M)", "more(+W,#[0,1])"],
-    auto_lookahead=[("bond(M,A,B)", ["B"])],
-    minimal_cases=1,
-)
-APPLICATIONS = {  # files of one application, and what reads them
-    "prolog": ({"app.pl": PROGRAM}, _read_program),
-    "terms": ({"app.pl": PROGRAM + TERMS}, _read_program),
-    "keys": (test_ace.KEYS, Database.from_ace),
-    "models": (test_ace.MODELS, Database.from_ace),
-    "aleph": (test_aleph.FILES, Database.from_aleph),
-}
 
 
 class Readers:
-    """Data files, Prolog programs, ACE and Aleph applications: read, or refused by a clear error."""
+    """Data files: read, or refused by a clear error."""
 
     patience = 8  # seconds
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
-        self.kinds = [*TEXTS, *APPLICATIONS]
 
     def attack(self, random):
-        kind = self.kinds[random.integers(0, len(self.kinds))]
-        folder = Path(self.folder.name)
+        kind = list(TEXTS)[random.integers(0, len(TEXTS))]
+        path = Path(self.folder.name, kind)
         yield kind
         try:
-            if kind in TEXTS:
-                (folder / kind).write_bytes(mutations.of_bytes(random, TEXTS[kind]))
-                table = read_file(folder / kind)
-                if table.num_rows > 3 and random.random() < 0.1:
-                    with suppress(TypeError):
-                        TreeClassifier(cv=2).fit(table, np.arange(table.num_rows) % 2)
-            else:
-                files, read = APPLICATIONS[kind]
-                damaged = list(files)[random.integers(0, len(files))]
-                for name, text in files.items():
-                    raw = text.encode()
-                    (folder / name).write_bytes(mutations.of_bytes(random, raw) if name == damaged else raw)
-                database = read(folder / "app")
-                if kind == "prolog" and random.random() < 0.1:
-                    RelationalTreeClassifier(MODES, cv=2).fit(database)
+            path.write_bytes(mutations.of_bytes(random, TEXTS[kind]))
+            table = read_file(path)
+            if table.num_rows > 3 and random.random() < 0.1:
+                with suppress(TypeError):
+                    TreeClassifier(cv=2).fit(table, np.arange(table.num_rows) % 2)
         except (ValueError, MemoryError):
             return
 
@@ -171,16 +122,9 @@ def _fits():
     X, y = _frame()
     numbers = X["a"].to_numpy()
     table = np.column_stack([numbers, np.arange(90) % 7])
-    database, bias = datasets.bongard("simple", 20)
-    links = Database.from_prolog(PROGRAM, predict="class(+mol,-class)")
-    weights = "".join(f"y({i},{i % 4 / 2}). has({i},{'ab'[i % 2]},{i % 3}).\n" for i in range(24))
-    numeric = Database.from_prolog(weights, predict="y(+k,-v)", regression=True)
-    numeric_bias = Bias.of(["has(+K,#,-N)", "+N > #[0.5,1.5]"]).with_settings(pruning="m5", ftest=1.0)
     for model, data in _models():
-        yield lambda model=model, data=data: (
-            model.fit(data)
-            if isinstance(data, Database)
-            else model.fit(data, y if hasattr(model, "classes_") else numbers)
+        yield lambda model=model, data=data: model.fit(
+            data, y if hasattr(model, "classes_") else numbers
         ).predict(data)
     yield lambda: TreeClassifier(cv=3, splits="multiway", criterion="entropy", prune="best").fit(
         X, y, sample_weight=abs(numbers) + 0.1
@@ -195,20 +139,13 @@ def _fits():
         yield lambda: TreeClassifier(cv=3, max_depth=2).fit(stream, "y")
         yield lambda: TreeClassifier(cv=3, max_depth=2).fit(stream, "y", sample_weight="w")
         yield lambda: TreeRegressor(cv=3, max_depth=2).fit(stream, "w")
-    yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
-    yield lambda: RelationalTreeClassifier(MODES, cv=2).fit(links)
-    yield lambda: RelationalTreeClassifier(MODES, cv=2, step_limit=1).fit(links)
-    shop = Database.from_tables(datasets.shop(40), target="customer.churned")
-    yield lambda: RelationalTreeClassifier(cv=2).fit(shop)
-    yield lambda: RelationalTreeRegressor(numeric_bias, cv=2).fit(numeric)
 
 
 GROUPS = {  # as the folders of cpp/
     "data": "rank_columns float_lines intervals bits_of spread_of on_grid code_classes cut_folds deal_folds "
     "mark_rows first_marked rows_by_fold masks_without",
     "grow": "Table Target exact_digits Tasks Growth grow",
-    "forest": "Forest leaves_of_few",
-    "relational": "FactStore QueryStore QueryForest additional_errors",
+    "forest": "Forest leaves_of_few additional_errors",
     "level_wise": "pass_batch choose_tests bin_codes",
     "rules": "RuleTable",
 }
@@ -218,13 +155,14 @@ class Bindings:
     """Fits as crosscut makes them, call by call of the core, with damaged calls of a group in between."""
 
     patience = 2  # seconds
+    core, groups, fits = _core, GROUPS, staticmethod(_fits)
 
     def __init__(self, group=""):
-        self.attacked = set((GROUPS[group] if group else " ".join(GROUPS.values())).split())
+        self.attacked = set((self.groups[group] if group else " ".join(self.groups.values())).split())
         self.calls, self.sessions = [], []
-        owners = (_core.Forest, _core.FactStore, _core.QueryStore, _core.QueryForest, _core.RuleTable, _core)
+        owners = [*(each for each in vars(self.core).values() if isinstance(each, type)), self.core]
         restore = [self._record(owner, name) for owner in owners for name in dir(owner) if name[0] != "_"]
-        for fit in _fits():
+        for fit in self.fits():
             self.calls.clear()
             fit()
             attacked = [place for place, call in enumerate(self.calls, 1) if self._is_attacked(call)]
@@ -238,7 +176,7 @@ class Bindings:
         if not callable(original) or name in {"set_simd_level", "simd_level", "best_simd_level"}:
             return None
 
-        full = name if owner is _core else f"{owner.__name__}.{name}"
+        full = name if owner is self.core else f"{owner.__name__}.{name}"
 
         def recorded(*arguments, **named):
             given = _own((list(arguments), named))  # as it was before the call

@@ -12,15 +12,7 @@ import numpy as np
 import pytest
 from stream_tables import assert_same, table_of, write_pieces
 
-from crosscut import (
-    BaggedTrees,
-    RelationalTreeClassifier,
-    RuleClassifier,
-    Stream,
-    TreeClassifier,
-    TreeRegressor,
-    datasets,
-)
+from crosscut import BaggedTrees, RuleClassifier, Stream, TreeClassifier, TreeRegressor
 
 resource = pytest.importorskip("resource")
 FORK = multiprocessing.get_context("fork")
@@ -77,14 +69,12 @@ def fits(folder):
     X = np.random.default_rng(0).normal(size=(4000, 8))
     y = X[:, 0] + X[:, 1] * X[:, 2]
     paths = write_pieces(table_of(0, 1000), folder, 2)
-    database, bias = datasets.bongard("simple", 60)
     return {
         "classifier": lambda: TreeClassifier(n_jobs=4).fit(X, y > 0),
         "regressor": lambda: TreeRegressor(n_jobs=4, cv=3).fit(X, y),
         "bagged": lambda: BaggedTrees(TreeRegressor(max_depth=6), n_trees=10, n_jobs=4).fit(X, y),
         "rules": lambda: RuleClassifier(cv=2, max_length=2).fit(X[:500], y[:500] > 0),
         "stream": lambda: TreeClassifier(max_depth=4, cv=3).fit(Stream(paths, memory_limit="50KB"), "y"),
-        "relational": lambda: RelationalTreeClassifier(bias, cv=3).fit(database),
     }
 
 

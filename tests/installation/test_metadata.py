@@ -27,6 +27,14 @@ def imported(source: str) -> set[str]:
     return {name.split(".")[0] for name in plain + froms}
 
 
+def libraries_of(folder: Path) -> set[str]:
+    """The distributions whose packages are imported below a folder."""
+    names = set.union(*(imported(path.read_text()) for path in folder.rglob("*.py")))
+    of = packages_distributions()
+    others = names - {*sys.stdlib_module_names}
+    return {canonical(of[name][0] if name in of else name) for name in others}
+
+
 def test_the_version_stands_in_the_package_alone():
     assert "version" in PROJECT["dynamic"]
     assert f"\n## [{crosscut.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
@@ -34,9 +42,7 @@ def test_the_version_stands_in_the_package_alone():
 
 
 def test_every_library_that_is_imported_is_declared():
-    names = set.union(*map(imported, SOURCES.values())) - {"crosscut", *sys.stdlib_module_names}
-    of = packages_distributions()
-    libraries = {canonical(of[name][0] if name in of else name) for name in names}
+    libraries = libraries_of(ROOT / "src") - {"crosscut"}
     declared = {canonical(line) for line in chain(PROJECT["dependencies"], *EXTRAS.values())}
     assert libraries - {"pandas"} <= declared  # pruning tables become data frames where pandas is installed
 

@@ -1,4 +1,4 @@
-"""Install a wheel of a folder into an empty environment and use it there.
+"""Install the wheels of both distributions in a folder into an empty environment and use them there.
 
 `try_wheel.py PYTHON FOLDER` does what README.md shows and runs the examples; `try_wheel.py PYTHON FOLDER
 GROUP TESTS` runs tests with the libraries of a dependency group, `oldest` or `newest`.
@@ -30,11 +30,11 @@ print(f"import: {time.process_time() - start:.2f} s of processor time beyond Num
 """
 
 
-def wheel_for(python: str, folder: Path) -> Path:
-    """The wheel of a folder that serves this interpreter: its own, or that of all versions."""
+def wheel_for(python: str, folder: Path, name: str) -> Path:
+    """The wheel of a distribution that serves this interpreter: its own, or that of all versions."""
     asked = [python, "-c", "import sys; print(sys.version_info.minor)"]
     minor = int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
-    (wheel,) = folder.glob("*-cp311-cp311-*.whl" if minor == 11 else "*-cp312-abi3-*.whl")
+    (wheel,) = folder.glob(f"{name}-[0-9]*-" + ("cp311-cp311-*.whl" if minor == 11 else "cp312-abi3-*.whl"))
     assert wheel.stat().st_size <= LARGEST, (
         f"{wheel.name} has {wheel.stat().st_size} bytes, more than {LARGEST}"
     )
@@ -50,17 +50,19 @@ class Environment:
         self.variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         self.variables["PATH"] = str(self.programs)
 
-    def run(self, program: str, *arguments: str) -> None:
-        """Run a program of the environment in the folder."""
+    def run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment in the folder; one that may fail is quiet."""
         command = [self.programs / program, *arguments]
-        subprocess.run(command, cwd=self.folder, env=self.variables, check=True)
+        return subprocess.run(
+            command, cwd=self.folder, env=self.variables, check=check, text=True, capture_output=not check
+        )
 
     def install(self, *what: str) -> None:
         """Install with pip."""
         self.run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what)
 
 
-def use(wheel: Path, empty: Environment) -> None:
+def use(wheel: Path, relational: Path, empty: Environment) -> None:
     """Do what README.md shows, and run the examples."""
     empty.install(str(wheel))
     empty.run("python", "-c", IMPORT)
@@ -76,28 +78,32 @@ def use(wheel: Path, empty: Environment) -> None:
     empty.install(f"{wheel}[plot]")
     empty.run("python", "-c", readme)
     assert (empty.folder / "forest.svg").exists()
+    refused = empty.run("crosscut", "relational", "examples/shop", check=False)
+    assert refused.returncode == 2
+    assert "pip install crosscut-relational" in refused.stderr
+    empty.install(str(relational))
+    empty.run("crosscut", "relational", "examples/shop", "--target", "customer.churned")
     for example, *arguments in EXAMPLES:
         empty.run("python", f"examples/{example}.py", ".", *arguments)
 
 
-def run_tests(wheel: Path, empty: Environment, libraries: str, tests: list[str]) -> None:
-    """Run tests of the clone against the wheel."""
+def run_tests(wheel: Path, relational: Path, empty: Environment, libraries: str, tests: list[str]) -> None:
+    """Run tests of the clone against the wheels, folder by folder: each has its own configuration."""
     groups = [f"{ROOT / 'pyproject.toml'}:{name}" for name in ("test", libraries)]
     empty.install("--upgrade", "pip>=25.1")
-    empty.install(f"{wheel}[all]", "--group", groups[0], "--group", groups[1])
+    empty.install(f"{wheel}[all]", f"{relational}[all]", "--group", groups[0], "--group", groups[1])
     empty.run("python", "-m", "pip", "freeze")
     empty.run("python", "-c", IMPORT)
-    empty.run(
-        "python", "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *[str(ROOT / test) for test in tests]
-    )
+    for test in tests:
+        empty.run("python", "-m", "pytest", "-q", "-n", "2", "-m", "not slow", str(ROOT / test))
 
 
 if __name__ == "__main__":
     interpreter, wheels, *group_and_tests = sys.argv[1:]
     with tempfile.TemporaryDirectory() as temporary:
-        found = wheel_for(interpreter, Path(wheels))
+        found = [wheel_for(interpreter, Path(wheels), name) for name in ("crosscut", "crosscut_relational")]
         fresh = Environment(interpreter, Path(temporary))
         if group_and_tests:
-            run_tests(found, fresh, group_and_tests[0], group_and_tests[1:])
+            run_tests(*found, fresh, group_and_tests[0], group_and_tests[1:])
         else:
-            use(found, fresh)
+            use(*found, fresh)

@@ -11,13 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from crosscut import (
-    RelationalRuleClassifier,
-    RelationalTreeClassifier,
-    TreeClassifier,
-    TreeRegressor,
-    datasets,
-)
+from crosscut import TreeClassifier, TreeRegressor, datasets
 from crosscut.data.files import split_target
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -241,9 +235,10 @@ def test_words_are_explained_on_hover_and_focus(browser, pages):
 
 @pytest.mark.slow
 def test_the_pages_of_rules_and_relational_trees_pass_too(browser, tmp_path):
-    database, bias = datasets.bongard("complex", n=100, noise=0.1)
-    RelationalRuleClassifier(bias, cv=4).fit(database).report(tmp_path / "rules.html")
-    RelationalTreeClassifier(bias, cv=4).fit(database).report(tmp_path / "relational.html")
+    relational = pytest.importorskip("crosscut_relational")
+    database, bias = relational.datasets.bongard("complex", n=100, noise=0.1)
+    relational.RelationalRuleClassifier(bias, cv=4).fit(database).report(tmp_path / "rules.html")
+    relational.RelationalTreeClassifier(bias, cv=4).fit(database).report(tmp_path / "relational.html")
     for name in ("rules", "relational"):
         for width in (1280, 390):
             visit(browser, tmp_path / f"{name}.html", width)

@@ -7,16 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import KFold
 
-from crosscut import (
-    Bias,
-    Database,
-    RelationalRuleClassifier,
-    RelationalTreeClassifier,
-    RelationalTreeRegressor,
-    RuleClassifier,
-    TreeClassifier,
-    TreeRegressor,
-)
+from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
 
 N = 12
 X = np.zeros((N, 1))
@@ -40,20 +31,8 @@ def of_stream(learner):
     return fit
 
 
-def of_database(learner):
-    def fit(y):
-        facts = "".join(f"y({e},{value}). p({e}). " for e, value in enumerate(y))
-        database = Database.from_prolog(
-            facts, predict="y(+k,-v)", regression=learner is RelationalTreeRegressor
-        )
-        return learner(Bias.of(["p(+K)"]), cv=BLOCKS).fit(database)
-
-    return fit
-
-
 WEIGHTED = [of_table(TreeClassifier), of_stream(TreeClassifier), of_table(RuleClassifier)]
-CLASSIFIERS = [*WEIGHTED, of_database(RelationalTreeClassifier), of_database(RelationalRuleClassifier)]
-REGRESSORS = [of_table(TreeRegressor), of_stream(TreeRegressor), of_database(RelationalTreeRegressor)]
+REGRESSORS = [of_table(TreeRegressor), of_stream(TreeRegressor)]
 
 
 @pytest.fixture(autouse=True)
@@ -61,14 +40,14 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("fit", [*WEIGHTED, *REGRESSORS[:2]])
+@pytest.mark.parametrize("fit", [*WEIGHTED, *REGRESSORS])
 def test_a_fold_without_weight_to_train_on_is_an_error_that_names_it(fit):
     y = np.arange(N) % 2
     with pytest.raises(ValueError, match="model of fold 2 has no row with weight to train on; use fewer"):
         fit(y, weights=1.0 * (BLOCKS == 1))
 
 
-@pytest.mark.parametrize("fit", CLASSIFIERS)
+@pytest.mark.parametrize("fit", WEIGHTED)
 def test_a_class_that_a_fold_lacks_is_a_warning_that_names_both(fit):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -5,14 +5,7 @@ import pytest
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut import (
-    BaggedTrees,
-    Bias,
-    Database,
-    RelationalTreeRegressor,
-    TreeClassifier,
-    TreeRegressor,
-)
+from crosscut import BaggedTrees, TreeClassifier, TreeRegressor
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities
 
@@ -127,7 +120,7 @@ def test_bagged_intervals_and_sets_are_those_of_their_definition():
         assert model.predict_set(new, 0.8, "adaptive").any(axis=1).all()
 
 
-def test_intervals_of_streams_and_relational_trees(tmp_path):
+def test_intervals_of_streams(tmp_path):
     import pandas as pd
 
     X, y, _ = data(n=200)
@@ -139,13 +132,6 @@ def test_intervals_of_streams_and_relational_trees(tmp_path):
     expected = model.fit(frame[list("abcd")], y).predict_interval(frame[list("abcd")])
     np.testing.assert_allclose(streamed.predict_interval(frame[list("abcd")]), expected)
     assert streamed.cv_coverage(0.8) == model.cv_coverage(0.8)
-
-    numbers = [round(10 * (i % 2) + i / 40, 3) for i in range(40)]
-    facts = "".join(f"weight({i},{n}). " + (f"big({i}). " if i % 2 else "") for i, n in enumerate(numbers))
-    db = Database.from_prolog(facts, predict="weight(+thing,-number)", regression=True)
-    low, high = RelationalTreeRegressor(Bias.of(["big(+T)"]), cv=4).fit(db).predict_interval(db, 0.9).T
-    assert np.mean((low <= numbers) & (numbers <= high)) >= 0.9
-    assert (high - low).max() < 3  # the two kinds are told apart
 
 
 @pytest.mark.parametrize("cv", [KFold(4), LeaveOneOut()])

@@ -7,14 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from crosscut import (
-    BaggedTrees,
-    RelationalRuleClassifier,
-    RelationalTreeClassifier,
-    RuleClassifier,
-    TreeClassifier,
-    TreeRegressor,
-)
+from crosscut import BaggedTrees, RuleClassifier, TreeClassifier, TreeRegressor
 from crosscut.training.fit import Validated, fit_of
 
 X, Y = load_iris(return_X_y=True)
@@ -71,8 +64,6 @@ ESTIMATORS = [
     TreeClassifier,
     TreeRegressor,
     RuleClassifier,
-    RelationalTreeClassifier,
-    RelationalRuleClassifier,
 ]
 
 

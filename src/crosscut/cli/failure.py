@@ -12,7 +12,8 @@ from crosscut.data.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# 1 is an error of crosscut itself, 2 a wrong option (click's)
+# 1 is an error of crosscut itself
+WRONG_OPTION = 2  # as click's, or a command that is not installed
 UNREADABLE = 3  # a file that is absent, empty or of another kind than its name says
 UNSUITABLE = 4  # data, or a choice of columns, that no tree can be grown on
 NOT_A_MODEL = 5  # a model file that is damaged or none

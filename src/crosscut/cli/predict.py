@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from crosscut.cli import options
 from crosscut.cli.csv_output import write_csv
-from crosscut.cli.database import place_of, read_examples
 from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
-from crosscut.cli.relational import is_relational
 from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
+from crosscut.cli.viewers import viewer_of
 from crosscut.data.files import reading_of
-
-if TYPE_CHECKING:
-    from crosscut.relational.database.database import Database
 
 
 @click.command(short_help="Predict new rows with a saved model.")
@@ -36,9 +32,10 @@ def predict(
     a database, whose --target may be empty or absent, or an ACE settings file such as app.s.
     """
     fitted, target = read_model_file(model)
-    if is_relational(fitted):
+    viewer = viewer_of(fitted)
+    if viewer is not None:
         options.refuse(("table",), "is for models of one table; this one is about linked tables")
-        named, data, target = _examples(fitted, file)
+        named, data, target = viewer.rows(fitted, file)
     else:
         with waiting(f"reading {Path(file).name}"):
             frame = read_rows(file, table, options.text_options(given))
@@ -62,21 +59,6 @@ def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> d
         shares = fitted.predict_proba(data).T.tolist()
         columns |= {f"{target} = {c}": share for c, share in zip(classes, shares, strict=True)}
     return columns
-
-
-def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
-    """Return the names of a database's examples, the database, and the name of what is predicted."""
-    database = read_examples(place_of(file), fitted)
-    asked = {(goal.name, len(goal.args)) for goal in fitted.goals() if not goal.is_comparison}
-    absent = sorted(asked - {*database.relations, *database.rules})
-    if absent:
-        told = ", ".join(f"{name}/{arity}" for name, arity in absent)
-        click.echo(
-            f"crosscut: note: {file} has no facts of {told}; what the model asks of them is false", err=True
-        )
-    named = {"example": [database.example_text(e) for e in range(database.n_examples)]}
-    schema = fitted.fit_.schema
-    return named, database, schema.target_column or schema.target_name
 
 
 def read_model_file(path: Path) -> tuple[Any, str]:

@@ -10,13 +10,12 @@ import click
 import crosscut
 from crosscut.cli.compare import compare
 from crosscut.cli.cv import cv
-from crosscut.cli.failure import Failure
+from crosscut.cli.failure import WRONG_OPTION, Failure
 from crosscut.cli.open import open_command
 from crosscut.cli.predict import predict
-from crosscut.cli.relational import relational
-from crosscut.cli.reproduce import reproduce
 from crosscut.cli.rules import rules
 from crosscut.cli.show import show
+from crosscut.extensions import COMMANDS, extensions, hint
 
 EPILOG = """
 Exit codes: 0 done, 1 an error of crosscut itself, 2 a wrong option, 3 a file that cannot be read, 4 data no
@@ -24,13 +23,43 @@ tree can be grown on, 5 a damaged model file, 6 a result that cannot be written.
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True}, epilog=EPILOG)
+class Program(click.Group):
+    """The commands of crosscut and of other distributions, which are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), *extensions(COMMANDS)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name."""
+        if cmd_name not in extensions(COMMANDS):
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = extensions(COMMANDS)[cmd_name].load()
+        return command
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    epilog=EPILOG,
+)
 @click.version_option(crosscut.__version__, package_name="crosscut", message="crosscut %(version)s")
 def program() -> None:
     """Cross-validated decision trees for the price of one."""
 
 
-for command in (cv, compare, rules, relational, show, open_command, predict, reproduce):
+@click.command(
+    short_help="Learn from linked tables: pip install crosscut-relational.",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("arguments", nargs=-1)
+def relational(**_: object) -> None:
+    """Say what `crosscut relational` needs."""
+    raise Failure(hint("crosscut relational"), WRONG_OPTION)
+
+
+for command in (cv, compare, rules, relational, show, open_command, predict):
     program.add_command(command)
 
 

@@ -10,7 +10,6 @@ import click
 from crosscut.cli import options
 from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.cv import fit_noting
-from crosscut.cli.database import LINKED
 from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
@@ -18,6 +17,16 @@ from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.data.visible import visible
 from crosscut.forest.labels import counted
+
+_LINKED = (
+    ".b",
+    ".f",
+    ".n",
+    ".pl",
+    ".s",
+    ".kb",
+    ".bg",
+)  # Aleph's and ACE's files, which crosscut-relational reads
 
 
 @click.command(short_help="Learn and cross-validate rules.")
@@ -49,7 +58,7 @@ def rules(
     from crosscut.model_file import save_model
     from crosscut.rules import RuleClassifier
 
-    if Path(file).suffix in LINKED or Path(file).is_dir():
+    if Path(file).suffix in _LINKED or Path(file).is_dir():
         raise Failure(
             f"{file}: rules about linked data are learnt by crosscut relational --rules", UNREADABLE
         )

@@ -10,10 +10,10 @@ import click
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
-from crosscut.cli.relational import is_relational, show_relational
 from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import echo, print_json, stdout
+from crosscut.cli.viewers import viewer_of
 
 
 @click.command(short_help="Show a saved model.")
@@ -37,8 +37,9 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
     summary = summarize(fit, target=target) if is_tree else {}
     if report is not None:
         write_model_report(model, fitted, target, report, summary)
-    if is_relational(fitted):
-        show_relational(fitted, as_json=as_json, as_rules=rules, lines=lines)
+    viewer = viewer_of(fitted)
+    if viewer is not None:
+        viewer.show(fitted, as_json=as_json, as_rules=rules, lines=lines)
     elif not is_tree and as_json:
         print_json({"target": target, **rule_data(fitted)})
     elif not is_tree:
@@ -66,4 +67,4 @@ def write_model_report(
         if fit.learner in {"TreeClassifier", "TreeRegressor"}:
             write_report(fit, path, target=target, summary=summary or None)
         else:
-            fitted.report(path, **({} if is_relational(fitted) else {"target": target}))
+            fitted.report(path, **({"target": target} if viewer_of(fitted) is None else {}))

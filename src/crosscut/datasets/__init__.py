@@ -8,13 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from crosscut.extensions import hint
+
 if TYPE_CHECKING:
     from crosscut.datasets.customers import churn as churn
-    from crosscut.datasets.linked import shop as shop
-    from crosscut.datasets.relational import asm as asm
-    from crosscut.datasets.relational import bongard as bongard
-    from crosscut.datasets.relational import machines as machines
-    from crosscut.datasets.relational import molecules as molecules
     from crosscut.datasets.tabular import census_like as census_like
     from crosscut.datasets.tabular import decision_list as decision_list
     from crosscut.datasets.tabular import higgs_like as higgs_like
@@ -39,17 +36,14 @@ _WHERE = {
     "decision_list": "tabular",
     "higgs_like": "tabular",
     "churn": "customers",
-    "shop": "linked",
-    "bongard": "relational",
-    "machines": "relational",
-    "molecules": "relational",
-    "asm": "relational",
 }
 
 __all__ = [*_WHERE]  # noqa: PLE0604, type checkers see the imports above
 
 
 def __getattr__(name: str) -> object:
+    if name in {"asm", "bongard", "machines", "molecules", "shop"}:
+        raise ImportError(f"{hint(name)}; from crosscut_relational.datasets import {name}")
     if name not in _WHERE:
         raise AttributeError(
             f"module 'crosscut.datasets' has no attribute {name!r}; it has {', '.join(_WHERE)}"

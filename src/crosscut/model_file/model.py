@@ -7,19 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from crosscut.data.array_file import ArrayFileError, read_arrays, write_arrays
+from crosscut.extensions import MODELS, RELATIONAL, extensions, hint
 from crosscut.training.fit import fit_of
 from crosscut.training.stored import ModelFileError
 
 if TYPE_CHECKING:
     from os import PathLike
 
-_KINDS = {  # the module that writes and reads each kind of model
+_KINDS = {  # the module that writes and reads each kind of model; other distributions add some
     "TreeClassifier": "crosscut.estimators.model_file",
     "TreeRegressor": "crosscut.estimators.model_file",
     "RuleClassifier": "crosscut.rules.model_file",
-    "RelationalTreeClassifier": "crosscut.relational.model_file.trees",
-    "RelationalTreeRegressor": "crosscut.relational.model_file.trees",
-    "RelationalRuleClassifier": "crosscut.relational.model_file.rules",
 }
 
 
@@ -76,7 +74,7 @@ def load_model(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        A fitted `TreeClassifier`, `TreeRegressor`, `RuleClassifier`, or one of the relational estimators.
+        A fitted `TreeClassifier`, `TreeRegressor`, `RuleClassifier`, or one that crosscut-relational adds.
         Parameters that are objects, such as splitters, are at their defaults.
 
     Raises
@@ -105,6 +103,11 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
 
 def _kind(learner: Any) -> Any:
     """Return the module that writes and reads a kind of model."""
-    if learner not in _KINDS:
-        raise ModelFileError(f"the model is a {learner!r}; this crosscut knows {list(_KINDS)}")
-    return import_module(_KINDS[learner])
+    if learner in _KINDS:
+        return import_module(_KINDS[learner])
+    others = extensions(MODELS)
+    if learner in others:
+        return others[learner].load()
+    if learner in RELATIONAL:
+        raise ModelFileError(hint(learner))
+    raise ModelFileError(f"the model is a {learner!r}; this crosscut knows {[*_KINDS, *others]}")

@@ -1,0 +1,28 @@
+// What every compiled module offers: a C++ type error becomes Python's TypeError, and the instruction set can be read and chosen.
+// A module has its own copy of cpp/base, so the choice holds for that module alone.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <exception>
+#include <typeinfo>
+
+#include "base/dispatch.hpp"
+
+namespace crosscut {
+
+inline void bind_module(nanobind::module_& m) {
+  namespace nb = nanobind;
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::bad_cast&) {  // an entry of a list or a dict
+      PyErr_SetString(PyExc_TypeError, "an argument has entries of another type than is wanted");
+    }
+  });
+  m.def("simd_level", [] { return std::string(name_of(level())); });
+  m.def("best_simd_level", [] { return std::string(name_of(best_level())); });
+  m.def("set_simd_level", &set_level, nb::arg("name"));
+}
+
+}  // namespace crosscut

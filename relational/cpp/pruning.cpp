@@ -1,0 +1,131 @@
+// Pruning a grown tree as TILDE does, and routing the examples that the task left out.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/additional_errors.hpp"
+#include "growth.hpp"
+
+namespace crosscut::query {
+
+namespace {
+
+class Pruner {
+ public:
+  Pruner(const Tree& tree, std::size_t width) : prediction(tree.prediction), leaf(tree.size()), tree_(tree), width_(width) {
+    for (std::size_t i = 0; i < tree.size(); i++) leaf[i] = tree.test[i] < 0;
+  }
+
+  void merge(std::size_t node) {
+    if (leaf[node]) return;
+    const std::size_t yes = node + 1, no = static_cast<std::size_t>(tree_.no[node]);
+    merge(yes);
+    merge(no);
+    if (leaf[yes] && leaf[no] && prediction[yes] == prediction[no]) {
+      leaf[node] = true;
+      prediction[node] = prediction[yes];
+    }
+  }
+
+  // Turns nodes into leaves if their subtrees are not expected to be better, given the expected cost of a leaf.
+  template <class Cost>
+  double replace(std::size_t node, const Cost& cost) {
+    const double as_leaf = cost(tree_.statistics.data() + node * width_, prediction[node]);
+    if (leaf[node]) return as_leaf;
+    const double below = replace(node + 1, cost) + replace(static_cast<std::size_t>(tree_.no[node]), cost);
+    if (as_leaf > below) return below;
+    leaf[node] = true;
+    return as_leaf;
+  }
+
+  Tree pruned() const {
+    Tree result;
+    copy(0, result);
+    return result;
+  }
+
+  std::vector<double> prediction;
+  std::vector<char> leaf;
+
+ private:
+  void copy(std::size_t node, Tree& result) const {
+    const std::size_t at = result.size();
+    result.test.push_back(leaf[node] ? -1 : tree_.test[node]);
+    result.no.push_back(-1);
+    result.prediction.push_back(prediction[node]);
+    const auto begin = tree_.statistics.begin() + static_cast<std::ptrdiff_t>(node * width_);
+    result.statistics.insert(result.statistics.end(), begin, begin + static_cast<std::ptrdiff_t>(width_));
+    if (leaf[node]) return;
+    copy(node + 1, result);
+    result.no[at] = static_cast<std::int32_t>(result.size());
+    copy(static_cast<std::size_t>(tree_.no[node]), result);
+  }
+
+  const Tree& tree_;
+  std::size_t width_;
+};
+
+}  // namespace
+
+Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence) {
+  Pruner pruner(tree, width);
+  pruner.merge(0);
+  if (pessimistic)
+    pruner.replace(0, [&](const double* counts, double prediction) {
+      const double n = std::accumulate(counts, counts + width, 0.0), errors = n - counts[static_cast<std::size_t>(prediction)];
+      return n > 0 ? errors + additional_errors(n, errors, confidence) : 0.0;
+    });
+  return pruner.pruned();
+}
+
+Tree prune_means(const Tree& tree, const Moments& moments) {
+  Pruner pruner(tree, moments.width());
+  // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
+  pruner.replace(0, [&](const double* own, double) {
+    const double n = moments.n(own);
+    return moments.deviations(own) * (n > 1 ? (n + 1) / (n - 1) : 10.0);
+  });
+  return pruner.pruned();
+}
+
+void split(const Test& test, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& own, std::vector<std::uint64_t>& yes,
+           std::vector<std::uint64_t>& no) {
+  if (test.query < 0) {
+    attributes.split(test.cut, test.threshold, own, yes, no);
+    return;
+  }
+  truth.evaluate({&test.query, 1}, own.data());  // without a cache, other bundles may have discarded it
+  const std::uint64_t* holds = truth.row(test.query);
+  yes.resize(own.size());
+  no.resize(own.size());
+  for (std::size_t w = 0; w < own.size(); w++) {
+    yes[w] = own[w] & holds[w];
+    no[w] = own[w] & ~holds[w];
+  }
+}
+
+void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& reached,
+           double* predictions, std::int32_t* leaves) {
+  const auto walk = [&](auto& self, std::size_t node, const std::vector<std::uint64_t>& here) -> void {
+    std::uint64_t any = 0;
+    for (std::uint64_t word : here) any |= word;
+    if (!any) return;
+    if (tree.test[node] < 0) {
+      for (std::size_t w = 0; w < here.size(); w++)
+        for (std::uint64_t set = here[w]; set; set &= set - 1) {
+          const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
+          predictions[e] = tree.prediction[node];
+          leaves[e] = static_cast<std::int32_t>(node);
+        }
+      return;
+    }
+    std::vector<std::uint64_t> yes, no;
+    split(tests[static_cast<std::size_t>(tree.test[node])], truth, attributes, here, yes, no);
+    self(self, node + 1, yes);
+    self(self, static_cast<std::size_t>(tree.no[node]), no);
+  };
+  walk(walk, 0, reached);
+}
+
+}  // namespace crosscut::query

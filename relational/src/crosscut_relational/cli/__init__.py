@@ -1,0 +1,1 @@
+"""The command `crosscut relational`, and what other commands need of relational models."""

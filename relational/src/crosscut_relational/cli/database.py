@@ -1,0 +1,226 @@
+"""The database a relational model is learnt from or applied to: ACE's or Aleph's files, or linked tables."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
+from crosscut.cli.source import Source, most_classes
+from crosscut.cli.terminal import waiting
+from crosscut.data.databases import is_sqlite
+from crosscut.data.files import DATABASES, reading_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.database.table_files import StoredTables
+    from crosscut_relational.language.bias import Bias
+
+_ALEPH = (".b", ".f", ".n", ".pl")
+_ACE = (".s", ".kb", ".bg")
+
+
+def read_database(
+    path: Path | Server,
+    *,
+    target: str | None,
+    kind: str | None,
+    fold_files: Path | None,
+    keys: tuple[str, ...] = (),
+    links: tuple[str, ...] = (),
+    roles: dict[str, str | None],
+    schema: dict[str, Any],
+    settings: dict[str, Any],
+) -> tuple[Database, Bias, Source]:
+    """Read what is to be learnt from, its bias, and what weighs and splits the examples.
+
+    ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
+    `Bias.from_schema`) are for linked tables. What is None was not given.
+    """
+    from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
+    from crosscut_relational.language.bias import Bias
+
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    form = _form(path)
+    if form != "ace" and fold_files is not None:
+        raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
+    if form != "tables" and isinstance(path, Path):
+        tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **roles, **schema}
+        for option, given in tables_only.items():
+            if given not in (None, ()):
+                name = "--" + option.replace("_", "-")
+                raise Failure(f"{name} is for linked tables; {path} says itself what to learn", UNSUITABLE)
+        with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
+            if form == "ace":
+                database, bias = Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
+            else:
+                prefix = path.with_suffix("")
+                database, bias = Database.from_aleph(prefix), Bias.from_aleph(prefix)
+            return database, bias.with_settings(**chosen), _source(database, {})
+    stored = _tables(path)
+    for line in _readings(stored.tables):
+        warnings.warn(line, UserWarning, stacklevel=2)
+    if target is None:
+        some = ", ".join(
+            f"{name}.{[each for each in table.column_names if KEY_OF_SEVERAL not in each][-1]}"
+            for name, table in stored.tables.items()
+            if name not in stored.views
+        )
+        raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
+    with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
+        columns = _roles(stored, target, roles)
+        database = stored.database(
+            target,
+            keys=dict(map(_key, keys)),
+            links=dict(_link(each) for each in links),
+            regression=None if kind is None else kind == "regression",
+        )
+        if database.target is None:
+            raise ValueError(f"--target {target} has no values")
+        n_classes, n = len(database.classes), database.n_examples
+        if n_classes > most_classes(n):
+            raise ValueError(
+                f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
+                "classes; --kind regression predicts numbers"
+            )
+        chosen |= {name: value for name, value in schema.items() if value is not None}
+        return database, Bias.from_schema(database, **chosen), _source(database, columns)
+
+
+def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> dict[str, NDArray[Any]]:
+    """Return columns of the target's table by what they are for; folds and weights are not tested."""
+    table = target.rpartition(".")[0]
+    found = {}
+    for role, name in roles.items():
+        if name is None or table not in stored.tables:
+            continue
+        rows, option = stored.tables[table], "--" + role.replace("_", "-")
+        if name not in rows.column_names:
+            raise ValueError(f"{option} is {name!r}; {table} has {', '.join(rows.column_names)}")
+        values = rows[name].to_pylist()
+        if None in values:
+            raise ValueError(f"{option} {name} has missing values")
+        if role == "weights" and not np.issubdtype(np.array(values).dtype, np.number):
+            raise ValueError(f"{option} {name} has text; weights are numbers")
+        found["folds" if role == "folds_column" else role] = np.array(values)
+        if role in {"folds_column", "weights"}:
+            stored.tables[table] = rows.drop_columns([name])
+    return found
+
+
+def _source(database: Database, columns: dict[str, Any]) -> Source:
+    kind = "classification" if database.classes else "regression"
+    return Source(None, np.asarray(database.target), kind, **columns)
+
+
+def _key(text: str) -> tuple[str, str]:
+    table, dot, column = text.rpartition(".")
+    if not dot:
+        raise ValueError(f"--key is {text!r}; write it as TABLE.COLUMN")
+    return table, column
+
+
+def _link(text: str) -> tuple[str, str]:
+    start, equals, end = text.partition("=")
+    if not equals:
+        raise ValueError(f"--link is {text!r}; write it as TABLE.COLUMN=TABLE.COLUMN")
+    return start.strip(), end.strip()
+
+
+def read_examples(path: Path | Server, model: Any) -> Database:
+    """Read the examples that a model is to predict."""
+    from crosscut_relational.database.database import Database
+
+    form = _form(path)
+    if form != "tables" and isinstance(path, Path):
+        with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
+            return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
+    name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
+    with warnings.catch_warnings(action="ignore"):  # how tables are read is said below
+        stored = _tables(path)
+    for line in _readings(stored.tables):
+        click.echo(f"crosscut: note: {line}", err=True)
+    if column is None or name not in stored.tables:
+        why = f"there is no table {name!r}" if column else "the model was not learnt from tables"
+        raise Failure(f"{path}: {why}", UNSUITABLE)
+    with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
+        stored.tables[name] = _without_values(stored.tables[name], column)
+        with warnings.catch_warnings(action="ignore"):  # what is left out was said when the model was learnt
+            return stored.database(f"{name}.{column}")
+
+
+def place_of(data: str) -> Path | Server:
+    """Return the file, folder or server that a command reads."""
+    return Server(data) if data.startswith(("postgresql://", "postgres://")) else Path(data)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A database server; its address is not shown, since it may hold a password."""
+
+    uri: str
+
+    @property
+    def name(self) -> str:
+        """What is shown."""
+        return self.uri.partition("?")[0].rpartition("/")[2] or "postgresql"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _form(path: Path | Server) -> str:
+    if isinstance(path, Server):
+        return "tables"
+    if path.is_dir() or (path.is_file() and path.suffix.lower() in DATABASES):
+        return "tables"
+    if path.is_file() and path.suffix in _ALEPH:
+        return "aleph"
+    if (path.is_file() and path.suffix in _ACE) or path.with_name(path.name + ".s").is_file():
+        return "ace"
+    if not path.exists():
+        raise Failure(f"there is no file or folder {str(path)!r}", UNREADABLE)
+    raise Failure(
+        f"{path} is not a database; these can be read: ACE's files ({', '.join(_ACE)}), Aleph's "
+        f"({', '.join(_ALEPH)}), a folder of tables such as .csv and .parquet files, and "
+        f"{', '.join(DATABASES)}",
+        UNREADABLE,
+    )
+
+
+def _tables(path: Path | Server) -> StoredTables:
+    from crosscut_relational.database.postgresql import read_postgresql
+    from crosscut_relational.database.table_files import read_duckdb, read_folder, read_sqlite
+
+    try:
+        with failing_with(UNREADABLE), waiting(f"reading {path.name}"):
+            if isinstance(path, Server):
+                return read_postgresql(path.uri)
+            if path.is_dir():
+                return read_folder(path)
+            return read_sqlite(path) if is_sqlite(path) else read_duckdb(path)
+    except Failure:
+        raise
+    except Exception as error:  # both libraries have errors of their own
+        raise Failure(f"{path}: {error}", UNREADABLE) from error
+
+
+def _readings(tables: dict[str, Any]) -> list[str]:
+    """Say how text files were read that are not plain."""
+    told = {name: reading_of(table) for name, table in tables.items()}
+    return [f"{name} is read as: {how}" for name, how in told.items() if how]
+
+
+def _without_values(table: Any, column: str) -> Any:
+    """Return a table with nothing in the column to be predicted, which it may lack."""
+    import pyarrow as pa
+
+    kept = table.drop_columns([column]) if column in table.column_names else table
+    return kept.append_column(column, pa.nulls(table.num_rows))

@@ -1,0 +1,126 @@
+"""Values of the examples' attributes, from the tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut_relational.database.database import MISSING
+from crosscut_relational.language.attributes import Attribute
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.database.relation import Relation
+    from crosscut_relational.language.attributes import Step
+
+    Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class AttributeValues:
+    """Values of attributes for every example of a database; rows that several need are found once."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.missing = database.constants.intern(MISSING)
+        self._rows: dict[tuple[Step, ...], Rows] = {}
+
+    def constants(self, attribute: Attribute) -> NDArray[np.int32]:
+        """Return the constant of every example; of an attribute that is not computed."""
+        examples, rows = self._chosen(attribute)
+        values = self._column(attribute, attribute.column or 0)[rows]
+        if attribute.function == "latest":  # of rows with the same date, the greatest value
+            dates = self._dates(attribute)[rows]
+            known = ~np.isnan(dates) & (values != self.missing)
+            found, place = np.unique(values[known], return_inverse=True)
+            terms = [self.database.constants.terms[each] for each in found]
+            by_size = sorted(range(len(terms)), key=lambda i: (isinstance(terms[i], str), terms[i]))
+            rank = np.argsort(by_size)[place]
+            order = np.flatnonzero(known)[np.lexsort((rank, dates[known], examples[known]))]
+            examples, values = examples[order], values[order]
+        result = np.full(self.database.n_examples, self.missing, np.int32)
+        last = np.append(examples[1:] != examples[:-1], True)[: len(examples)]
+        result[examples[last]] = values[last]
+        return result
+
+    def numbers(self, attribute: Attribute) -> NDArray[np.float64]:
+        """Return the number of every example; NaN where it has none."""
+        if attribute.function in {"value", "latest"}:
+            return self.database.constants.numbers[self.constants(attribute)]
+        n = self.database.n_examples
+        examples, rows = self._chosen(attribute)
+        if attribute.function in {"count", "share"}:
+            count = np.bincount(examples, minlength=n).astype(np.float64)
+            if attribute.function == "count":
+                return count
+            everything, _ = self._chosen(attribute, conditional=False)
+            return _quotient(count, np.bincount(everything, minlength=n))
+        ids = self._column(attribute, attribute.column or 0)[rows]
+        if attribute.function == "distinct":
+            known = ids != self.missing
+            pairs = np.unique(np.stack([examples[known], ids[known]]), axis=1)
+            return np.bincount(pairs[0], minlength=n).astype(np.float64)
+        values = self.database.constants.numbers[ids]
+        known = ~np.isnan(values)
+        examples, values = examples[known], values[known]
+        if attribute.function in {"sum", "mean"}:
+            total: NDArray[np.float64] = np.bincount(examples, values, minlength=n).astype(np.float64)
+            mean = attribute.function == "mean"
+            return _quotient(total, np.bincount(examples, minlength=n)) if mean else total
+        result = np.full(n, np.nan)
+        if len(examples):
+            first = np.flatnonzero(np.append(True, examples[1:] != examples[:-1]))
+            extreme = np.minimum if attribute.function == "min" else np.maximum
+            result[examples[first]] = extreme.reduceat(values, first)
+        return result
+
+    def rows(self, steps: tuple[Step, ...]) -> Rows:
+        """Return (example, row) pairs by ascending example: where the steps lead."""
+        if steps not in self._rows:
+            *before, last = steps
+            relation = self._relation(last)
+            if before:
+                examples, rows = self.rows(tuple(before))
+                wanted = self._relation(before[-1]).columns[last.leave][rows]
+            else:
+                examples, wanted = np.arange(self.database.n_examples), self.database.keys[0]
+            entries = relation.columns[last.enter]
+            order = np.argsort(entries, kind="stable")
+            entries = entries[order]
+            first = np.searchsorted(entries, wanted, "left")
+            count = np.searchsorted(entries, wanted, "right") - first
+            begin = np.repeat(first - np.append(0, np.cumsum(count)[:-1])[: len(count)], count)
+            self._rows[steps] = np.repeat(examples, count), order[begin + np.arange(len(begin))]
+        return self._rows[steps]
+
+    def _chosen(self, attribute: Attribute, *, conditional: bool = True) -> Rows:
+        examples, rows = self.rows(attribute.steps)
+        keep = np.ones(len(rows), bool)
+        if attribute.condition is not None and conditional:
+            column, value = attribute.condition
+            keep &= self._column(attribute, column)[rows] == self.database.constants.id(value)
+        if attribute.as_of is not None:
+            own = Attribute(attribute.steps[:1], attribute.as_of, "date")
+            now, then = self.numbers(own)[examples], self._dates(attribute)[rows]
+            keep &= then < now
+            if attribute.days is not None:
+                keep &= then >= now - attribute.days
+        return examples[keep], rows[keep]
+
+    def _dates(self, attribute: Attribute) -> NDArray[np.float64]:
+        assert attribute.date is not None
+        return np.asarray(self.database.constants.numbers[self._column(attribute, attribute.date)])
+
+    def _column(self, attribute: Attribute, column: int) -> NDArray[np.int32]:
+        return np.asarray(self._relation(attribute.steps[-1]).columns[column])
+
+    def _relation(self, step: Step) -> Relation:
+        return self.database.relation(*step.predicate)
+
+
+def _quotient(total: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    result = np.full(len(total), np.nan)
+    np.divide(total, count, out=result, where=count > 0)
+    return result

@@ -1,0 +1,75 @@
+"""The symbol table of a database: every constant has one small integer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut_relational.language.terms import Compound, Constant, term_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+
+class Constants:
+    """Constants of a database, numbered in the order in which they were first seen.
+
+    Numbers that compare equal are one constant (``1`` and ``1.0``), written as it was first read; all other
+    constants are equal only to themselves.
+
+    Examples
+    --------
+    >>> constants = Constants()
+    >>> constants.intern("gear"), constants.intern(2.5), constants.intern("gear")
+    (0, 1, 0)
+    >>> constants.numbers
+    array([nan, 2.5])
+    """
+
+    def __init__(self) -> None:
+        self.terms: list[Constant] = []
+        self._ids: dict[Constant, int] = {}
+        self._numbers: NDArray[np.float64] = np.empty(0)
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def __contains__(self, term: object) -> bool:
+        return term in self._ids
+
+    def intern(self, term: Constant) -> int:
+        """Return the constant's id, a new one if it was not known."""
+        known = self._ids.get(term)
+        if known is None:
+            known = self._ids[term] = len(self.terms)
+            self.terms.append(term)
+        return known
+
+    def intern_all(self, terms: Iterable[Constant]) -> NDArray[np.int32]:
+        """Ids of many constants."""
+        intern = self.intern
+        return np.fromiter((intern(term) for term in terms), np.int32)
+
+    def id(self, term: Constant) -> int | None:
+        """Return the constant's id, or None if the database does not contain it."""
+        return self._ids.get(term)
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """Value of every constant; NaN for those that are not numbers, so that comparing them fails."""
+        known, wanted = len(self._numbers), len(self.terms)
+        if known < wanted:
+            new = [_value(term) for term in self.terms[known:]]
+            self._numbers = np.concatenate([self._numbers, np.array(new, np.float64)])
+        return self._numbers
+
+    def text(self, constant: int) -> str:
+        """Return the constant as Prolog writes it."""
+        return term_text(self.terms[constant])
+
+
+def _value(term: Constant) -> float:
+    return np.nan if isinstance(term, (str, tuple, Compound)) else float(term)

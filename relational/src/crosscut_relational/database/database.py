@@ -1,0 +1,409 @@
+"""A relational database with examples: facts as integer columns, tests of bound arguments, a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from crosscut_relational.database.constants import Constants
+from crosscut_relational.database.relation import Relation
+from crosscut_relational.language.settings import Settings
+from crosscut_relational.language.terms import Constant, term_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut_relational.language.bias import Bias, Reach
+    from crosscut_relational.language.rule import Rule
+
+
+KEY_OF_SEVERAL = "+"  # between the names, and the values, of columns that are one key together
+ROW_NUMBER = "row number"  # the key of a table that has none
+MISSING = "missing"  # the constant for a missing value; each missing link is one of its own
+ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation that comes from a table.
+
+    ``kind`` is "key" for the table's own key, "link" for a key of another table, "numeric", "date" or
+    "nominal". The relation's type of a key or link is the name of the table it belongs to.
+    """
+
+    name: str
+    kind: ColumnKind
+    refers_to: str | None = None  # the column that a link names a row by, if it is not the other table's key
+    table: str | None = None  # of that column
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The table's columns that it is made of: several for a key of several columns."""
+        return tuple(self.name.split(KEY_OF_SEVERAL))
+
+    @property
+    def referred(self) -> Column:
+        """The column that a link names a row by."""
+        return Column(self.refers_to or self.name, "key")
+
+
+@dataclass(eq=False)
+class Database:
+    """Facts, rules and examples that relational trees are grown from.
+
+    Attributes
+    ----------
+    constants : Constants
+        The symbol table; ``constants.numbers[id]`` is a constant's value, NaN if it is not a number.
+    relations : dict of (name, arity) to Relation
+        Stated and derived facts. Background clauses have been evaluated; what they derive stands here.
+    rules : dict of (name, arity) to Rule
+        Predicates that only have a meaning with bound arguments (``lteq(X,Y) :- X =< Y``).
+    keys : int32 array of shape (n_keys, n_examples)
+        Key constants of each example, one row per key argument of the target (most targets have one).
+    key_types : tuple of (str or None)
+        Type of each key argument.
+    target : array of shape (n_examples,) or None
+        Class code (int32, an index into `classes`) or value (float64, regression); None if nothing is to be
+        predicted.
+    classes : tuple of constants
+        Class names in the order of the codes; empty for regression.
+    target_name : str
+        Name of the target predicate, for printing.
+    target_column : str or None
+        The column to predict, if the database is made of tables; `target_name` is its table.
+    folds : int32 array of shape (n_examples,) or None
+        Fold mark of each example, -1 where it has none.
+    implicit_key : bool
+        Whether the facts were written without the key, as in ACE's models format: ``worn(gear)`` for
+        ``worn(7,gear)``. A keyed relation has the key as its first column all the same.
+    columns : dict of (name, arity) to tuple of Column
+        Columns of relations that come from tables.
+    """
+
+    constants: Constants = field(default_factory=Constants)
+    relations: dict[tuple[str, int], Relation] = field(default_factory=dict)
+    rules: dict[tuple[str, int], Rule] = field(default_factory=dict)
+    keys: NDArray[np.int32] = field(default_factory=lambda: np.empty((1, 0), np.int32))
+    key_types: tuple[str | None, ...] = (None,)
+    target: NDArray[np.int32] | NDArray[np.float64] | None = None
+    classes: tuple[Constant, ...] = ()
+    target_name: str = "class"
+    target_column: str | None = None
+    folds: NDArray[np.int32] | None = None
+    implicit_key: bool = False
+    columns: dict[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return int(self.keys.shape[1])
+
+    @property
+    def examples(self) -> list[Any]:
+        """Key of every example: a constant, or a tuple of them if the target has several keys."""
+        terms = self.constants.terms
+        if len(self.keys) == 1:
+            return [terms[key] for key in self.keys[0]]
+        return [tuple(terms[key] for key in row) for row in self.keys.T]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Class, or number, of every example."""
+        if self.target is None:
+            raise ValueError("the database has no target to compare with")
+        return np.array(self.classes, dtype=object)[self.target] if self.classes else self.target
+
+    def __repr__(self) -> str:
+        facts = sum(relation.n_facts for relation in self.relations.values())
+        what = (
+            f"{len(self.classes)} classes"
+            if self.classes
+            else "no target"
+            if self.target is None
+            else "regression"
+        )
+        return (
+            f"<Database: {self.n_examples} examples, {what}, {len(self.relations)} relations, {facts} facts>"
+        )
+
+    def relation(self, name: str, arity: int) -> Relation:
+        """Return the relation, without facts if the database has none of that name and arity.
+
+        A predicate that is defined nowhere is false, as in TILDE.
+        """
+        known = self.relations.get((name, arity))
+        return known if known is not None else Relation(name, np.empty((arity, 0), np.int32), (None,) * arity)
+
+    def arities(self, name: str) -> list[int]:
+        """Arities under which the database knows a predicate of this name."""
+        return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of examples, as scikit-learn asks for it."""
+        return (self.n_examples,)
+
+    def __len__(self) -> int:
+        return self.n_examples
+
+    def __getitem__(self, rows: Any) -> Database:
+        """Return the same facts with some of the examples: row numbers, which may repeat, or a mask.
+
+        Examples
+        --------
+        >>> db = Database.from_prolog("c(1,a). c(2,b). c(3,a).", predict="c(+k,-v)")
+        >>> db[[2, 0]].examples
+        [3, 1]
+        """
+        given = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn writes database[rows, ...]
+        chosen = np.atleast_1d(np.arange(self.n_examples)[given])
+        return replace(
+            self,
+            keys=np.ascontiguousarray(self.keys[:, chosen]),
+            target=None if self.target is None else self.target[chosen],
+            folds=None if self.folds is None else self.folds[chosen],
+        )
+
+    def with_folds(self, folds: ArrayLike) -> Database:
+        """Return the same database with other fold marks.
+
+        Parameters
+        ----------
+        folds : array-like of shape (n_examples,)
+            An integer per example; -1 for examples that belong to no fold.
+        """
+        marks = np.asarray(folds, np.int32)
+        if marks.shape != (self.n_examples,):
+            raise ValueError(
+                f"folds has shape {marks.shape}; it must have one mark for each of {self.n_examples} examples"
+            )
+        return replace(self, folds=marks)
+
+    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+        """Return modes that follow the links between tables; see `Bias.from_schema`."""
+        from crosscut_relational.database.schema_bias import bias_from_schema
+
+        return bias_from_schema(self, reach, settings)
+
+    def example_text(self, example: int) -> str:
+        """Return the example's key as Prolog writes it."""
+        return ",".join(term_text(self.constants.terms[key]) for key in self.keys[:, example])
+
+    @classmethod
+    def from_ace(
+        cls, prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | None = None
+    ) -> Database:
+        """Read an ACE application: ``prefix.kb``, ``prefix.s`` and, if there is one, ``prefix.bg``.
+
+        Parameters
+        ----------
+        prefix : path
+            Path without ending, or of one of the files.
+        folds : path, optional
+            A folder whose files ``test0.txt``, ``test1.txt``, ... each list the examples of one fold, one per
+            line. Without it fold marks are taken from ``testid`` and ``testnr`` facts.
+        """
+        from crosscut_relational.database.ace import read_ace
+
+        return read_ace(prefix, folds=folds)
+
+    @classmethod
+    def from_aleph(cls, prefix: str | os.PathLike[str]) -> Database:
+        """Read an Aleph application: ``prefix.b``, ``.f`` and ``.n``, or ``prefix.pl`` with sections.
+
+        Every argument of an example is a key, and the classes are ``pos`` and ``neg``. Without negative
+        examples the argument that ``modeh`` marks with ``#`` or ``-`` is what is predicted.
+        """
+        from crosscut_relational.database.aleph import read_aleph
+
+        return read_aleph(prefix)
+
+    @classmethod
+    def from_prolog(cls, text: str, *, predict: str, **options: Any) -> Database:
+        r"""Facts and background clauses from Prolog text.
+
+        Parameters
+        ----------
+        text : str
+            The program. Examples are the facts of the predicate named by `predict`.
+        predict : str
+            The target, its keys marked with ``+`` and what is predicted with ``-``.
+        **options
+            `types`, `classes`, `regression` and `examples`, as in `from_facts`.
+
+        Examples
+        --------
+        >>> db = Database.from_prolog('''
+        ...     machine(1, sendback). worn(1, gear). worn(1, engine).
+        ...     machine(2, ok).
+        ...     machine(3, fix). worn(3, gear).
+        ...     replaceable(gear).
+        ...     lost(M) :- worn(M, P), \\+ replaceable(P).
+        ... ''', predict="machine(+machine,-action)")
+        >>> db
+        <Database: 3 examples, 3 classes, 3 relations, 5 facts>
+        >>> db.relations["worn", 2]
+        <Relation worn/2: 3 facts, keyed>
+        >>> [db.classes[code] for code in db.target]
+        ['sendback', 'ok', 'fix']
+        """
+        return cls.from_facts({}, predict=predict, background=text, **options)
+
+    @classmethod
+    def from_facts(
+        cls,
+        facts: Mapping[str, Iterable[tuple[Constant, ...]]],
+        *,
+        predict: str,
+        types: Sequence[str] = (),
+        classes: Sequence[Constant] | None = None,
+        regression: bool = False,
+        examples: Sequence[Any] | None = None,
+        background: str = "",
+    ) -> Database:
+        """Facts given as tuples, by the name of their predicate.
+
+        Parameters
+        ----------
+        facts : mapping of str to iterable of tuples
+            The facts, including those of the target.
+        predict : str
+            The target, its keys marked with ``+`` and what is predicted with ``-``.
+        types : sequence of str
+            Type declarations such as ``"worn(machine,part)"``.
+        classes : sequence, optional
+            The classes in their order; sorted by default.
+        regression : bool
+            Whether the target is a number.
+        examples : sequence, optional
+            Keys of examples to be predicted; what the program says about their target is left out.
+        background : str
+            Further facts and clauses as Prolog text.
+
+        Examples
+        --------
+        >>> facts = {"machine": [(1, "fix"), (2, "ok")], "worn": [(1, "gear")]}
+        >>> Database.from_facts(facts, predict="machine(+machine,-action)")
+        <Database: 2 examples, 2 classes, 1 relations, 1 facts>
+        """
+        from crosscut_relational.database.ace import read_facts
+
+        settings = Settings(regression=regression, classes=None if classes is None else tuple(classes))
+        return read_facts(facts, background, predict, types, settings=settings, examples=examples)
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Any],
+        *,
+        target: str,
+        keys: Mapping[str, str] | None = None,
+        links: Mapping[str, str] | None = None,
+        classes: Sequence[Constant] | None = None,
+        regression: bool | None = None,
+    ) -> Database:
+        """Linked tables, one fact per row.
+
+        Parameters
+        ----------
+        tables : mapping of str to frame
+            pandas, polars or Arrow frames, or mappings of column names to sequences.
+        target : str
+            ``"table.column"``: what is to be predicted. The rows of that table are the examples; the column
+            is not part of the facts.
+        keys : mapping of str to str, optional
+            Primary key of tables: ``{"account": "account_id"}``. Without it, a column named ``id``,
+            ``account_id`` or ``accountid`` (for a table ``account``) whose values are all different; a table
+            that has none gets row numbers.
+        links : mapping of str to str, optional
+            Foreign keys: ``{"loan.account_id": "account.account_id"}``; added to those that are found by name
+            (a column named like another table's key, or like that table and ``_id``).
+        classes : sequence, optional
+            The classes in their order; sorted by default.
+        regression : bool, optional
+            Whether the target is a number to be estimated; by default if its column holds floating point
+            numbers.
+
+        Notes
+        -----
+        A missing link joins nothing. Any other missing value is the constant ``missing``, which is not a
+        number: a threshold test on it fails. Dates become days since 1970-01-01. A table that links to the
+        target's table has that column first, then its own key.
+
+        Examples
+        --------
+        >>> db = Database.from_tables(
+        ...     {
+        ...         "machine": {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"]},
+        ...         "part": {"part_id": [10, 11, 12], "machine_id": [1, 1, 3], "wear": [0.9, 0.1, 0.7]},
+        ...     },
+        ...     target="machine.state",
+        ... )
+        >>> db
+        <Database: 3 examples, 2 classes, 2 relations, 6 facts>
+        >>> db.relations["part", 3].types
+        ('machine', 'part', 'part.wear')
+        """
+        from crosscut_relational.database.tables import build
+
+        return build(tables, target, keys or {}, links or {}, classes=classes, regression=regression)
+
+    @classmethod
+    def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
+        """Tables from the CSV and Parquet files of a folder; a file's name is its table's.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        target : str
+            ``"table.column"``.
+        **options
+            As in `from_tables`.
+        """
+        from crosscut_relational.database.table_files import read_folder
+
+        return read_folder(path).database(target, **options)
+
+    @classmethod
+    def from_duckdb(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
+        """Tables and views of a DuckDB file, linked by the keys it declares.
+
+        A view that may show the target is left out with a warning. For the options see `from_tables`.
+        """
+        from crosscut_relational.database.table_files import read_duckdb
+
+        return read_duckdb(path).database(target, **options)
+
+    @classmethod
+    def from_sqlite(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
+        """Tables and views of an SQLite file, as `from_duckdb` reads them."""
+        from crosscut_relational.database.table_files import read_sqlite
+
+        return read_sqlite(path).database(target, **options)
+
+    @classmethod
+    def from_postgresql(cls, uri: str, *, target: str, schema: str = "public", **options: Any) -> Database:
+        """Tables and views of a schema in a PostgreSQL server, as `from_duckdb` reads them.
+
+        Parameters
+        ----------
+        uri : str
+            The address, such as ``"postgresql://user@host/database"``. It is read with the package
+            ``adbc-driver-postgresql`` (``pip install crosscut-relational[postgresql]``).
+        target : str
+            ``"table.column"``.
+        schema : str
+            Whose tables are read.
+        **options
+            As in `from_tables`.
+        """
+        from crosscut_relational.database.postgresql import read_postgresql
+
+        return read_postgresql(uri, schema).database(target, **options)

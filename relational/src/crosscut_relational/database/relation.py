@@ -1,0 +1,114 @@
+"""One predicate's facts as integer-coded columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut_relational.language.terms import indicator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from crosscut_relational.language.modes import TypeNames
+
+
+CHUNK = 1 << 21  # rows that are worked on in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """Facts of one predicate, without duplicates, in the order in which they were first stated.
+
+    Attributes
+    ----------
+    name : str
+        The predicate's name; predicates of different arity are different relations.
+    columns : int32 array of shape (arity, n_facts), C-contiguous
+        Constants by id; a column is contiguous in memory.
+    types : tuple
+        Per argument: the name of its type, a `TypeVariable`, or None where none was declared.
+    keyed : bool
+        Whether the first argument is an example's key, so that a literal whose first argument is the key only
+        meets the facts of its example. Queries mean the same without it: facts are one set for all examples.
+    """
+
+    name: str
+    columns: NDArray[np.int32]
+    types: TypeNames
+    keyed: bool = False
+
+    @property
+    def arity(self) -> int:
+        """Number of arguments."""
+        return len(self.columns)
+
+    @property
+    def n_facts(self) -> int:
+        """Number of different facts."""
+        return int(self.columns.shape[1])
+
+    def __repr__(self) -> str:
+        name = indicator(self.name, self.arity)
+        return f"<Relation {name}: {self.n_facts} facts{', keyed' if self.keyed else ''}>"
+
+    def distinct(self, column: int) -> NDArray[np.int32]:
+        """Constants of one column, in the order of their first fact."""
+        values, first = np.unique(self.columns[column], return_index=True)
+        return values[np.argsort(first)]
+
+
+def in_chunks(n: int) -> Iterator[slice]:
+    """Yield parts of so many rows; work on one at a time can be interrupted in between."""
+    return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
+
+
+def searched(
+    ordered: NDArray[np.int64], values: NDArray[np.int64], side: Literal["left", "right"]
+) -> NDArray[np.int64]:
+    """Return where values have their place among ordered ones."""
+    found = np.empty(len(values), np.int64)
+    for chunk in in_chunks(len(values)):
+        found[chunk] = np.searchsorted(ordered, values[chunk], side)
+    return found
+
+
+def rows_of(table: NDArray[np.int32]) -> Iterator[list[int]]:
+    """Yield facts as lists."""
+    for chunk in in_chunks(table.shape[1]):
+        yield from table[:, chunk].T.tolist()
+
+
+def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the facts without repetitions, first occurrences in their order."""
+    if columns.shape[0] == 0:
+        return np.ascontiguousarray(columns[:, :1])
+    if columns.shape[1] < 2:
+        return np.ascontiguousarray(columns)
+    (numbers,) = fact_numbers([columns])
+    n_parts = len(numbers) // CHUNK + 1  # equal facts are in the same part
+    part = numbers % n_parts if n_parts > 1 else np.zeros(len(numbers), np.int64)
+    kept = np.zeros(len(numbers), bool)
+    for each in range(n_parts):
+        rows = np.flatnonzero(part == each)
+        _, first = np.unique(numbers[rows], return_index=True)
+        kept[rows[first]] = True
+    return np.ascontiguousarray(columns[:, kept])
+
+
+def fact_numbers(tables: Sequence[NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+    """One integer per fact, equal for equal facts, comparable across the given tables of one arity."""
+    sizes = [table.shape[1] for table in tables]
+    joined = np.concatenate(tables, axis=1)
+    numbers = np.zeros(joined.shape[1], np.int64)
+    for column in joined:
+        width = int(column.max(initial=0)) + 1
+        if numbers.max(initial=0) >= (1 << 62) // width:
+            numbers = np.unique(numbers, return_inverse=True)[1]
+        numbers = numbers * width + column
+    return np.split(numbers, np.cumsum(sizes)[:-1])

@@ -1,0 +1,280 @@
+"""A bias made from the keys of linked tables, or from declared types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut_relational.database.database import Column, ColumnKind
+from crosscut_relational.database.schema_attributes import SchemaAttributes
+from crosscut_relational.database.thresholds import column_thresholds
+from crosscut_relational.language.attributes import attribute_text
+from crosscut_relational.language.bias import Bias, BiasError
+from crosscut_relational.language.modes import Choice, Key, Literal, Mode, Var
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.database.relation import Relation
+    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.bias import Reach
+    from crosscut_relational.language.modes import Argument
+    from crosscut_relational.language.settings import Settings
+    from crosscut_relational.language.terms import Constant
+
+    Writer = Callable[[int, Argument], Literal]  # the literal that tests a column with an argument
+
+
+def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
+    """Make the bias; see `Bias.from_schema`."""
+    if settings.discretize == "entropy":  # labels must not be seen where folds are held out
+        settings = replace(settings, discretize="equal_freq")
+    described = {
+        predicate: database.columns.get(predicate) or _columns_from_types(database, relation)
+        for predicate, relation in database.relations.items()
+    }
+    if not any(column.kind in {"key", "link"} for columns in described.values() for column in columns):
+        raise BiasError(
+            "the database has no keys to follow: make it from tables, or declare types in which the "
+            "example's key occurs"
+        )
+    tables = [
+        _Table(database, database.relations[predicate], columns, reach)
+        for predicate, columns in described.items()
+        # rows may be dated after the example; aggregates leave those out
+        if reach.as_of is None or not any(column.kind == "date" for column in columns)
+    ]
+    attributes = SchemaAttributes(database, reach).all() if database.columns else ()
+    modes = [
+        *_equations(database, attributes, reach),
+        *(mode for table in tables for mode in table.modes(tables)),
+    ]
+    types = {predicate: relation.types for predicate, relation in database.relations.items()}
+    if settings.regression != (database.target is not None and not database.classes):
+        settings = replace(settings, regression=not settings.regression)
+        if settings.regression and settings.heuristic == "gainratio":
+            settings = replace(settings, heuristic="variance")
+    return Bias(
+        modes=tuple(replace(mode, source=number) for number, mode in enumerate(modes)),
+        attributes=attributes,
+        max_thresholds=reach.max_thresholds,
+        types=types,
+        typed=True,
+        settings=settings,
+    )
+
+
+def _equations(database: Database, attributes: Sequence[Attribute], reach: Reach) -> Iterator[Mode]:
+    """Return a mode for each nominal attribute: whether it is one of its most frequent constants."""
+    for number, each in enumerate(attributes):
+        if each.kind == "nominal" and each.column is not None:
+            relation = database.relations[each.steps[-1].predicate]
+            values = _frequent(database, relation, each.column, reach.max_constants)
+            if len(values) > 1:
+                value = Key(len(database.keys) + number, attribute_text(each, database.columns))
+                yield Mode((Literal("=", (value, Choice(values))),))
+
+
+def _columns_from_types(database: Database, relation: Relation) -> tuple[Column, ...]:
+    """Kinds of a stated relation's arguments: types that occur in several places are links."""
+    uses = Counter(
+        name for each in database.relations.values() for name in each.types if isinstance(name, str)
+    ) + Counter(name for name in database.key_types if name is not None)
+    columns = []
+    for position, name in enumerate(relation.types):
+        numbers = database.constants.numbers[relation.columns[position]]
+        if isinstance(name, str) and uses[name] > 1:
+            columns.append(Column(f"{name}{position + 1}", "link"))
+        else:
+            kind: ColumnKind = "numeric" if len(numbers) and not np.isnan(numbers).any() else "nominal"
+            columns.append(Column(f"A{position + 1}", kind))
+    return tuple(columns)
+
+
+class _Table:
+    """Modes of one relation."""
+
+    def __init__(
+        self, database: Database, relation: Relation, columns: tuple[Column, ...], reach: Reach
+    ) -> None:
+        self.database = database
+        self.relation = relation
+        self.columns = columns
+        self.reach = reach
+        # a link is called what it leads to, unless two lead there
+        self.names = [
+            _variable_name(
+                str(name)
+                if column.kind in {"key", "link"} and relation.types.count(name) == 1
+                else column.name
+            )
+            for column, name in zip(columns, relation.types, strict=True)
+        ]
+        self.own = next((position for position, column in enumerate(columns) if column.kind == "key"), None)
+
+        # a fact that other tables refer to may be met on the way from another example
+        referred = any(
+            kind.kind == "link" and relation.types[self.own or 0] == other.types[position]
+            for predicate, other in database.relations.items()
+            if other is not relation and self.own is not None
+            for position, kind in enumerate(database.columns.get(predicate, ()))
+        )
+        self.is_owned = relation.keyed and not referred
+
+    def modes(self, tables: Sequence[_Table]) -> Iterator[Mode]:
+        links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
+        if self.relation.name == self.database.target_name and self.own is not None:
+            links = []  # the example's own values are attributes, and other examples are not entered
+        for entry in links:
+            is_own = entry == self.own
+            if is_own and self.relation.types[entry] in self.database.key_types:
+                continue
+            if not is_own and self._fanout(entry) > self.reach.max_fanout:
+                continue
+            yield from self._joins(entry)
+            yield from self.tests((), self.entered(entry), alone=is_own)
+            # what a row that was met before refers to has been offered with the row itself
+            if not is_own:
+                yield from self._tests_of_referenced_rows(entry, tables)
+
+    def tests(self, before: tuple[Literal, ...], literal: Writer, *, alone: bool) -> Iterator[Mode]:
+        """Return a mode for each column that can be tested; a test `alone` with one constant says nothing."""
+        for position, values in self.choices.items():
+            if self.columns[position].kind == "nominal":
+                if len(values) > 1 or not alone:
+                    yield Mode((*before, literal(position, Choice(values))))
+                continue
+            value = Var("", self.unused(self.names[position], before))
+            for comparison in ("=<", ">"):
+                test = Literal(comparison, (value, Choice(values)))
+                yield Mode((*before, literal(position, value), test))
+
+    def _tests_of_referenced_rows(self, entry: int, tables: Sequence[_Table]) -> Iterator[Mode]:
+        """Return tests of the rows that a row refers to, as if their values were its own.
+
+        A link to one row is true of nearly every row and would never be chosen, so the test that makes use of
+        it is part of the same mode.
+        """
+        ways: list[tuple[_Table, tuple[Literal, ...], Writer, int | None]]
+        ways = [(self, (), self.entered(entry), entry)]
+        for _ in range(self.reach.depth_of_links):
+            further = []
+            for table, before, literal, done in ways:
+                for position, column in enumerate(table.columns):
+                    if column.kind != "link" or position == done:
+                        continue
+                    for other in tables:
+                        if other.is_named_by(table, position):
+                            link = Var("", table.unused(table.names[position], before))
+                            way = (*before, literal(position, link))
+                            further.append((other, way, other.referenced(link, way), other.own))
+            for table, before, literal, _ in further:
+                yield from table.tests(before, literal, alone=True)
+            ways = further
+
+    def is_named_by(self, table: _Table, position: int) -> bool:
+        """Whether a link of another table names rows of this one; the example's own row is left to itself."""
+        if self.own is None or self.relation.types[self.own] != table.relation.types[position]:
+            return False
+        is_target = self.relation.types[self.own] in self.database.key_types
+        return not is_target or table is self
+
+    def entered(self, entry: int) -> Writer:
+        """Return how to write a literal about a row that is entered through one of its columns."""
+        return lambda tested, argument: self._literal(entry, tested, argument)
+
+    def referenced(self, key: Var, before: tuple[Literal, ...]) -> Writer:
+        """Return how to write a literal about the row with a key that literals before it bind."""
+
+        def literal(tested: int, argument: Argument) -> Literal:
+            args: list[Argument] = [
+                key
+                if position == self.own
+                else argument
+                if position == tested
+                else Var("_", self.unused(name, before))
+                for position, name in enumerate(self.names)
+            ]
+            return Literal(self.relation.name, tuple(args))
+
+        return literal
+
+    def unused(self, name: str, before: tuple[Literal, ...]) -> str:
+        """Return a name for a column that no earlier literal of a mode has."""
+        used = {each.name for literal in before for each in literal.args if isinstance(each, Var)}
+        if name not in used:
+            return name
+        name = f"{_variable_name(self.relation.name)}{name}"
+        return name if name not in used else f"{name}{len(before) + 1}"
+
+    def _fanout(self, position: int) -> float:
+        """Return how many facts share a value of a link, on average."""
+        return self.relation.n_facts / max(len(self.relation.distinct(position)), 1)
+
+    def _literal(self, entry: int, tested: int | None = None, argument: Argument | None = None) -> Literal:
+        """Return the relation's literal: ``+`` at the entry, ``argument`` at the tested column.
+
+        A test binds the row it is about; a join binds every other link as well. Facts that belong to one
+        example are looked up with its key, so that names can be reused in other examples.
+        """
+        args: list[Argument] = []
+        for position, column in enumerate(self.columns):
+            back = self.relation.types[position] in self.database.key_types
+            follow = column.kind == "link" and not back and (tested is None or self.own is None)
+            if position == entry:
+                args.append(Var("+", self.names[position]))
+            elif position == tested and argument is not None:
+                args.append(argument)
+            elif follow or position == self.own:
+                args.append(Var("-", self.names[position]))
+            elif position == 0 and self.is_owned:
+                args.append(Key(0))
+            else:
+                args.append(Var("_", self.names[position]))
+        return Literal(self.relation.name, tuple(args))
+
+    def _joins(self, entry: int) -> Iterator[Mode]:
+        literal = self._literal(entry)
+        only_links = self.relation.name != self.database.target_name and all(
+            column.kind in {"key", "link"} for column in self.columns
+        )
+        # a table of nothing but links is a test by itself
+        if only_links or any(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args):
+            yield Mode((literal,))
+
+    @cached_property
+    def choices(self) -> dict[int, tuple[Constant, ...]]:
+        """Constants of nominal columns and thresholds of numeric ones, by position; without empty ones."""
+        found: dict[int, tuple[Constant, ...]] = {}
+        for position, column in enumerate(self.columns):
+            if column.kind == "nominal":
+                found[position] = _frequent(self.database, self.relation, position, self.reach.max_constants)
+            elif column.kind in {"numeric", "date"}:
+                predicate = (self.relation.name, self.relation.arity)
+                limit = self.reach.max_thresholds
+                found[position] = tuple(column_thresholds(self.database, predicate, position, limit))
+        return {position: values for position, values in found.items() if values}
+
+
+def _variable_name(column: str) -> str:
+    """Return a column's name as a Prolog variable: ``machine_id`` becomes ``Machine``."""
+    words = [
+        word for word in "".join(c if c.isalnum() else " " for c in column).split() if word.lower() != "id"
+    ]
+    words = words or ["Id"]
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    return name if "A" <= name[0] <= "Z" else f"V{name}"
+
+
+def _frequent(database: Database, relation: Relation, column: int, limit: int) -> tuple[Constant, ...]:
+    """Constants of a column that occur most often, at most `limit`, in the order of their first fact."""
+    ids, first, counts = np.unique(relation.columns[column], return_index=True, return_counts=True)
+    if len(ids) > limit and np.count_nonzero(counts == 1) > len(ids) / 2:
+        return ()
+    kept = sorted(np.lexsort((first, -counts))[:limit], key=lambda each: first[each])
+    return tuple(database.constants.terms[ids[each]] for each in kept)

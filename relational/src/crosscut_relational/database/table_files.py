@@ -1,0 +1,181 @@
+"""Tables from folders and database files, with the keys those declare."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crosscut.data.databases import MIXED, opened, quoted, read_tables
+from crosscut.data.files import DATABASES, ending_of, read_file, reading_of
+from crosscut.engines.progress import each_part
+from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
+
+if TYPE_CHECKING:
+    import os
+
+    import pyarrow as pa
+
+
+@dataclass
+class StoredTables:
+    """Tables of a folder or database, and what it declares about them.
+
+    Attributes
+    ----------
+    tables : dict of str to pyarrow.Table
+        Tables and views by name. A key of several columns has a column of its own.
+    primary : dict of str to tuple of str
+        The columns of primary keys.
+    foreign : list of (table, columns, other table, its columns)
+        Foreign keys.
+    views : dict of str to str
+        The text of views.
+    """
+
+    tables: dict[str, Any]
+    primary: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    foreign: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(default_factory=list)
+    views: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ends = [
+            end
+            for table, columns, other, others in self.foreign
+            for end in ((table, columns), (other, others))
+        ]
+        for table, columns in [*self.primary.items(), *ends]:
+            if len(columns) > 1 and table in self.tables:
+                self.tables[table] = _with_key(self.tables[table], columns)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The column that is each table's primary key."""
+        return {table: KEY_OF_SEVERAL.join(columns) for table, columns in self.primary.items() if columns}
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Foreign keys as `Database.from_tables` takes them."""
+        return {
+            f"{table}.{KEY_OF_SEVERAL.join(columns)}": f"{other}.{KEY_OF_SEVERAL.join(others)}"
+            for table, columns, other, others in self.foreign
+            if table in self.tables and other in self.tables and others
+        }
+
+    def database(self, target: str, **options: Any) -> Database:
+        """Return the database; what the user gives comes before what is declared."""
+        hidden = self._showing(target)
+        if hidden:
+            warnings.warn(
+                f"left out, because they may show the target {target}: {', '.join(hidden)} (views)",
+                UserWarning,
+                stacklevel=3,
+            )
+        tables = {name: table for name, table in self.tables.items() if name not in hidden}
+        keys = {table: key for table, key in self.keys.items() if table in tables}
+        options["keys"] = keys | dict(options.get("keys") or {})
+        options["links"] = self.links | dict(options.get("links") or {})
+        return Database.from_tables(tables, target=target, **options)
+
+    def _showing(self, target: str) -> list[str]:
+        """Return the views whose text names the target, all columns of its table, or such a view."""
+        table, _, column = target.rpartition(".")
+        words = {
+            name: set(re.findall(r"\w+|\*", re.sub(r"\bcount\s*\(\s*\*\s*\)", "", text.lower())))
+            for name, text in self.views.items()
+            if name != table
+        }
+        shown = [
+            name for name, used in words.items() if column.lower() in used or {"*", table.lower()} <= used
+        ]
+        for name in shown:  # grows while views of views are found
+            shown += [other for other, used in words.items() if name.lower() in used and other not in shown]
+        return shown
+
+
+def _with_key(table: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    """Return a table with the values of several columns as one, null where one of them is."""
+    import pyarrow as pa
+
+    name = KEY_OF_SEVERAL.join(columns)
+    if name in table.column_names:
+        return table
+    rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    values = [None if None in row else KEY_OF_SEVERAL.join(map(str, row)) for row in rows]
+    return table.append_column(name, pa.array(values, pa.string()))
+
+
+def read_folder(path: str | os.PathLike[str]) -> StoredTables:
+    """Return the tables of a folder's files by name; every kind of file that holds one table is read."""
+    found: dict[str, Path] = {}
+    for file in sorted(Path(path).iterdir()):
+        ending = ending_of(file)
+        if not ending or ending in DATABASES:
+            continue
+        name = file.name[: -len(ending)]
+        if name in found:
+            raise ValueError(f"{path} has both {found[name].name} and {file.name}; leave one")
+        found[name] = file
+    if not found:
+        raise FileNotFoundError(
+            f"path is {str(path)!r}, a folder without tables such as .csv and .parquet files"
+        )
+    sizes = [file.stat().st_size for file in found.values()]
+    return StoredTables({name: read_file(file) for name, file in each_part(found.items(), sizes)})
+
+
+def read_duckdb(path: str | os.PathLike[str]) -> StoredTables:
+    """Return the tables of a DuckDB file and the keys it declares."""
+    with opened(_file(path)) as database:
+        execute = database.connection.execute
+        rows = execute(
+            "SELECT table_name, constraint_type, constraint_column_names, referenced_table, "
+            "referenced_column_names FROM duckdb_constraints()"
+        ).fetchall()
+        views = dict(execute("SELECT view_name, sql FROM duckdb_views() WHERE NOT internal").fetchall())
+    return StoredTables(
+        read_tables(Path(path), each_part),
+        {table: tuple(columns) for table, kind, columns, *_ in rows if kind == "PRIMARY KEY"},
+        [
+            (table, tuple(columns), other, tuple(others))
+            for table, kind, columns, other, others in rows
+            if kind == "FOREIGN KEY"
+        ],
+        views,
+    )
+
+
+def read_sqlite(path: str | os.PathLike[str]) -> StoredTables:
+    """Return the tables of an SQLite file and the keys it declares."""
+    primary: dict[str, tuple[str, ...]] = {}
+    foreign = []
+    with opened(_file(path)) as database:
+        execute = database.connection.execute
+        for table in database.names():
+            info = execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+            primary[table] = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
+            rows = execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
+            for _, group in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[0]):
+                parts = list(group)
+                columns = tuple(row[3] for row in parts)
+                foreign.append((table, columns, parts[0][2], tuple(row[4] for row in parts)))
+        views = dict(execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'").fetchall())
+    # SQLite lets a foreign key leave out the columns: they are the other table's primary key
+    foreign = [
+        (table, columns, other, primary.get(other, ()) if None in others else others)
+        for table, columns, other, others in foreign
+    ]
+    tables = read_tables(Path(path), each_part)
+    for name, table in tables.items():
+        if MIXED in (how := reading_of(table) or ""):
+            warnings.warn(f"{name} is read as: {how}", UserWarning, stacklevel=3)
+    return StoredTables(tables, primary, foreign, views)
+
+
+def _file(path: str | os.PathLike[str]) -> Path:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"path is {str(path)!r}, which is not a file")
+    return Path(path)

@@ -1,0 +1,292 @@
+"""Linked tables turned into relations: keys, links, and the values between them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import warnings
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from crosscut.data.days import moment_of
+from crosscut.engines.progress import each_part, watching_part
+from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
+from crosscut_relational.database.relation import Relation, distinct_facts
+from crosscut_relational.database.target import class_codes
+from crosscut_relational.language.terms import Compound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crosscut_relational.database.constants import Constants
+    from crosscut_relational.database.database import ColumnKind
+    from crosscut_relational.language.terms import Constant
+
+UNKNOWN = "unknown"  # a link that names no row
+_PARTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # values that no question could be about
+
+
+class SchemaError(ValueError):
+    """Keys, links or the target do not fit the tables."""
+
+
+@dataclass
+class _Values:
+    """One column as Python values, None where missing."""
+
+    values: list[Any]
+    kind: Literal["numeric", "date", "nominal"]
+    refers_to: (
+        tuple[str, str] | tuple[()]
+    ) = ()  # of a link: the column it names a row by, if not the key, and its table
+
+    @property
+    def is_distinct(self) -> bool:
+        present = [value for value in self.values if value is not None]
+        return len({*present}) == len(present)
+
+    @property
+    def is_unique(self) -> bool:
+        return None not in self.values and self.is_distinct
+
+
+_Tables = dict[str, dict[str, _Values]]
+
+
+def build(
+    tables: Mapping[str, Any],
+    target: str,
+    keys: Mapping[str, str],
+    links: Mapping[str, str],
+    *,
+    classes: Sequence[Constant] | None,
+    regression: bool | None,
+) -> Database:
+    """Build the database of linked tables; see `Database.from_tables`."""
+    columns: _Tables = {}
+    with watching_part(0.0, 0.5):
+        sizes = [max(1, len(frame)) for frame in tables.values()]
+        for name, frame in each_part(tables.items(), sizes):
+            columns[name] = _columns(name, frame)
+    target_table, target_column = _split(target, "target", columns)
+    primary = _primary_keys(columns, dict(keys))
+    linked = _links(columns, primary, dict(links))
+    values = columns[target_table].pop(target_column)
+    if target_table in primary and primary[target_table] == target_column:
+        raise SchemaError(f"target is {target!r}, which is the key of {target_table}")
+    database = Database(target_name=target_table, target_column=target_column)
+    with watching_part(0.5, 1.0):
+        for table, content in each_part(columns.items(), sizes):
+            _add_relation(database, table, content, primary.get(table), linked.get(table, {}))
+    _set_target(database, values, target, classes, regression)
+    return database
+
+
+def _split(text: str, argument: str, tables: _Tables) -> tuple[str, str]:
+    table, _, column = text.rpartition(".")
+    if table not in tables or column not in tables[table]:
+        known = (
+            ", ".join(tables)
+            if table not in tables
+            else ", ".join(f"{table}.{name}" for name in tables[table])
+        )
+        raise SchemaError(f"{argument} names {text!r}; it must be 'table.column', and there are {known}")
+    return table, column
+
+
+def _columns(table: str, frame: Any) -> dict[str, _Values]:
+    if isinstance(frame, dict):
+        listed = {str(name): list(values) for name, values in frame.items()}
+        if len({len(values) for values in listed.values()}) > 1:
+            raise SchemaError(f"columns {', '.join(listed)} of a table have different lengths")
+        categorical: set[str] = set()
+    else:
+        import narwhals as nw
+
+        native = nw.from_native(frame, eager_only=True)
+        categorical = {name for name, kind in native.schema.items() if kind in {nw.Categorical, nw.Enum}}
+        listed = {name: native[name].to_list() for name in native.columns}
+    odd = [name for name, values in listed.items() if any(isinstance(each, _PARTED) for each in values)]
+    if odd:
+        _warn(f"{table}: {', '.join(odd)} left out, whose values are binary or have parts")
+    return {
+        name: _values(f"{table}.{name}", values, categorical=name in categorical)
+        for name, values in listed.items()
+        if name not in odd
+    }
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=6)
+
+
+def _values(name: str, values: list[Any], *, categorical: bool) -> _Values:
+    plain = [_plain(value) for value in values]
+    numbers = [isinstance(value, (int, float)) for value in plain if value is not None]
+    if categorical or not numbers or not all(numbers):
+        if any(numbers) and not categorical:
+            _warn(f"{name} has numbers and other values; they are compared as names, not by size")
+        return _Values(plain, "nominal")
+    known = [given for given, value in zip(values, plain, strict=True) if value is not None]
+    dates = [isinstance(value, (dt.date, np.datetime64)) for value in known]
+    if any(dates) and not all(dates):
+        _warn(f"{name} has numbers and dates; dates count as days since 1970-01-01")
+    return _Values(plain, "date" if all(dates) else "numeric")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a constant: numbers, text, dates as days since 1970-01-01; None if missing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.datetime):
+        days = (value.replace(tzinfo=None) - moment_of(0)) / dt.timedelta(days=1)
+        return int(days) if days.is_integer() else days
+    if isinstance(value, dt.date):
+        return value.toordinal() - moment_of(0).toordinal()
+    if isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Decimal):
+        return float(value)
+    text = str(value)
+    return None if text in {"NaT", "<NA>"} else text
+
+
+def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
+    for table, column in keys.items():
+        _split(f"{table}.{column}", "keys", tables)
+        if not tables[table][column].is_unique:
+            raise SchemaError(
+                f"keys names {table}.{column}, but its values are not all present and distinct; name a "
+                "column that tells rows apart, or none, and rows are numbered"
+            )
+    for table, content in tables.items():
+        likely = (f"{table}_id", f"{table}id", f"id_{table}", "id")
+        names = {name.lower(): name for name in content}
+        for name in likely:
+            found = names.get(name.lower())
+            if table not in keys and found is not None and content[found].is_unique:
+                keys[table] = found
+    return keys
+
+
+def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the table that each linking column refers to."""
+    found: dict[str, dict[str, str]] = {table: {} for table in tables}
+    for start, end in links.items():
+        table, column = _split(start, "links", tables)
+        other, other_column = _split(end, "links", tables)
+        if not tables[other][other_column].is_distinct:
+            raise SchemaError(
+                f"links refers to {end!r}, whose values are not all distinct; a link names a row "
+                f"by a column such as {other}.{primary.get(other, 'id')}"
+            )
+        key = primary.setdefault(other, other_column)
+        if key != other_column:  # the link takes the key of the row that it names
+            keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
+            tables[table][column].values = [
+                None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
+                for value in tables[table][column].values
+            ]
+            tables[table][column].refers_to = (other_column, other)
+        found[table][column] = other
+    for table, content in tables.items():
+        for column in content:
+            if column in found[table] or primary.get(table) == column:
+                continue
+            for other, key in primary.items():
+                named = {
+                    f"{other}_{key}".lower(),
+                    f"{other}_id".lower(),
+                    *([key.lower()] if key.lower() != "id" else []),
+                }
+                if other != table and column.lower() in named:
+                    found[table][column] = other
+                    break
+    return found
+
+
+def _add_relation(
+    database: Database, table: str, content: dict[str, _Values], key: str | None, links: dict[str, str]
+) -> None:
+    """Store a table: first the link to the target's table if it has one, then its own key, then the rest."""
+    target = database.target_name
+    n_rows = max((len(each.values) for each in content.values()), default=0)
+    if key is None:
+        key = ROW_NUMBER
+        content = {
+            key: _Values([Compound("row", (table, number)) for number in range(n_rows)], "nominal"),
+            **content,
+        }
+    own_type = links.get(key, table)
+    to_target = [name for name, other in links.items() if other == target and name != key]
+    first = ([] if target in {table, own_type} else to_target[:1]) + [key]
+    order = [*first, *(name for name in content if name not in first)]
+    columns, types, described = [], [], []
+    for name in order:
+        linked = name == key or name in links
+        columns.append(_ids(content[name].values, database.constants, linked=linked))
+        types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
+        kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
+        described.append(Column(name, kind, *content[name].refers_to))
+    stacked = distinct_facts(np.stack(columns))
+    predicate = (table, len(order))
+    database.columns[predicate] = tuple(described)
+    database.relations[predicate] = Relation(table, stacked, tuple(types), keyed=types[0] == target)
+    if table == target:
+        database.keys = np.ascontiguousarray(columns[0][None, :])
+        database.key_types = (target,)
+
+
+def _ids(values: list[Any], constants: Constants, *, linked: bool) -> Any:
+    if not linked:
+        return constants.intern_all(MISSING if value is None else value for value in values)
+    # a missing link must not join with another missing link, so each is a constant of its own; frames turn
+    # whole numbers with gaps into floats
+    fresh = len(constants)
+    return constants.intern_all(
+        Compound(MISSING, (fresh + number,))
+        if value is None
+        else int(value)
+        if isinstance(value, float) and value.is_integer()
+        else value
+        for number, value in enumerate(values)
+    )
+
+
+def _set_target(
+    database: Database,
+    values: _Values,
+    target: str,
+    classes: Sequence[Constant] | None,
+    regression: bool | None,
+) -> None:
+    missing = [example for example, value in enumerate(values.values) if value is None]
+    if len(missing) == len(values.values):
+        return
+    if missing:
+        raise SchemaError(
+            f"{target} is missing for {len(missing)} of {len(values.values)} examples (the first: "
+            f"{database.example_text(missing[0])}); leave those rows out, or the column empty to predict all"
+        )
+    if regression is None:
+        regression = values.kind == "numeric" and any(isinstance(value, float) for value in values.values)
+    if regression:
+        if values.kind != "numeric":
+            other = next((each for each in values.values if not isinstance(each, (int, float))), None)
+            what = "dates" if values.kind == "date" else f"values such as {other!r}"
+            raise SchemaError(
+                f"{target} has {what}, so it cannot be the target of a regression; that is numbers"
+            )
+        database.target = np.array(values.values, np.float64)
+        return
+    ids = database.constants.intern_all(values.values)
+    database.classes, database.target = class_codes(
+        database, ids, None if classes is None else tuple(classes)
+    )

@@ -1,0 +1,196 @@
+"""Constants computed from the data: solutions of a generator's goal, thresholds of numeric arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut.engines.progress import watching
+from crosscut_relational.database.materialize import Derivation
+from crosscut_relational.database.program import EXAMPLE, with_key
+from crosscut_relational.language.bias import BiasError
+from crosscut_relational.language.modes import Var
+from crosscut_relational.language.prolog import Clause
+from crosscut_relational.language.terms import Compound, Term, Variable, conjuncts, term_text, variables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.bias import Bias
+    from crosscut_relational.language.modes import Generator
+    from crosscut_relational.language.terms import Constant
+
+
+def generated(generator: Generator, bias: Bias, database: Database) -> list[tuple[Constant, ...]]:
+    """Values for a generator's variables, in the order in which the database gives them."""
+    goals = [
+        _threshold_member(goal, bias, database)
+        if isinstance(goal, Compound) and goal.name == "threshold"
+        else goal
+        for goal in conjuncts(generator.goal)
+    ]
+    body: Term = goals[-1]
+    for goal in reversed(goals[:-1]):
+        body = Compound(",", (goal, body))
+    names = {variable.name: variable for variable in variables(generator.goal)}
+    missing = [name for name in generator.variables if name not in names]
+    if missing:
+        raise BiasError(
+            f"#({missing[0]}: {term_text(generator.goal)}, ...): the goal does not mention {missing[0]}"
+        )
+    head = Compound("$generated", tuple(names[name] for name in generator.variables))
+    derivation = Derivation.of(database)
+    clause = Clause(head, body, 0)
+    if bias.implicit_key:
+        keyed = {(name, arity - 1) for (name, arity), each in database.relations.items() if each.keyed}
+        clause = with_key(clause, {*keyed, ("$generated", len(head.args))})
+        derivation.facts[EXAMPLE, 1] = database.keys
+    with watching(None):  # a small part of other work
+        derivation.derive([clause])
+    arity = len(head.args) + int(bias.implicit_key)
+    if ("$generated", arity) not in derivation.facts:
+        raise BiasError(
+            f"the goal {term_text(generator.goal)} does not bind {', '.join(generator.variables)}"
+        )
+    rows = derivation.facts["$generated", arity][arity - len(head.args) :]
+    found = list(dict.fromkeys(map(tuple, rows.T.tolist())))
+    if generator.max_values is not None and len(found) > generator.max_values:
+        keep = np.linspace(0, len(found) - 1, generator.max_values).round().astype(int)
+        found = [found[position] for position in keep]
+    return [tuple(database.constants.terms[each] for each in row) for row in found]
+
+
+def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compound:
+    """``member(C, [thresholds])`` for ``threshold(literal, [Y], C)``."""
+    match goal.args:
+        case (Compound() as literal, (Variable() as value,), constant):
+            column = next((number for number, argument in enumerate(literal.args) if argument is value), None)
+        case _:
+            column = None
+    if column is None:
+        raise BiasError(f"{term_text(goal)}: thresholds are written threshold(literal, [Variable], Constant)")
+    for each in bias.discretizations:
+        argument = each.literal.args[column] if column < each.literal.arity else None
+        same = (each.literal.name, each.literal.arity) == (literal.name, len(literal.args))
+        if same and isinstance(argument, Var) and argument.name in each.variables:
+            hidden = int(bias.implicit_key and (literal.name, each.literal.arity + 1) in database.relations)
+            found = column_thresholds(
+                database,
+                (literal.name, each.literal.arity + hidden),
+                column + hidden,
+                each.n,
+                bias.settings.discretize,
+            )
+            return Compound("member", (constant, tuple(found)))
+    raise BiasError(
+        f"{term_text(goal)}: to_be_discretized({term_text(literal)}, n, [{value.name}]) is missing, "
+        "which says how many thresholds there are"
+    )
+
+
+def column_thresholds(
+    database: Database, predicate: tuple[str, int], column: int, n: int, method: str = "equal_freq"
+) -> list[float]:
+    """At most `n` thresholds between the numbers of one argument, ascending.
+
+    Parameters
+    ----------
+    database : Database
+        Where the facts are.
+    predicate : (str, int)
+        Name and arity of the relation.
+    column : int
+        The argument.
+    n : int
+        Maximum number of thresholds.
+    method : "equal_freq", "equal_width" or "entropy"
+        Equal numbers of facts between thresholds; equal distances; or best-first splits that reduce the
+        entropy of the examples' classes (the variance of their targets). The first two never look at the
+        target; "entropy" sees it for all examples, held-out ones included. Facts without key have no class:
+        they get "equal_freq".
+    """
+    relation = database.relation(*predicate)
+    values = database.constants.numbers[relation.columns[column]]
+    known = ~np.isnan(values)
+    values, owners = values[known], relation.columns[0][known] if relation.keyed else None
+    distinct = np.unique(values)
+    if len(distinct) < 2 or n < 1:
+        return []
+    if method == "equal_width":
+        low, high = float(distinct[0]), float(distinct[-1])
+        edges = low + (high - low) * np.arange(1, n + 1) / (n + 1)
+        return sorted({_between(distinct, int(np.searchsorted(distinct, edge, "right"))) for edge in edges})
+    if method == "equal_freq" or owners is None or database.target is None:
+        return equal_frequency(values, n)
+    order = np.argsort(database.keys[0], kind="stable")
+    place = np.searchsorted(database.keys[0], owners, sorter=order).clip(max=database.n_examples - 1)
+    own = database.keys[0][order[place]] == owners
+    targets = database.target[order[place]][own]
+    return _best_first(values[own], targets, len(database.classes), n)
+
+
+def equal_frequency(values: NDArray[np.float64], n: int) -> list[float]:
+    """At most `n` thresholds with about as many of the values between each two, ascending."""
+    distinct, ordered = np.unique(values), np.sort(values)
+    if len(distinct) < 2 or n < 1:
+        return []
+    wanted = ordered[np.floor(len(ordered) * np.arange(1, n + 1) / (n + 1)).astype(int)]
+    cuts = np.clip(np.searchsorted(distinct, wanted, "left"), 1, len(distinct) - 1)
+    return sorted({_between(distinct, int(cut)) for cut in cuts})
+
+
+def _between(distinct: NDArray[np.float64], cut: int) -> float:
+    """Return a short number between two neighbouring values."""
+    cut = min(max(cut, 1), len(distinct) - 1)
+    low, high = float(distinct[cut - 1]), float(distinct[cut])
+    middle = low + (high - low) / 2
+    for digits in range(1, 16):
+        short = float(f"{middle:.{digits}g}")
+        if low < short < high and abs(short - middle) <= (high - low) / 8:
+            return short
+    return middle
+
+
+def _best_first(
+    values: NDArray[np.float64], targets: NDArray[np.generic], n_classes: int, n: int
+) -> list[float]:
+    """Split where the impurity falls most, again and again, until there are `n` thresholds."""
+    distinct, place = np.unique(values, return_inverse=True)
+    if n_classes:
+        counts = np.zeros((len(distinct), n_classes))
+        np.add.at(counts, (place, targets.astype(int)), 1.0)
+    else:
+        numbers = targets.astype(np.float64)
+        counts = np.zeros((len(distinct), 3))
+        np.add.at(counts, place, np.stack([np.ones_like(numbers), numbers, numbers**2], axis=1))
+    sums = np.vstack([np.zeros(counts.shape[1]), np.cumsum(counts, axis=0)])
+
+    def impurity(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not n_classes:
+            weight, first, second = np.moveaxis(statistics, -1, 0)
+            return np.asarray(second - first**2 / np.maximum(weight, 1))
+        total = statistics.sum(axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(statistics > 0, statistics * np.log2(statistics), 0.0).sum(axis=-1)
+            return np.asarray(np.where(total > 0, total * np.log2(total), 0.0) - logs)
+
+    def best(low: int, high: int) -> tuple[float, int, int, int]:
+        cuts = np.arange(low + 1, high)
+        if len(cuts) == 0:
+            return (0.0, low, low, high)
+        after = impurity(sums[cuts] - sums[low]) + impurity(sums[high] - sums[cuts])
+        found = int(np.argmin(after))
+        return (float(impurity(sums[high] - sums[low]) - after[found]), int(cuts[found]), low, high)
+
+    segments = [best(0, len(distinct))]
+    chosen: list[int] = []
+    while len(chosen) < n:
+        gain, cut, low, high = max(segments)
+        if gain <= 1e-9:
+            break
+        chosen.append(cut)
+        segments.remove((gain, cut, low, high))
+        segments += [best(low, cut), best(cut, high)]
+    return [_between(distinct, cut) for cut in sorted(chosen)]

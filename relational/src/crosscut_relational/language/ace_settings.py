@@ -1,0 +1,258 @@
+"""Reading ACE settings files (``app.s``)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crosscut_relational.language import notation
+from crosscut_relational.language.bias import Bias
+from crosscut_relational.language.modes import Discretization, Literal, Mode, Var
+from crosscut_relational.language.prolog import Clause, PrologError, read_program
+from crosscut_relational.language.settings import DISCRETIZATIONS, HEURISTICS, PRUNINGS, Settings
+from crosscut_relational.language.terms import Compound, Term, Variable, name_and_args, term_text
+
+if TYPE_CHECKING:
+    import os
+
+    from crosscut_relational.language.modes import TypeNames
+
+# Settings that steer ACE's own machinery (packs, memory, logging) and change no tree that is grown
+# here.
+WITHOUT_EFFECT = frozenset(
+    """
+    talking use_packs resume report_timings write_predictions tilde_rst_optimization
+    query_batch_size output_options output_dir granularity outerloop huge odbc
+    language_warnings example_cache log_pid compatibility transform_queries default_prefix default_min
+    default_preprocessing expert_implicit_language generation_order old_expand mi_distance_maxsample
+    multiscore multiscore_2 precompute complexity_penalty prune_rules
+    show_averages classify_mode combination_rule repeat_exec_time max_querytime tilde_version
+    stopping_criterion query_length_bias select_root_models minfreq bg_file kb_file load_package warmode_key
+    rmode_key discretization tilde_test_eval_model write_ensemble_models
+    """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
+)
+# Settings that make ACE leave examples out, or choose at random: they would change the tree.
+RANDOM = frozenset(
+    {"leave_out", "random_validation_set", "random_test_set", "sampling_strategy", "randomise"}
+)
+_FORMS = {"key": False, "keys": False, "models": True, "model": True, "examples": True}
+_NUMBERS = ("minimal_cases", "accuracy", "ftest", "confidence_level", "max_lookahead", "exhaustive_lookahead")
+_ALIASES = {"eucl": "variance", "euclid": "variance", "gain_ratio": "gainratio", "off": "none"}
+_YES_OR_NO = {"on": "yes", "true": "yes", "off": "no", "false": "no"}
+
+
+@dataclass
+class _Draft:
+    """What has been read so far."""
+
+    source: str
+    modes: list[Mode] = field(default_factory=list)
+    types: dict[tuple[str, int], TypeNames] = field(default_factory=dict)
+    parts: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    root: Term | None = None
+    says_typed: bool = False  # whether `typed_language` is set
+
+    def declare(self, predicate: tuple[str, int], types: TypeNames) -> None:
+        """Take the types of a ``warmode``; an argument that two of them type differently fits any."""
+        known = self.types.get(predicate, types)
+        self.types[predicate] = tuple(
+            a if b is None or a == b else b if a is None else None for a, b in zip(known, types, strict=True)
+        )
+        self.parts.setdefault("typed", True)
+
+    def declare_the_rest(self) -> None:
+        """Let any type fit the predicates of other modes where ``warmode`` alone makes the language typed."""
+        then = [literal for each in self.parts.get("lookahead", ()) for literal in (each.first, *each.then)]
+        then += [each.first for each in self.parts.get("auto_lookahead", ())]
+        for literal in [*then, *(literal for mode in self.modes for literal in mode.literals)]:
+            self.types.setdefault(literal.predicate, (None,) * literal.arity)
+
+    def append(self, name: str, item: object) -> None:
+        self.parts[name] = (*self.parts.get(name, ()), item)
+
+
+def read_settings(path: str | os.PathLike[str], problems: list[str] | None = None) -> Bias:
+    """Return the bias in an ACE settings file; see `Bias.from_ace` and `settings_from_text`."""
+    place = Path(path)
+    if place.suffix in {".kb", ".bg"}:
+        place = place.with_suffix("")
+    if place.suffix != ".s":
+        place = place.with_name(place.name + ".s")
+    return settings_from_text(place.read_text(encoding="utf-8", errors="replace"), place.name, problems)
+
+
+def settings_from_text(text: str, source: str = "<text>", problems: list[str] | None = None) -> Bias:
+    """Return the bias that the text of a settings file describes.
+
+    What cannot be followed is added to ``problems``; without it, an error names all of it.
+
+    Examples
+    --------
+    >>> bias = settings_from_text("heuristic(gain). minimal_cases(4). rmode(5: worn(+M,+-X)).")
+    >>> print(bias)
+    5: worn(+M,+-X)
+    >>> bias.settings.heuristic
+    'gain'
+    """
+    draft = _Draft(source)
+    for clause in read_program(text, source, draft.problems):
+        _read(clause, draft)
+    if problems is not None:
+        problems += draft.problems
+    elif draft.problems:
+        raise PrologError.of(draft.problems, source)
+    if draft.parts.get("typed") and not draft.says_typed:
+        draft.declare_the_rest()
+    bias = Bias(
+        modes=tuple(replace(mode, source=number) for number, mode in enumerate(draft.modes)),
+        types=draft.types,
+        settings=Settings(**draft.settings),
+        **draft.parts,
+    )
+    if draft.root is not None:
+        target = None if bias.predict is None else (bias.predict.name, bias.predict.arity)
+        bias = replace(bias, root=notation.root_from_term(draft.root, target))
+    if bias.settings.regression and "heuristic" not in draft.settings:
+        bias = bias.with_settings(heuristic="variance")
+    return bias
+
+
+def _read(clause: Clause, draft: _Draft) -> None:
+    if clause.head is None:  # `:- directive.`: some files write settings that way
+        clause = replace(clause, head=clause.body, body=None)  # type: ignore[arg-type]
+    head = clause.head
+    if clause.body is not None or not isinstance(head, (Compound, str)):
+        _warn(draft, clause, "is a clause, not a setting, and is ignored")
+        return
+    name, args = name_and_args(head)
+    before = dict(draft.settings)
+    try:
+        known = _read_setting(name, args, draft)
+        Settings(**draft.settings)
+        if name in RANDOM and args not in {(0,), ("none",), ("no",), ("off",)}:
+            raise PrologError(
+                f"{term_text(head)} is not supported: all examples are learnt from, and cv says which are "
+                "held out; take the line out"
+            )
+    except ValueError as error:
+        draft.problems.append(f"{draft.source}, line {clause.line}: {error}")
+        draft.settings = before
+        return
+    if not known and name not in WITHOUT_EFFECT | RANDOM:
+        _warn(draft, clause, "is not a known setting and is ignored")
+
+
+def _warn(draft: _Draft, clause: Clause, what: str) -> None:
+    warnings.warn(f"{draft.source}, line {clause.line}: {str(clause)[:80]} {what}", UserWarning, stacklevel=6)
+
+
+def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
+    """Take one setting into the draft; False if its name is not known."""
+    match name, args:
+        case "rmode", (mode,):
+            draft.modes.append(notation.mode_from_term(mode))
+        case "warmode", (mode,):
+            new, predicate, types = notation.warmode_from_term(mode)
+            draft.modes.append(new)
+            draft.declare(predicate, types)
+        case "type", (declaration,):
+            predicate, types = notation.types_from_term(declaration)
+            draft.types[predicate] = types
+        case "typed_language", (choice,):
+            draft.says_typed = True
+            draft.parts["typed"] = _one_of(name, choice, ("yes", "no")) == "yes"
+        case "predict", (target,):
+            draft.parts["predict"], types = notation.predict_from_term(target)
+            assert isinstance(target, Compound)
+            draft.types.setdefault((target.name, len(target.args)), types)
+        case "euclid", (Compound() as target, Variable() as value):
+            draft.parts["predict"] = Literal(
+                target.name,
+                tuple(
+                    Var("-", "value")
+                    if argument is value
+                    else Var("+", argument.name)
+                    if isinstance(argument, Variable)
+                    else Var("", "_")
+                    for argument in target.args
+                ),
+            )
+        case "root", (conjunction,):
+            draft.root = conjunction
+        case "lookahead", (first, then):
+            draft.append("lookahead", notation.lookahead_from_terms(first, then))
+        case "auto_lookahead", (first, names):
+            draft.append("auto_lookahead", notation.auto_lookahead_from_terms(first, names))
+        case "to_be_discretized", (literal, int() as number, tuple() as names):
+            listed = tuple(item.name for item in names if isinstance(item, Variable))
+            draft.append(
+                "discretizations", Discretization(notation.literals_from_term(literal)[0], number, listed)
+            )
+        case "classes", (tuple() as classes,):
+            draft.settings["classes"] = classes
+        case "load", (form,):
+            draft.parts["implicit_key"] = _FORMS[_one_of(name, form, tuple(_FORMS))]
+        case "execute", (command,):
+            _read_command(command, draft)
+        case _:
+            return _read_growth(name, args, draft)
+    return True
+
+
+def _read_growth(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
+    match name, args:
+        case "tilde_mode", (mode,):
+            if mode not in {"classify", "classification", "regression", "regress"}:
+                raise PrologError(
+                    f"tilde_mode({term_text(mode)}) is not supported; classify and regression are"
+                )
+            draft.settings["regression"] = str(mode).startswith("regress")
+        case "heuristic", (choice,):
+            draft.settings[name] = _one_of(name, choice, HEURISTICS)
+        case "pruning", (choice,):
+            draft.settings[name] = _one_of(name, choice, PRUNINGS)
+        case "discretize", (choice,):
+            draft.settings[name] = _one_of(name, choice, DISCRETIZATIONS)
+        case "tilde_maxdepth", (int() as number,):
+            draft.settings["max_depth"] = number
+        case "m_estimate", (Compound("m", (int() | float() as weight,)) | (int() | float() as weight),):
+            draft.settings["m_estimate"] = float(weight)
+        case "m_estimate", ("none",):
+            pass
+        case _, (int() | float() as number,) if name in _NUMBERS:
+            draft.settings[name] = number
+        case _, ("inf",) if name in {*_NUMBERS, "tilde_maxdepth"}:
+            pass
+        case _:
+            return False
+    return True
+
+
+def _one_of(name: str, choice: Term, known: tuple[str, ...]) -> str:
+    aliases = _YES_OR_NO if "yes" in known else _ALIASES
+    meant = aliases.get(choice, choice) if isinstance(choice, str) else choice
+    if not isinstance(meant, str) or meant not in known:
+        raise PrologError(
+            f"{name}({term_text(choice)}) is not supported; known are {', '.join(sorted(known))}"
+        )
+    return meant
+
+
+def _read_command(command: Term, draft: _Draft) -> None:
+    draft.settings["commands"] = (*draft.settings.get("commands", ()), command)
+    match command:
+        case Compound("loofl", ("tilde" | "t", tuple() as marks)):
+            draft.settings["folds"] = marks
+        case Compound("nfold", ("tilde" | "t", int() as number, *_)):
+            draft.settings["n_folds"] = number
+        case "t" | "tilde" | "q" | "quit":
+            pass
+        case _:
+            raise PrologError(
+                f"execute({term_text(command)}) is not supported; known are t, tilde, nfold(tilde,10), "
+                "loofl(tilde,[1]) and q"
+            )

@@ -1,0 +1,183 @@
+"""Reading Aleph applications: their files or sections, modes, and the bias those make."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crosscut_relational.language.bias import Bias
+from crosscut_relational.language.modes import Literal, Var
+from crosscut_relational.language.notation import warmode_from_term
+from crosscut_relational.language.prolog import Clause, PrologError, read_program
+from crosscut_relational.language.settings import Settings
+from crosscut_relational.language.terms import Compound, Term, conjuncts, predicate_of, term_text
+
+if TYPE_CHECKING:
+    import os
+
+    from crosscut_relational.language.modes import Mode, TypeNames
+
+CLASSES = ("pos", "neg")
+BACKGROUND = (".b", ".bk", ".pl")
+_SECTIONS = {"begin_in_pos": "pos", "begin_in_neg": "neg"} | dict.fromkeys(
+    ("begin_bg", "end_bg", "end_in_pos", "end_in_neg"), "background"
+)
+_HEURISTICS = {"entropy": "gain", "gini": "gini"}
+
+
+@dataclass
+class AlephProgram:
+    """Clauses of an application: background, positive and negative examples; modes and parameters."""
+
+    name: str
+    background: list[Clause] = field(default_factory=list)
+    pos: list[Clause] = field(default_factory=list)
+    neg: list[Clause] = field(default_factory=list)
+    heads: list[Compound] = field(default_factory=list)
+    modes: list[Term] = field(default_factory=list)
+    parameters: dict[str, Term] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, prefix: str | os.PathLike[str]) -> AlephProgram:
+        """Read ``prefix.b``, ``.f`` and ``.n``, as far as they exist, or one file with sections."""
+        place = Path(prefix)
+        program = cls(place.name)
+        files = {ending: place.with_name(place.name + ending) for ending in (*BACKGROUND, ".f", ".n")}
+        background = next((files[ending] for ending in BACKGROUND if files[ending].is_file()), None)
+        if background is None:
+            raise FileNotFoundError(f"prefix is {str(prefix)!r}, but there is no file {place.name}.b")
+        program._read(background, "background")
+        for ending, section in ((".f", "pos"), (".n", "neg")):
+            if files[ending].is_file():
+                program._read(files[ending], section)
+        determined = {head for each in program.background if each.head is None for head in _determined(each)}
+        # `mode` is for heads and bodies
+        program.heads += [
+            mode for mode in program.modes if isinstance(mode, Compound) and predicate_of(mode) in determined
+        ]
+        return program
+
+    def _read(self, file: Path, section: str) -> None:
+        text = file.read_text(encoding="utf-8", errors="replace")
+        for clause in read_program(text, file.name, self.problems):
+            placed = replace(clause, source=file.name)
+            match clause.head, clause.body:
+                case None, str() as mark if mark in _SECTIONS:
+                    section = _SECTIONS[mark]
+                case None, Compound("modeh", (_, head)):
+                    self.heads += [head] if isinstance(head, Compound) else []
+                case None, Compound("modeb" | "mode", (_, mode)):
+                    self.modes.append(mode)
+                case None, Compound("set" | "aleph_set", (str() as name, value)):
+                    self.parameters[name] = value
+                case _ if section == "background":
+                    self.background.append(placed)
+                case Compound(), None:
+                    (self.pos if section == "pos" else self.neg).append(placed)
+                case _:
+                    self.problems.append(f"{placed.place}: '{clause}' is not an example")
+
+    @property
+    def head(self) -> Compound | None:
+        """The mode of what is learnt: that of the examples, else the first."""
+        example = next((each.head for each in (*self.pos, *self.neg) if each.head is not None), None)
+        if example is None:
+            return self.heads[0] if self.heads else None
+        assert isinstance(example, Compound)
+        same = [head for head in self.heads if predicate_of(head) == predicate_of(example)]
+        return same[0] if same else Compound(example.name, ("",) * len(example.args))
+
+    @property
+    def dependent(self) -> int | None:
+        """Which argument is predicted, if examples are not just positive and negative.
+
+        It is the one that ``set(dependent, N)`` names. Without negative examples it is the only one that
+        ``modeh`` does not mark with ``+``.
+        """
+        given = self.parameters.get("dependent")
+        if isinstance(given, int):
+            return given - 1
+        head = self.head
+        if head is None or self.neg:
+            return None
+        values = [
+            number
+            for number, argument in enumerate(head.args)
+            if isinstance(argument, Compound) and argument.name in {"#", "-"}
+        ]
+        return values[0] if len(values) == 1 and len(head.args) > 1 else None
+
+    def bias(self) -> Bias:
+        """Return the bias; see `Bias.from_aleph`."""
+        modes: list[Mode] = []
+        types: dict[tuple[str, int], TypeNames] = {}
+        for term in self.modes:
+            try:
+                mode, predicate, names = warmode_from_term(term)
+            except PrologError as error:
+                warnings.warn(f"{self.name}: a mode is left out: {error}", UserWarning, stacklevel=3)
+                continue
+            modes.append(replace(mode, source=len(modes)))
+            types[predicate] = names
+        # a type's constants may be listed by a predicate of its name
+        stated = {predicate_of(each.head) for each in self.background if each.head is not None}
+        used = {name for names in types.values() for name in names if isinstance(name, str)}
+        types |= {(name, 1): (name,) for name in sorted(used) if (name, 1) in stated - types.keys()}
+        bias = Bias(modes=tuple(modes), typed=True, settings=Settings(**self._settings()))
+        head = self.head
+        if head is None:
+            return replace(bias, types=types)
+        dependent = self.dependent
+        args = [Var("+", f"K{number}") for number in range(1, len(head.args) + 1)]
+        known = [_type_of(argument, head) for argument in head.args]
+        if dependent is None:
+            args.append(Var("-", "Class"))
+            known.append("class")
+        else:
+            args[dependent] = Var("-", "Class")
+        target = Literal(head.name, tuple(args))
+        return replace(bias, predict=target, types={**types, target.predicate: tuple(known)})
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters of trees; those of clauses mean nothing here."""
+        if self.dependent is None:
+            return {"classes": CLASSES}
+        given = self.parameters
+        found: dict[str, Any] = {}
+        if isinstance(classes := given.get("classes"), tuple):
+            found["classes"] = classes
+        if given.get("tree_type") in {"regression", "model"}:
+            found |= {"regression": True, "heuristic": "variance"}
+        elif given.get("evalfn") in _HEURISTICS:
+            found["heuristic"] = _HEURISTICS[str(given["evalfn"])]
+        if isinstance(cases := given.get("minpos"), int):
+            found["minimal_cases"] = cases
+        if isinstance(ahead := given.get("lookahead"), int):
+            found["exhaustive_lookahead"] = ahead - 1
+        if given.get("tree_type") is not None and given.get("prune_tree") != "true":
+            found["pruning"] = "none"
+        if isinstance(level := given.get("confidence"), float):
+            found["confidence_level"] = level
+        return found
+
+
+def _determined(directive: Clause) -> list[tuple[str, int]]:
+    """Return the predicate that ``:- determination(p/1, q/2).`` says is learnt."""
+    found: list[tuple[str, int]] = []
+    for goal in [] if directive.body is None else conjuncts(directive.body):
+        match goal:
+            case Compound("determination", (Compound("/", (str() as name, int() as arity)), _)):
+                found.append((name, arity))
+    return found
+
+
+def _type_of(argument: Term, head: Compound) -> str | None:
+    match argument:
+        case Compound("+" | "-" | "#", (str() as name,)):
+            return name
+        case Compound("+" | "-" | "#", (other,)):
+            raise PrologError(f"modeh({term_text(head)}): {term_text(other)} is not a type")
+    return None

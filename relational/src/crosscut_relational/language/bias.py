@@ -1,0 +1,281 @@
+"""The language of tests: which literals may be added to a path, with which arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from crosscut_relational.language import notation
+from crosscut_relational.language.modes import AutoLookahead, Discretization, Literal, Lookahead, Mode
+from crosscut_relational.language.prolog import read_term
+from crosscut_relational.language.settings import Settings
+from crosscut_relational.language.terms import variables
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.modes import TypeNames
+
+
+class BiasError(ValueError):
+    """The bias does not fit the database, or contradicts itself."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far modes made from a schema go; see `Bias.from_schema`."""
+
+    max_constants: int
+    max_thresholds: int
+    max_fanout: float
+    depth_of_links: int = 2
+    max_aggregates: int = 100
+    as_of: str | None = None
+    windows: tuple[int, ...] = (30, 90, 365)
+
+
+class Linked(Protocol):
+    """A database, which knows how its tables are linked."""
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+
+    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+        """Return modes that follow the links."""
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Language bias and settings of a relational tree.
+
+    Modes, types and lookahead may be given as text in ACE's notation (`Bias.of`).
+
+    Attributes
+    ----------
+    modes : tuple of Mode
+        In the order in which tests are generated.
+    types : dict of (name, arity) to tuple
+        Type of every argument: a name, a `TypeVariable`, or None for any type.
+    typed : bool
+        Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable fits
+        anywhere.
+    predict : Literal or None
+        The target; its keys are marked with ``+`` and the class with ``-``.
+    root : tuple of Literal
+        Further literals that are part of every query; their variables can be used by all tests.
+    lookahead, auto_lookahead, discretizations : tuples
+        Templates of lookahead and of thresholds.
+    implicit_key : bool
+        Whether literals are written without the example's key (ACE's models format).
+    attributes : tuple of Attribute
+        Values that every example has; modes refer to them by number, after the keys. The numeric ones are
+        tested against every threshold between the values of a node's examples.
+    max_thresholds : int
+        Thresholds of an attribute where they have to be chosen beforehand, for rules.
+    settings : Settings
+        How trees are grown and pruned.
+
+    Examples
+    --------
+    >>> bias = Bias.of(
+    ...     modes=["atom(+M, -A, #[c,n], -Charge)", "bond(+M, +A, +-B, #)", "+Charge < #[0.0, 0.1]"],
+    ...     types=["atom(mol, id, element, charge)", "bond(mol, id, id, order)"],
+    ...     lookahead=[("bond(M, A, B, T)", "atom(M, B, #, _)")],
+    ...     heuristic="gain",
+    ... )
+    >>> print(bias)
+    atom(+M,-A,#[c,n],-Charge)
+    bond(+M,+A,+-B,#)
+    +Charge < #[0.0,0.1]
+    >>> bias.modes[0].literals[0].args[2]
+    Choice(values=('c', 'n'))
+    >>> bias.settings.heuristic, bias.settings.minimal_cases
+    ('gain', 2)
+    """
+
+    modes: tuple[Mode, ...] = ()
+    types: Mapping[tuple[str, int], TypeNames] = field(default_factory=dict)
+    typed: bool = False
+    predict: Literal | None = None
+    root: tuple[Literal, ...] = ()
+    lookahead: tuple[Lookahead, ...] = ()
+    auto_lookahead: tuple[AutoLookahead, ...] = ()
+    discretizations: tuple[Discretization, ...] = ()
+    implicit_key: bool = False
+    attributes: tuple[Attribute, ...] = ()
+    max_thresholds: int = 8
+    settings: Settings = field(default_factory=Settings)
+
+    @classmethod
+    def of(
+        cls,
+        modes: Iterable[Mode | str],
+        *,
+        types: Sequence[str] = (),
+        lookahead: Sequence[tuple[str, str]] = (),
+        auto_lookahead: Sequence[tuple[str, Sequence[str]]] = (),
+        thresholds: Sequence[tuple[str, str, int]] = (),
+        root: str | None = None,
+        implicit_key: bool = False,
+        **settings: Any,
+    ) -> Bias:
+        r"""Build a bias from text in ACE's notation.
+
+        Parameters
+        ----------
+        modes : iterable of str or Mode
+            For example ``"atom(+M,-A,#[c,n],-C)"``, a conjunction ``"(atom(+M,-A), bond(+M,A,-B))"``, with a
+            number of uses ``"2: worn(+M,-P)"``, negated ``"\\\\+ worn(+M,gear)"``, or with generated
+            constants.
+        types : sequence of str
+            For example ``"atom(mol,id,element,charge)"``. If any are given, every mode's predicate needs one.
+        lookahead : sequence of (str, str)
+            Template and what may follow it.
+        auto_lookahead : sequence of (str, list of str)
+            Template and the names of its variables that may be followed.
+        thresholds : sequence of (str, str, int)
+            A literal, one of its variables and how many thresholds its numbers get, for modes such as
+            ``"#(C: threshold(atom(_,_,_,Y),[Y],C), +X < C)"``.
+        root : str, optional
+            Literals that every query starts with, such as ``"pair(K,A,B)"``; the key is the first argument.
+        implicit_key : bool
+            Whether literals are written without the example's key.
+        **settings
+            Fields of `Settings`.
+        """
+        root_literals: tuple[Literal, ...] = ()
+        if root is not None:
+            term = read_term(root)
+            key = next(variables(term), None)
+            root_literals = notation.root_from_term(term, None, [] if key is None else [key.name])
+        return cls(
+            modes=tuple(mode if isinstance(mode, Mode) else notation.read_mode(mode) for mode in modes),
+            types=dict(notation.types_from_term(read_term(text)) for text in types),
+            typed=bool(types),
+            root=root_literals,
+            lookahead=tuple(notation.lookahead_from_terms(*map(read_term, pair)) for pair in lookahead),
+            auto_lookahead=tuple(
+                AutoLookahead(notation.read_literal(text), tuple(names)) for text, names in auto_lookahead
+            ),
+            discretizations=tuple(
+                Discretization(notation.read_literal(text), number, (name,))
+                for text, name, number in thresholds
+            ),
+            implicit_key=implicit_key,
+            settings=Settings(**settings),
+        )
+
+    @classmethod
+    def from_ace(cls, path: str | os.PathLike[str]) -> Bias:
+        """Read an ACE settings file (``app.s``).
+
+        Settings that steer ACE's own machinery are passed over; unknown ones are warned about by name.
+        """
+        from crosscut_relational.language.ace_settings import read_settings
+
+        return read_settings(path)
+
+    @classmethod
+    def from_aleph(cls, prefix: str | os.PathLike[str]) -> Bias:
+        """Read the modes of an Aleph application (``prefix.b`` or ``prefix.pl``).
+
+        A ``modeb`` becomes a mode with the same types. Its recall number limits solutions, not uses, and is
+        passed over.
+        """
+        from crosscut_relational.language.aleph_modes import AlephProgram
+
+        return AlephProgram.read(prefix).bias()
+
+    @classmethod
+    def from_schema(
+        cls,
+        database: Linked,
+        *,
+        max_constants: int = 20,
+        max_thresholds: int = 8,
+        max_fanout: float = 30.0,
+        depth_of_links: int = 2,
+        max_aggregates: int = 100,
+        as_of: str | None = None,
+        windows: Sequence[int] = (30, 90, 365),
+        **settings: Any,
+    ) -> Bias:
+        """Make modes from the tables' keys, so that linked tables need no logic to be learnt from.
+
+        The values of the rows that an example refers to are attributes of the example, as if they were its
+        own. Rows that refer to it are summarised (how many, how many of a kind, sum, mean, least and greatest
+        value, share, number of different values, latest value), and tests ask for some row of a kind and go
+        on from there. A nominal column is tested against its constants. Attributes are tested against all
+        thresholds, other numeric columns against a few.
+
+        Parameters
+        ----------
+        database : Database
+            Made from tables, or from facts whose types were declared.
+        max_constants : int
+            A nominal column is tested against this many of its constants, the most frequent ones. A column
+            with more, most of which occur once, is a name and not tested.
+        max_thresholds : int
+            Thresholds of a numeric column. They come from its values alone, never from the target.
+        max_fanout : float
+            A link is followed backwards, from the row it names to the rows that name it, only if these are on
+            average at most so many. (A loan's account leads to its district, but not on to all its
+            inhabitants.)
+        depth_of_links : int
+            How many links to one row each a single test may follow: with 2, a loan is tested on the values of
+            its account's district as if they were its own. 0 for none.
+        max_aggregates : int
+            At most so many summaries of linked rows are offered, those of the nearest rows first; 0 for none.
+        as_of : str, optional
+            A date of the target's table. Linked rows of a table with dates are then seen in summaries only,
+            and of them only those dated before it, so that no test looks into the future.
+        windows : sequence of int
+            With `as_of`, rows are also counted and summed over the last so many days before it.
+        **settings
+            Fields of `Settings`. ``minimal_cases`` is 10 by default if there are 100 examples or more: with
+            many questions to choose from, small branches are mostly chance.
+
+        Examples
+        --------
+        >>> from crosscut_relational.database.database import Database
+        >>> db = Database.from_tables(
+        ...     {
+        ...         "machine": {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"]},
+        ...         "part": {
+        ...             "part_id": [10, 11, 12],
+        ...             "machine_id": [1, 1, 3],
+        ...             "kind": ["gear", "chain", "gear"],
+        ...         },
+        ...     },
+        ...     target="machine.state",
+        ... )
+        >>> bias = Bias.from_schema(db)
+        >>> print(bias)
+        part(+Machine,-Part,_Kind)
+        part(+Machine,-Part,#[gear,chain])
+        part(Key,+Part,#[gear,chain])
+        >>> len(bias.attributes)
+        6
+        """
+        reach = Reach(
+            max_constants, max_thresholds, max_fanout, depth_of_links, max_aggregates, as_of, tuple(windows)
+        )
+        if database.n_examples >= 100:
+            settings = {"minimal_cases": 10, **settings}
+        return database.schema_bias(reach, Settings(**settings))
+
+    def with_settings(self, **changes: Any) -> Bias:
+        """Return the same language with other settings.
+
+        Examples
+        --------
+        >>> Bias().with_settings(minimal_cases=5).settings.minimal_cases
+        5
+        """
+        return replace(self, settings=replace(self.settings, **changes))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.modes))

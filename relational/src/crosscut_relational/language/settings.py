@@ -1,0 +1,102 @@
+"""How a relational tree is grown and pruned: TILDE's settings that have a meaning here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from crosscut_relational.language.terms import Constant, Term
+
+Heuristic = Literal["gain", "gainratio", "gini", "variance"]
+HEURISTICS = ("gain", "gainratio", "gini", "variance")
+PRUNINGS = ("c45", "safe", "m5", "none")
+DISCRETIZATIONS = ("equal_freq", "entropy", "equal_width")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of growth and pruning; the defaults are TILDE's.
+
+    Attributes
+    ----------
+    regression : bool
+        Whether the target is a number (``tilde_mode(regression)``).
+    heuristic : "gain", "gainratio", "gini" or "variance"
+        Quality of a test. TILDE's ``eucl`` is "variance".
+    minimal_cases : int
+        Minimum number of examples per branch.
+    accuracy : float
+        A node becomes a leaf if its majority class has at least this share.
+    ftest : float
+        Significance level that a regression split must reach.
+    pruning : "c45", "safe", "m5" or "none"
+        Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
+        error.
+        Numbers: the F-test stops growth, as in TILDE, and nothing is pruned afterwards unless this is "m5":
+        then a subtree becomes a leaf if M5 expects no larger squared deviations from it, those seen times
+        ``(n + 1) / (n - 1)``.
+    confidence_level : float
+        C4.5's confidence factor.
+    m_estimate : float or None
+        Weight of the prior in the class probabilities of a leaf.
+    max_depth : int or None
+        Maximum depth of a tree, in tests.
+    max_lookahead : int
+        Literals that lookahead may add to one test.
+    exhaustive_lookahead : int
+        How many literals of any mode may follow in the same test.
+    discretize : "equal_freq", "entropy" or "equal_width"
+        How thresholds of a ``to_be_discretized`` argument are chosen.
+    classes : tuple of constants or None
+        The classes in their order; None for all that occur, in ACE's files as first seen, elsewhere sorted.
+        Of classes that tie in a leaf the first is predicted.
+    folds : tuple of int or None
+        Fold marks named by ``execute(loofl(tilde, [...]))``.
+    n_folds : int or None
+        From ``execute(nfold(tilde, n))``.
+    commands : tuple of terms
+        What the settings file asks to execute.
+    """
+
+    regression: bool = False
+    heuristic: Heuristic = "gainratio"
+    minimal_cases: int = 2
+    accuracy: float = 1.0
+    ftest: float = 0.05
+    pruning: Literal["c45", "safe", "m5", "none"] = "c45"
+    confidence_level: float = 0.25
+    m_estimate: float | None = None
+    max_depth: int | None = None
+    max_lookahead: int = 1
+    exhaustive_lookahead: int = 0
+    discretize: Literal["equal_freq", "entropy", "equal_width"] = "entropy"
+    classes: tuple[Constant, ...] | None = None
+    folds: tuple[int, ...] | None = None
+    n_folds: int | None = None
+    commands: tuple[Term, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("heuristic", self.heuristic, HEURISTICS),
+            ("pruning", self.pruning, PRUNINGS),
+            ("discretize", self.discretize, DISCRETIZATIONS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+        for name, share in (
+            ("accuracy", self.accuracy),
+            ("ftest", self.ftest),
+            ("confidence_level", self.confidence_level),
+        ):
+            if not 0 <= share <= 1:
+                raise ValueError(f"{name} is {share!r}; it must be between 0 and 1")
+        for name, number, least in (
+            ("minimal_cases", self.minimal_cases, 1),
+            ("max_lookahead", self.max_lookahead, 0),
+            ("exhaustive_lookahead", self.exhaustive_lookahead, 0),
+            ("m_estimate", self.m_estimate, 0),
+            ("max_depth", self.max_depth, 0),
+        ):
+            if number is not None and number < least:
+                raise ValueError(f"{name} is {number}; it must be at least {least}")

@@ -1,0 +1,159 @@
+"""Relational trees in model files (docs/model-format.md); nothing in a file is run, and all is checked."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.training.fit import Fit
+from crosscut.training.stored import ModelFileError, read_groups, read_held_out, read_weights, spans
+from crosscut_relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
+from crosscut_relational.language.settings import Settings
+from crosscut_relational.model_file.language import give_fit, read_language, written_language
+from crosscut_relational.queries.growth import Level, RelationalForest
+from crosscut_relational.queries.tree import Node, RelationalTree
+from crosscut_relational.validation import RelationalValidation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut_relational.language.rule import Goal
+
+    Arrays = dict[str, NDArray[Any]]
+
+MAX_DEPTH = 500  # of a tree that is read; walks over it are recursive
+_SETTINGS = [field.name for field in fields(Settings) if field.name not in {"classes", "folds", "commands"}]
+_TYPES = {
+    "node_start": np.int64,
+    "test": np.int32,
+    "no": np.int32,
+    "prediction": np.float64,
+    "statistics": np.float64,
+}
+
+
+def written(model: Any, fit: Fit) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of a file with this fit: its pruned trees."""
+    nodes = [list(tree.root.walk()) for tree in fit.forest]
+    flat = [node for tree in nodes for node in tree]
+    tests = {test: number for number, test in enumerate(dict.fromkeys(n.test for n in flat if n.test))}
+    settings = {name: value for name, value in asdict(fit.grown.settings).items() if name in _SETTINGS}
+    header = {
+        "settings": settings,
+        "levels": [list(asdict(level).values()) for level in fit.grown.levels],
+        **written_language(model, fit, tests),
+    }
+    arrays: Arrays = {
+        "node_start": np.cumsum([0, *map(len, nodes)]).astype(np.int64),
+        "test": np.array([tests[node.test] if node.test else -1 for node in flat], np.int32),
+        "no": np.array([number for tree in nodes for number in _no_branches(tree)], np.int32),
+        "prediction": np.array([node.prediction for node in flat], np.float64),
+        "statistics": np.array([node.statistics for node in flat], np.float64),
+    }
+    cv: Any = fit.validation
+    if cv is not None:
+        arrays |= {
+            "held_out_rows": cv.rows,
+            "held_out_start": cv.row_start,
+            "held_out_leaf": cv.leaf,
+            "y": cv.y,
+        }
+        if cv.weights is not None:
+            arrays["weights"] = cv.weights
+        if cv.groups is not None:
+            arrays["groups"] = cv.groups
+    return header, arrays
+
+
+def _no_branches(nodes: list[Node]) -> list[int]:
+    numbers = {id(node): number for number, node in enumerate(nodes)}
+    return [-1 if node.no is None else numbers[id(node.no)] for node in nodes]
+
+
+def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | RelationalTreeRegressor:
+    """Return the fitted tree of a file; refuse what does not fit together."""
+    classifies = header["model"] == "RelationalTreeClassifier"
+    model = RelationalTreeClassifier() if classifies else RelationalTreeRegressor()
+    signature, tests, classes = read_language(header, model)
+    if classifies != (classes is not None):
+        raise ModelFileError("the classes do not fit the model")
+    if set(header["settings"]) != set(_SETTINGS):
+        raise ModelFileError("the settings are not those of a relational tree")
+    settings = Settings(**header["settings"])
+    names = () if classes is None else tuple(classes)
+    trees = tuple(RelationalTree(root, signature, names) for root in _roots(arrays, tests, len(names)))
+    levels = tuple(Level(*map(int, level)) for level in header["levels"])
+    fit = Fit(
+        learner=header["model"],
+        settings=model.get_params(deep=False),
+        schema=signature,
+        classes=classes,
+        target=signature.predicted,
+        forest=trees,
+        grown=RelationalForest.of(trees, settings, levels),
+        validation=_validation(arrays, trees, classes, settings.m_estimate or 0.0),
+    )
+    give_fit(model, header, fit)
+    return model
+
+
+def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> list[Node]:
+    start, test, no, prediction, statistics = (arrays[name] for name in _TYPES)
+    n = len(test)
+    sound = (
+        all(arrays[name].dtype == kind for name, kind in _TYPES.items())
+        and start.ndim == test.ndim == no.ndim == prediction.ndim == 1
+        and statistics.shape == (n, n_classes or 3)
+        and len(no) == len(prediction) == n
+        and spans(start, n)
+        and bool(np.all(np.diff(start) > 0))
+        and bool(np.all((test >= -1) & (test < len(tests))))
+        and bool(np.all(np.isfinite(prediction)))
+        and bool(np.all(np.isfinite(statistics)))
+        and (not n_classes or bool(np.all((prediction >= 0) & (prediction < n_classes))))
+    )
+    if not sound:
+        raise ModelFileError("the trees are damaged")
+    roots = []
+    for begin, end in pairwise(start.tolist()):
+        nodes: list[Node] = []  # the last is the first of the tree: children come after their parents
+        depth = [0] * (end - begin)
+        parents = [0] * (end - begin)
+        for i in range(end - begin - 1, -1, -1):
+            counts, mean = tuple(statistics[begin + i].tolist()), float(prediction[begin + i])
+            if test[begin + i] < 0:
+                nodes.append(Node(counts, mean))
+                continue
+            branch = int(no[begin + i])
+            if not i + 1 < branch < end - begin:
+                raise ModelFileError("a branch leads to no node")
+            depth[i] = 1 + max(depth[i + 1], depth[branch])
+            if depth[i] > MAX_DEPTH:
+                raise ModelFileError(f"a tree is deeper than {MAX_DEPTH}")
+            parents[i + 1] += 1
+            parents[branch] += 1
+            below = nodes[-1], nodes[end - begin - 1 - branch]
+            nodes.append(Node(counts, mean, tests[test[begin + i]], *below))
+        if parents != [0, *[1] * (end - begin - 1)]:
+            raise ModelFileError("a node is not the branch of exactly one other")
+        roots.append(nodes[-1])
+    return roots
+
+
+def _validation(
+    arrays: Arrays, trees: tuple[RelationalTree, ...], classes: NDArray[Any] | None, m: float
+) -> RelationalValidation | None:
+    if "y" not in arrays:
+        return None
+    is_leaf = [np.array([node.is_leaf for node in tree.root.walk()]) for tree in trees]
+    held_out, y = read_held_out(arrays, is_leaf, classes)
+    if len(np.unique(held_out.rows)) < len(held_out.rows):
+        raise ModelFileError("an example is held out twice")
+    rows, start = held_out.rows, held_out.row_start
+    validation = RelationalValidation(trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, m=m)
+    validation.weights = read_weights(arrays, len(y), "weights")
+    validation.groups = read_groups(arrays, len(y))
+    return validation

@@ -1,0 +1,308 @@
+"""Growing the final tree and the trees of all folds in one run (in ``cpp/relational/growth.cpp``)."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from crosscut.data.threads import n_threads
+from crosscut.engines.progress import part_of, watcher
+from crosscut_relational.queries.printing import query_text
+from crosscut_relational.queries.queries import STEP_LIMIT, Facts, Queries
+from crosscut_relational.queries.targets import Classes, Numbers
+from crosscut_relational.queries.tree import Node, RelationalTree, Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut_relational import _core
+    from crosscut_relational.language.language import Language
+    from crosscut_relational.language.settings import Settings
+
+Sharing = Literal["parallel", "paper", "serial", "uncached"]
+SHARINGS = ("parallel", "paper", "serial", "uncached")
+
+
+@dataclass(frozen=True)
+class Level:
+    """What was done on one level of the forest.
+
+    Attributes
+    ----------
+    bundles : int
+        Bundles refined.
+    nodes : int
+        Nodes of single trees that they stand for.
+    tests : int
+        Different tests chosen, summed over the bundles.
+    candidates : int
+        Candidate tests looked at, summed over the bundles. What may follow a test by lookahead is one only
+        where the test holds for enough examples.
+    """
+
+    bundles: int
+    nodes: int
+    tests: int
+    candidates: int
+
+    @property
+    def f(self) -> float:
+        """The paper's f: different tests per bundle."""
+        return self.tests / self.bundles
+
+
+class RelationalForest:
+    """Every task's tree: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
+
+    Attributes
+    ----------
+    settings : Settings
+        How the trees were grown and pruned.
+    levels : tuple of Level
+        What growing did, level by level.
+    n_evaluations : int
+        (component, example) pairs searched.
+    limit_hits : tuple of (str, int)
+        Queries and examples for which the search was given up.
+    held_out : float array of shape (n_examples,)
+        What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for
+        examples of no fold.
+    held_out_leaves : int array of shape (n_examples,)
+        The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
+    """
+
+    def __init__(self, settings: Settings, grower: Grower | None = None) -> None:
+        n = 0
+        if grower is not None:
+            n = grower.queries.facts.database.n_examples
+            self._target = grower.target
+            self._facts = grower.queries.facts
+            self._signature = grower.signature
+        self.settings = settings
+        self._grown: list[tuple[_core.QueryForest, int]] = []
+        self._pruned: list[tuple[_core.QueryForest, int]] = []
+        self.held_out: NDArray[np.float64] = np.full(n, np.nan)
+        self.held_out_leaves: NDArray[np.int32] = np.full(n, -1, np.int32)
+        self.levels: tuple[Level, ...] = ()
+        self.limit_hits: tuple[tuple[str, int], ...] = ()
+        self.n_evaluations = 0
+
+    @classmethod
+    def of(
+        cls, pruned: tuple[RelationalTree, ...], settings: Settings, levels: tuple[Level, ...] = ()
+    ) -> RelationalForest:
+        """Return a forest of trees that come from elsewhere; they count both as grown and as pruned."""
+        forest = cls(settings)
+        forest.trees = forest.pruned = pruned
+        forest.levels = levels
+        return forest
+
+    @classmethod
+    def joined(cls, forests: Sequence[RelationalForest]) -> RelationalForest:
+        """Return the trees of forests that were grown one by one; the levels are those of the first."""
+        forest = cls.of(tuple(tree for each in forests for tree in each.pruned), forests[0].settings)
+        forest.trees = tuple(tree for each in forests for tree in each.trees)
+        forest.levels = forests[0].levels
+        forest.limit_hits = tuple(hit for each in forests for hit in each.limit_hits)
+        forest.n_evaluations = sum(each.n_evaluations for each in forests)
+        return forest
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the trees in place of the core's objects that they are made from."""
+        made: dict[str, Any] = {
+            "trees": self.trees,
+            "pruned": self.pruned,
+            "_grown": [],
+            "_pruned": [],
+            "_facts": None,
+        }
+        return {**vars(self), **made}
+
+    @cached_property
+    def trees(self) -> tuple[RelationalTree, ...]:
+        """The trees as grown."""
+        return tuple(self._tree(forest, number) for forest, number in self._grown)
+
+    @cached_property
+    def pruned(self) -> tuple[RelationalTree, ...]:
+        """The trees after pruning."""
+        return tuple(self._tree(forest, number) for forest, number in self._pruned)
+
+    def add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
+        """Add trees of the core, as grown and pruned, and what they cost."""
+        self._grown += [(forest, number) for number in range(len(forest))]
+        self._pruned += [(pruned, number) for number in range(len(pruned))]
+        both = zip_longest(map(astuple, self.levels), forest.levels, fillvalue=(0, 0, 0, 0))
+        self.levels = tuple(Level(*(a + b for a, b in zip(*pair, strict=True))) for pair in both)
+        self.n_evaluations += queries.store.n_evaluations
+        self.limit_hits = tuple(dict.fromkeys([*self.limit_hits, *limit_hits(queries, self._signature)]))
+
+    def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
+        tests, no, predictions, statistics = forest.tree(number)
+        nodes: list[Node | None] = [None] * len(tests)
+        # children come after their parents, so the last node is made first
+        for i in range(len(tests) - 1, -1, -1):
+            counts, prediction = self._target.shown(statistics[i].tolist(), predictions[i])
+            if tests[i] < 0:
+                nodes[i] = Node(counts, prediction)
+                continue
+            goals = self._facts.goals(forest.test(tests[i])[0])
+            nodes[i] = Node(counts, prediction, goals, nodes[i + 1], nodes[no[i]])
+        assert nodes[0] is not None
+        return RelationalTree(nodes[0], self._signature, self._target.classes)
+
+
+class Grower:
+    """Grows the trees of one database, language and partition into folds.
+
+    Parameters
+    ----------
+    facts : Facts
+        The database.
+    language : Language
+        What tests are made of, with the settings of growth.
+    folds : int array of shape (n_examples,)
+        Fold of each example, from 0; -1 for examples that all tasks train on.
+    step_limit : int
+        See `Queries`.
+    """
+
+    def __init__(
+        self, facts: Facts, language: Language, folds: NDArray[np.int32], *, step_limit: int = STEP_LIMIT
+    ) -> None:
+        database = facts.database
+        if database.target is None:
+            raise ValueError("the database has no target; say which predicate to learn with `predict`")
+        # examples fold by fold: counts of a fold then touch few words
+        self.order = np.argsort(folds, kind="stable")
+        self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
+        self.settings: Settings = language.settings
+        if self.settings.pruning == "m5" and not self.settings.regression:
+            raise ValueError(
+                "pruning is 'm5', which is for numbers; classes are pruned by 'c45', 'safe' or 'none'"
+            )
+        self.signature = signature_of(facts, language)
+        self.folds = np.ascontiguousarray(folds[self.order], np.int32)
+        self.n_folds = int(self.folds.max(initial=-1)) + 1
+        self.target: Classes | Numbers
+        if self.settings.regression:
+            self.target = Numbers(np.asarray(database.target, np.float64)[self.order], self.settings.ftest)
+        else:
+            self.target = Classes(np.asarray(database.target, np.int32)[self.order], database.classes)
+        self.max_uses = [-1] * (1 + max((mode.source for mode in language.modes), default=-1))
+        for mode in language.modes:
+            self.max_uses[mode.source] = -1 if mode.max_uses is None else mode.max_uses
+
+    def grow(
+        self,
+        sharing: Sharing = "parallel",
+        tasks: Sequence[int] | None = None,
+        *,
+        n_jobs: int | None = 1,
+        progress: Callable[[float], object] | None = None,
+    ) -> RelationalForest:
+        """Grow and prune all trees and predict what each left out.
+
+        Parameters
+        ----------
+        sharing : "parallel", "paper", "serial" or "uncached"
+            All trees in one run; the same with nothing kept from node to node, which is the paper's parallel
+            procedure; each tree alone with a cache of its own; or each alone with nothing kept, the paper's
+            serial procedure. The trees are the same.
+        tasks : sequence of int, optional
+            The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
+        n_jobs : int, optional
+            Number of threads; all cores if None. The trees do not depend on it.
+        progress : callable, optional
+            Called about ten times a second with the share of the work that is done; by default the function
+            that :func:`crosscut.engines.progress.watching` names.
+        """
+        if sharing not in SHARINGS:
+            raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
+        tasks = list(range(-1, self.n_folds)) if tasks is None else list(tasks)
+        bundles = [tasks] if sharing in {"parallel", "paper"} else [[task] for task in tasks]
+        progress = progress or watcher() or (lambda _: None)
+        progress(0.0)
+        result = self._grow(bundles, sharing, n_jobs, progress, names_all=False)
+        if result.limit_hits:  # which searches take too many steps must not depend on what is grown together
+            result = self._grow(bundles, sharing, n_jobs, progress, names_all=True)
+        progress(1.0)
+        return result
+
+    def _grow(
+        self,
+        bundles: list[list[int]],
+        sharing: Sharing,
+        n_jobs: int | None,
+        progress: Callable[[float], object],
+        *,
+        names_all: bool,
+    ) -> RelationalForest:
+        settings, facts = self.settings, self.queries.facts
+        root = [facts.literal(goal, facts.n_fixed) for goal in facts.root]
+        result = RelationalForest(settings, self)
+        for number, bundle in enumerate(bundles):
+            self.queries.start()
+            store = self.queries.store
+            self.target.place(store, self.folds)
+            grown = store.grow(
+                bundle,
+                root,
+                self.queries.root_types(),
+                "variance" if settings.regression else settings.heuristic,
+                settings.minimal_cases,
+                settings.accuracy,
+                -1 if settings.max_depth is None else settings.max_depth,
+                self.max_uses,
+                self.target.critical_f,
+                sharing in {"parallel", "serial"},
+                n_threads(n_jobs),
+                part_of(progress, number, len(bundles)),
+                names_all,
+            )
+            pruned = grown
+            if settings.regression:
+                pruned = grown.prune_means() if settings.pruning == "m5" else grown
+            elif settings.pruning != "none":
+                pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
+            result.add(grown, pruned, self.queries)
+            if bundle != [-1]:
+                predictions, leaves = store.held_out(pruned, bundle)
+                found = leaves >= 0
+                mine = self.order[found]
+                result.held_out[mine] = predictions[found]
+                result.held_out_leaves[mine] = leaves[found]
+        return result
+
+
+def limit_hits(queries: Queries, signature: Signature) -> list[tuple[str, int]]:
+    """Return the queries, as text, and the examples for which the search was given up."""
+    hits = queries.limit_hits
+    texts = {part: query_text(queries.goals(part), signature) for part in {part for part, _ in hits}}
+    return sorted((texts[part], example) for part, example in hits)
+
+
+def signature_of(facts: Facts, language: Language) -> Signature:
+    """Say what the numbers in tests over this database stand for."""
+    database = facts.database
+    numbers = facts.renumbered
+    root = tuple(goal.renamed(lambda a: numbers.get(a, a)) for goal in language.root)
+    keyed = {predicate for predicate, relation in database.relations.items() if relation.keyed}
+    return Signature(
+        constants=database.constants,
+        target_name=database.target_name,
+        target_column=database.target_column,
+        n_keys=len(database.keys),
+        n_fixed=facts.n_fixed,
+        root=root,
+        hidden_key=frozenset(keyed) if language.implicit_key else frozenset(),
+        implicit_key=language.implicit_key,
+        columns=database.columns,
+        attributes=language.attributes,
+    )

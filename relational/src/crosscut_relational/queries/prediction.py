@@ -1,0 +1,93 @@
+"""Asking the queries of a relational model about the examples of another database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut_relational.queries.queries import Facts, Queries, members
+from crosscut_relational.queries.stored_rules import with_stored_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.rule import Goal
+    from crosscut_relational.queries.tree import Node, RelationalTree, Signature
+
+
+class Questions:
+    """Goals of a model, asked of a database which need not be the one it was learnt from.
+
+    Parameters
+    ----------
+    signature : Signature
+        What the numbers in the model's goals stand for.
+    goals : iterable of Goal
+        All that will be asked, so that the database knows their constants from the beginning.
+    database : Database
+        Whose examples are asked about.
+    step_limit : int
+        See `Queries`.
+    """
+
+    def __init__(
+        self, signature: Signature, goals: Iterable[Goal], database: Database, *, step_limit: int
+    ) -> None:
+        if len(database.keys) != signature.n_keys:
+            raise ValueError(
+                f"the examples of the database have {len(database.keys)} keys, those the model was learnt "
+                f"from {signature.n_keys}"
+            )
+        self.n_examples = database.n_examples
+        self._root = signature.root
+        self._translated = {
+            goal: _translated(goal, signature, database) for goal in (*signature.root, *goals)
+        }
+        database = with_stored_rules(database, self._translated.values())
+        used = {a for goal in self._translated for a in goal.args}
+        self._queries = Queries(Facts(database, (), signature.attributes, used), step_limit=step_limit)
+        self.everything = self._queries.everything
+
+    def truth(self, goals: Iterable[Goal], among: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the examples, of those given as bits, for which the goals hold together."""
+        # the root is written out in every query: what has one value per example there need not have one here
+        asked = [self._translated[goal] for goal in (*self._root, *goals)]
+        return self._queries.truth(self._queries.conjunction(asked), among)
+
+    def flags(self, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return whether each example is among those given as bits."""
+        return members(bits, self.n_examples)
+
+
+def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
+    """Return a goal of a model with the constants of the database."""
+    if signature.constants is database.constants:
+        return goal
+    terms, intern = signature.constants.terms, database.constants.intern
+    return goal.renamed(lambda a: a if a >= 0 else ~intern(terms[~a]))
+
+
+def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -> NDArray[np.int64]:
+    """For each example of a database the number of the leaf it falls in, counted from *yes* to *no*."""
+    questions = Questions(tree.signature, tree.goals, database, step_limit=step_limit)
+    numbers = {id(leaf): number for number, leaf in enumerate(tree.root.leaves())}
+    result = np.full(database.n_examples, -1, np.int64)
+
+    def route(node: Node, path: tuple[Goal, ...], reached: NDArray[np.uint64]) -> None:
+        if not reached.any():
+            return
+        if not node.branches:
+            result[questions.flags(reached)] = numbers[id(node)]
+            return
+        longer = (*path, *node.test)
+        holds = questions.truth(longer, reached)
+        yes, no = node.branches
+        route(yes, longer, holds)
+        route(no, path, reached & ~holds)
+
+    route(tree.root, (), questions.everything)
+    return result

@@ -1,0 +1,180 @@
+"""Trees as TILDE prints them: the compact notation, and the same as a Prolog decision list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from crosscut_relational.language.terms import INFIX, atom_text, term_text
+from crosscut_relational.queries.attribute_prolog import attribute_goals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crosscut_relational.language.rule import Goal
+    from crosscut_relational.language.terms import Constant
+    from crosscut_relational.queries.tree import Node, RelationalTree, Signature
+
+
+def letters() -> Iterator[str]:
+    """Yield names for variables: ``A, …, Z, A1, B1, …``."""
+    for round_ in count():
+        for letter in ascii_uppercase:
+            yield f"{letter}{round_}" if round_ else letter
+
+
+class _Names:
+    """Names of the variables in scope; a new one gets the next letter of the whole tree."""
+
+    def __init__(self, free: Iterator[str], *, mark_new: bool) -> None:
+        self.free = free
+        self.mark_new = mark_new
+        self.known: dict[int, str] = {}
+
+    def below(self) -> _Names:
+        """Return the scope of a *yes* branch; the letters go on."""
+        scope = _Names(self.free, mark_new=self.mark_new)
+        scope.known = dict(self.known)
+        return scope
+
+    def name(self, variable: int) -> str:
+        if variable in self.known:
+            return self.known[variable]
+        self.known[variable] = next(self.free)
+        return f"-{self.known[variable]}" if self.mark_new else self.known[variable]
+
+
+def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
+    args = goal.args
+    if args and args[0] == 0 and (goal.name, len(args)) in signature.hidden_key:
+        args = args[1:]
+    texts = [signature.constants.text(~a) if a < 0 else names.name(a) for a in args]
+    if len(texts) == 2 and goal.name in INFIX:
+        gap = " " if texts[1][0] == "-" else ""  # `=<-` would be read as one operator
+        text = f"{texts[0]}{goal.name}{gap}{texts[1]}"
+    else:
+        text = atom_text(goal.name) + (f"({','.join(texts)})" if texts else "")
+    return f"\\+{text}" if goal.negated else text
+
+
+def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> str:
+    """Write goals; an attribute is bound where it is first used, and a table's value may be no number."""
+    first, last = signature.n_keys, signature.n_keys + len(signature.attributes)
+    texts = []
+    for goal in goals:
+        for a in goal.args:
+            if first <= a < last and a not in names.known:
+                value = names.name(a).removeprefix("-")
+                attribute = signature.attributes[a - first]
+                texts.append(attribute_goals(attribute, names.known[0], value, names.free))
+        if signature.columns and goal.name in {"<", "=<", ">", ">="} and goal.args[0] >= 0:
+            texts.append(f"number({names.name(goal.args[0])})")
+        texts.append(_goal_text(goal, signature, names))
+    return ",".join(texts)
+
+
+def query_text(goals: Iterable[Goal], signature: Signature) -> str:
+    """Write a conjunction as Prolog does."""
+    return _conjunction(goals, signature, _clause_names(signature))
+
+
+def _leaf_text(node: Node, tree: RelationalTree) -> str:
+    if not tree.classes:
+        n, mean, _ = node.statistics
+        return f"[{mean!r}] {n}"
+    n = sum(node.statistics)
+    counts = ",".join(
+        f"{term_text(name)}:{count}" for name, count in zip(tree.classes, node.statistics, strict=True)
+    )
+    return f"[{term_text(tree.classes[int(node.prediction)])}] {n} [[{counts}]]"
+
+
+def compact(tree: RelationalTree) -> str:
+    """Write TILDE's compact notation: variables lettered in preorder, ``-`` where one is new."""
+    signature = tree.signature
+    names = _Names(letters(), mark_new=True)
+    lines = []
+    if signature.implicit_key:
+        names.known[0] = ""
+    else:
+        keys = [names.name(key) for key in range(signature.n_keys)]
+        head = f"{atom_text(signature.target_name)}({','.join([*keys, '-' + next(names.free)])})"
+        lines.append(", ".join([head, *(_goal_text(goal, signature, names) for goal in signature.root)]))
+
+    def write(node: Node, scope: _Names, first: str, rest: str) -> None:
+        if not node.branches:
+            lines.append(first + _leaf_text(node, tree))
+            return
+        yes, no = node.branches
+        inner = scope.below()
+        lines.append(f"{first}{_conjunction(node.test, signature, inner)} ? ")
+        write(yes, inner, f"{rest}+--yes: ", f"{rest}|       ")
+        write(no, scope, f"{rest}+--no:  ", f"{rest}        ")
+
+    write(tree.root, names, "", "")
+    return "\n".join(lines)
+
+
+def program(tree: RelationalTree) -> str:
+    """Write the tree as Prolog clauses, each with a cut: the first whose body holds gives the class."""
+    lines: list[str] = []
+
+    def write(node: Node, path: tuple[Goal, ...]) -> None:
+        if node.branches:
+            yes, no = node.branches
+            write(yes, path + node.test)
+            write(no, path)
+            return
+        lines.append(clause(path, node, tree.signature, tree.classes))
+
+    write(tree.root, ())
+    return "\n".join(lines) + "\n"
+
+
+def clause(
+    path: tuple[Goal, ...],
+    leaf: Node,
+    signature: Signature,
+    classes: tuple[Constant, ...],
+    *,
+    cut: bool = True,
+) -> str:
+    """Write what leads to a leaf as a Prolog clause, and how many examples it covers in a second line."""
+    if classes:
+        value = f"[{term_text(classes[int(leaf.prediction)])}]"
+        correct, n = leaf.statistics[int(leaf.prediction)], sum(leaf.statistics)
+        comment = f"% {correct}/{n}={correct / n if n else 0.0}"
+    else:
+        value = repr(leaf.prediction)
+        comment = f"% {leaf.statistics[0]}"
+    names = _clause_names(signature)
+    keys = [] if signature.implicit_key else [names.known[key] for key in range(signature.n_keys)]
+    # a table's facts may have as many arguments as the head
+    name = (
+        f"{signature.target_name}_{signature.target_column}"
+        if signature.target_column
+        else signature.target_name
+    )
+    name = "class" if signature.implicit_key else atom_text(name)
+    body = _conjunction((*signature.root, *path), signature, names)
+    condition = f" :- {body}{', !' if cut else ''}" if path else ""
+    return f"{name}({','.join([*keys, value])}){condition}.\n{comment}"
+
+
+def body_text(goals: tuple[Goal, ...], signature: Signature) -> str:
+    """Write a conjunction for readers, with ``_`` for variables that occur only once."""
+    names = _clause_names(signature)
+    uses = Counter(a for goal in (*signature.root, *goals) for a in goal.args if a >= signature.n_keys)
+    names.known |= {a: "_" for a, n in uses.items() if n == 1 and a not in names.known}
+    return ", ".join(_goal_text(goal, signature, names) for goal in (*signature.root, *goals))
+
+
+def _clause_names(signature: Signature) -> _Names:
+    names = _Names(letters(), mark_new=False)
+    if signature.implicit_key:
+        names.known[0] = ""
+    for key in range(signature.n_keys):
+        names.name(key)
+    return names

@@ -1,0 +1,291 @@
+"""A tree or rules about tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from crosscut.data.databases import quoted
+from crosscut.data.days import moment_of
+from crosscut_relational.database.database import KEY_OF_SEVERAL, MISSING, ROW_NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crosscut_relational.database.database import Column
+    from crosscut_relational.language.attributes import Attribute, Step
+    from crosscut_relational.language.rule import Goal
+    from crosscut_relational.language.terms import Constant
+    from crosscut_relational.queries.tree import Node, RelationalTree, Signature
+
+Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgresql"]
+DIALECTS = ("duckdb", "sqlite", "postgresql")
+_SIGNS = {"=": "=", "\\=": "<>", "<": "<", "=<": "<=", ">": ">", ">=": ">="}
+
+
+def tree_query(tree: RelationalTree, dialect: Dialect) -> str:
+    """Return the query; see `RelationalTree.to_sql`."""
+    writer = _Writer(tree.signature, dialect)
+
+    def case(node: Node, path: tuple[Goal, ...], indent: str) -> str:
+        if not node.branches:
+            value: Constant = node.prediction if not tree.classes else tree.classes[int(node.prediction)]
+            return writer.constant(value)
+        longer = (*path, *node.test)
+        yes, no = node.branches
+        inner = indent + "  "
+        return (
+            f"CASE WHEN {writer.holds(node.test, longer)}\n{inner}THEN {case(yes, longer, inner)}\n"
+            f"{inner}ELSE {case(no, path, inner)} END"
+        )
+
+    return writer.query(case(tree.root, (), "  "))
+
+
+def rules_query(
+    rules: Iterable[tuple[Sequence[tuple[Goal, ...]], Constant]],
+    default: Constant,
+    signature: Signature,
+    dialect: Dialect,
+) -> str:
+    """Return the query of a decision list: conditions and class of each rule, and the class of the rest."""
+    writer = _Writer(signature, dialect)
+    cases = []
+    for conditions, value in rules:
+        path: tuple[Goal, ...] = ()
+        for test in conditions:
+            path += test
+        asked = dict.fromkeys(writer.holds(test, path) for test in conditions)
+        cases.append(f"WHEN {' AND '.join(asked)}\n    THEN {writer.constant(value)}")
+    if not cases:
+        return writer.query(writer.constant(default))
+    lines = "\n    ".join(cases)
+    return writer.query(f"CASE {lines}\n    ELSE {writer.constant(default)} END")
+
+
+def _own(columns: tuple[Column, ...]) -> Column:
+    return next(column for column in columns if column.kind == "key")
+
+
+def _select(what: str, tables: str, conditions: list[str]) -> str:
+    return " ".join(["SELECT", what, "FROM", tables, "WHERE", " AND ".join(conditions) or "1 = 1"])
+
+
+class _Writer:
+    def __init__(self, signature: Signature, dialect: Dialect) -> None:
+        if dialect not in DIALECTS:
+            raise ValueError(f"dialect is {dialect!r}; it must be one of {', '.join(DIALECTS)}")
+        target = next((each for each in signature.columns if each[0] == signature.target_name), None)
+        if target is None:
+            raise ValueError(
+                "the model is not about tables, so there is nothing to ask an SQL database; use to_prolog"
+            )
+        if _own(signature.columns[target]).name == ROW_NUMBER:
+            raise ValueError(
+                f"the table {target[0]} has no key, so a query could not name its rows; make the database "
+                f"with keys={{{target[0]!r}: ...}}"
+            )
+        self.signature, self.dialect, self.target = signature, dialect, target
+
+    def query(self, prediction: str) -> str:
+        """Return the query for the key and the prediction of every example."""
+        key = self.column("t", _own(self.signature.columns[self.target]))
+        lines = [
+            f"SELECT {key} AS key,",
+            f"  {prediction} AS {quoted(self.signature.target_column or 'prediction')}",
+            f"FROM {quoted(self.target[0])} AS t",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def constant(self, value: Constant) -> str:
+        if isinstance(value, int | float):
+            text = repr(value)
+            return text if isinstance(value, int) or "e" in text else f"{text}e0"  # a double, not a decimal
+        return "'" + str(value).replace("'", "''") + "'"
+
+    def column(self, alias: str, column: Column) -> str:
+        """Return a column; one that stands for a key of several columns is made of them."""
+        parts = column.parts
+        if len(parts) == 1:
+            return f"{alias}.{quoted(parts[0])}"
+        return (
+            "("
+            + f" || '{KEY_OF_SEVERAL}' || ".join(f"CAST({alias}.{quoted(each)} AS VARCHAR)" for each in parts)
+            + ")"
+        )
+
+    def moment(self, expression: str) -> str:
+        """Return a date as a number of days or a timestamp that can be compared with others."""
+        return f"julianday({expression})" if self.dialect == "sqlite" else f"CAST({expression} AS TIMESTAMP)"
+
+    def compare(self, expression: str, sign: str, value: Constant, kind: str) -> str:
+        if kind == "date":
+            moment = f"'{moment_of(float(value)).isoformat(' ')}'"  # type: ignore[arg-type]
+            return f"{self.moment(expression)} {_SIGNS[sign]} {self.moment(moment)}"
+        if sign != "=":
+            return f"{expression} {_SIGNS[sign]} {self.constant(value)}"
+        if value == MISSING:
+            return f"({expression} IS NULL OR CAST({expression} AS VARCHAR) = '{MISSING}')"
+        if value in ("true", "false"):
+            return f"lower(CAST({expression} AS VARCHAR)) IN ('{value}', '{int(value == 'true')}')"
+        if isinstance(value, str) and value[:1] in "+-.0123456789":  # maybe a number among text
+            expression = f"CAST({expression} AS VARCHAR)"
+        return f"{expression} = {self.constant(value)}"
+
+    def holds(self, test: tuple[Goal, ...], path: tuple[Goal, ...]) -> str:
+        """Return a test's condition: the part of the path's query that it is in."""
+        first, last = self.signature.n_keys, self.signature.n_keys + len(self.signature.attributes)
+        if len(test) == 1 and test[0].is_comparison and first <= test[0].args[0] < last:
+            attribute = self.signature.attributes[test[0].args[0] - first]
+            value = self.signature.constants.terms[~test[0].args[1]]
+            return self.compare(self.attribute(attribute), test[0].name, value, attribute.kind)
+        return self.exists(self.connected(test, path))
+
+    def connected(self, test: tuple[Goal, ...], path: tuple[Goal, ...]) -> list[Goal]:
+        """Return the goals of a path that share variables with a test, directly or through others."""
+        fixed = self.signature.n_fixed
+        reached = {a for goal in test for a in goal.args if a >= fixed}
+        chosen = set(test)
+        for _ in path:
+            for goal in path:
+                own = {a for a in goal.args if a >= fixed}
+                if own & reached:
+                    chosen.add(goal)
+                    reached |= own
+        return [goal for goal in dict.fromkeys(path) if goal in chosen]
+
+    def exists(self, goals: list[Goal]) -> str:
+        """Return that there are rows for all goals, each with one alias: by its table and key."""
+        aliases: dict[tuple[str, int, int], str] = {}
+        places: dict[int, list[tuple[str, Column]]] = {}
+        conditions: list[str] = []
+        for goal in goals:
+            if goal.is_comparison or goal.negated:
+                continue
+            own = next(a for a, column in self.arguments(goal) if column.kind == "key")
+            alias = aliases.setdefault((goal.name, len(goal.args), own), f"r{len(aliases) + 1}")
+            conditions += self.constants_of(goal, alias)
+            for argument, column in self.arguments(goal):
+                if argument >= 0 and (alias, column) not in places.setdefault(argument, []):
+                    places[argument].append((alias, column))
+        for goal in goals:
+            if goal.is_comparison:
+                value = self.signature.constants.terms[~goal.args[1]]
+                (alias, column), *_ = places[goal.args[0]]
+                conditions.append(self.compare(self.column(alias, column), goal.name, value, column.kind))
+        for argument, uses in places.items():
+            first, *others = uses
+            conditions += self.same_as_fixed(argument, *first)
+            conditions += [self.equal(first, other) for other in others]
+        for number, goal in enumerate(goal for goal in goals if goal.negated):
+            inside = self.constants_of(goal, f"n{number}")
+            for argument, column in self.arguments(goal):
+                inside += self.same_as_fixed(argument, f"n{number}", column)
+                inside += [self.equal(use, (f"n{number}", column)) for use in places.get(argument, [])[:1]]
+            conditions.append(f"NOT EXISTS ({_select('1', f'{quoted(goal.name)} AS n{number}', inside)})")
+        if not aliases:
+            return " AND ".join(conditions)
+        tables = ", ".join(f"{quoted(name)} AS {alias}" for (name, _, _), alias in aliases.items())
+        return f"EXISTS ({_select('1', tables, list(dict.fromkeys(conditions)))})"
+
+    def arguments(self, goal: Goal) -> list[tuple[int, Column]]:
+        columns = self.signature.columns.get((goal.name, len(goal.args)))
+        if columns is None:
+            raise ValueError(f"{goal.name}/{len(goal.args)} is not a table that SQL could ask about")
+        return list(zip(goal.args, columns, strict=True))
+
+    def constants_of(self, goal: Goal, alias: str) -> list[str]:
+        terms = self.signature.constants.terms
+        return [
+            self.compare(self.column(alias, column), "=", terms[~argument], column.kind)
+            for argument, column in self.arguments(goal)
+            if argument < 0
+        ]
+
+    def same_as_fixed(self, argument: int, alias: str, column: Column) -> list[str]:
+        """Return that a column names the example, or a row it refers to, if its variable does."""
+        if 0 <= argument < self.signature.n_keys:
+            return [self.equal(("t", _own(self.signature.columns[self.target])), (alias, column))]
+        if not self.signature.n_keys <= argument < self.signature.n_fixed:
+            return []
+        attribute = self.signature.attributes[argument - self.signature.n_keys]
+        link = self.signature.columns[attribute.steps[-1].predicate][attribute.column or 0]
+        expression = self.attribute(attribute)
+        if column.kind == "key" and link.refers_to:
+            column = link.referred
+        elif column.refers_to != link.refers_to:
+            expression = self.key_of(expression, link)
+            return [f"{self.key_of(self.column(alias, column), column)} = {expression}"]
+        return [f"{self.column(alias, column)} = {expression}"]
+
+    def equal(self, one: tuple[str, Column], other: tuple[str, Column]) -> str:
+        """Return that two columns name the same row; a link may name it by another column than its key."""
+        (alias, left), (also, right) = one, other
+        if right.kind == "key" and left.refers_to:
+            right = left.referred
+        elif left.kind == "key" and right.refers_to:
+            left = right.referred
+        elif left.refers_to != right.refers_to:
+            ends = (self.key_of(self.column(*end), end[1]) for end in (one, other))
+            return " = ".join(ends)
+        return f"{self.column(alias, left)} = {self.column(also, right)}"
+
+    def key_of(self, expression: str, link: Column) -> str:
+        """Return the key of the row that a link names."""
+        if not link.refers_to:
+            return expression
+        own = next((each for (name, _), each in self.signature.columns.items() if name == link.table), None)
+        if own is None or link.table is None:
+            raise ValueError(
+                f"{link.name} names rows by {link.refers_to}, and the model file, of an earlier version, "
+                "does not say of which table; learn the model again"
+            )
+        key, named = self.column("k", _own(own)), self.column("k", link.referred)
+        return f"({_select(key, f'{quoted(link.table)} AS k', [f'{named} = {expression}'])})"
+
+    def attribute(self, attribute: Attribute) -> str:
+        """Return an attribute of the row t as an expression."""
+        steps = attribute.steps
+        columns = self.signature.columns[steps[-1].predicate]
+        if len(steps) == 1:
+            return self.column("t", columns[attribute.column or 0])
+        last = f"s{len(steps) - 1}"
+        value = "" if attribute.column is None else self.column(last, columns[attribute.column])
+        conditions = [self.joined(steps, number) for number in range(1, len(steps))]
+        tables = ", ".join(
+            f"{quoted(step.table)} AS s{number}" for number, step in enumerate(steps) if number
+        )
+        date = "" if attribute.date is None else self.column(last, columns[attribute.date])
+        if attribute.as_of is not None:
+            now = self.moment(self.column("t", self.signature.columns[self.target][attribute.as_of]))
+            conditions.append(f"{self.moment(date)} < {now}")
+            if attribute.days is not None:
+                days = attribute.days
+                span = str(days) if self.dialect == "sqlite" else f"INTERVAL '{days} days'"
+                conditions.append(f"{self.moment(date)} >= {now} - {span}")
+        chosen = ""
+        if attribute.condition is not None:
+            column, constant = attribute.condition
+            chosen = self.compare(self.column(last, columns[column]), "=", constant, columns[column].kind)
+            if attribute.function != "share":
+                conditions.append(chosen)
+        if attribute.function == "latest":
+            conditions += [f"{date} IS NOT NULL", f"{value} IS NOT NULL"]
+        what = {
+            "value": value,
+            "count": "COUNT(*)",
+            "sum": f"COALESCE(SUM({value}), 0)",
+            "mean": f"AVG({value})",
+            "min": f"MIN({value})",
+            "max": f"MAX({value})",
+            "distinct": f"COUNT(DISTINCT {value})",
+            "share": f"AVG(CASE WHEN {chosen} THEN 1e0 ELSE 0e0 END)",
+            "latest": value,
+        }[attribute.function]
+        order = f" ORDER BY {date} DESC, {value} DESC LIMIT 1" if attribute.function == "latest" else ""
+        return f"({_select(what, tables, conditions)}{order})"
+
+    def joined(self, steps: tuple[Step, ...], number: int) -> str:
+        before, step = steps[number - 1], steps[number]
+        left = self.signature.columns[before.predicate][step.leave]
+        right = self.signature.columns[step.predicate][step.enter]
+        return self.equal(("t" if number == 1 else f"s{number - 1}", left), (f"s{number}", right))

@@ -1,0 +1,213 @@
+"""One relational decision tree: tests are conjunctions that may use variables of the tests above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut_relational.database.constants import Constants
+    from crosscut_relational.database.database import Column
+    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.rule import Goal
+    from crosscut_relational.language.terms import Constant
+    from crosscut_relational.queries.sql import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node with the training examples that reach it.
+
+    Attributes
+    ----------
+    statistics : tuple of float
+        Examples per class; for regression their number, mean and squared deviations from it.
+    prediction : float
+        Code of the predicted class, or the mean.
+    test : tuple of Goal
+        The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's
+        fixed ones, then new ones test by test; those of a test are visible in its *yes* branch only.
+    yes, no : Node or None
+        The branches.
+    """
+
+    statistics: tuple[float, ...]
+    prediction: float
+    test: tuple[Goal, ...] = ()
+    yes: Node | None = None
+    no: Node | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node has no test."""
+        return not self.test
+
+    @property
+    def branches(self) -> tuple[Node, ...]:
+        """The *yes* and *no* branches; none at a leaf."""
+        return () if self.yes is None or self.no is None else (self.yes, self.no)
+
+    def walk(self) -> Iterator[Node]:
+        """Every node below and including this one, in preorder."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.branches))
+
+    def leaves(self) -> Iterator[Node]:
+        """Yield the leaves, from *yes* to *no*."""
+        return (node for node in self.walk() if node.is_leaf)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the numbers in a tree's tests stand for.
+
+    Attributes
+    ----------
+    constants : Constants
+        The database's symbol table.
+    target_name : str
+        Name of the target predicate.
+    target_column : str or None
+        The column to predict, if the predicate is a table.
+    n_keys : int
+        Variables ``0 .. n_keys-1`` are the example's keys.
+    n_fixed : int
+        Variables that have one value per example: the keys, the attributes, those of the root.
+    attributes : tuple of Attribute
+        What the variables after the keys stand for.
+    root : tuple of Goal
+        Goals that every query starts with.
+    hidden_key : frozenset of (str, int)
+        Predicates whose first argument, the key, is not written.
+    implicit_key : bool
+        Whether keys are not written at all (ACE's models format).
+    columns : mapping of (str, int) to tuple of Column
+        Arguments of predicates that are tables.
+    """
+
+    constants: Constants
+    target_name: str = "class"
+    target_column: str | None = None
+    n_keys: int = 1
+    n_fixed: int = 1
+    root: tuple[Goal, ...] = ()
+    hidden_key: frozenset[tuple[str, int]] = frozenset()
+    implicit_key: bool = False
+    columns: Mapping[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)
+    attributes: tuple[Attribute, ...] = ()
+
+    @property
+    def predicted(self) -> str:
+        """What is predicted, as readers know it: a table's column, or the target predicate."""
+        return f"{self.target_name}.{self.target_column}" if self.target_column else self.target_name
+
+
+@dataclass(frozen=True)
+class RelationalTree:
+    """A grown relational tree; as text it is in the words of the schema, or TILDE's compact notation.
+
+    Attributes
+    ----------
+    root : Node
+        The first node.
+    signature : Signature
+        What the numbers in tests stand for.
+    classes : tuple
+        Class names in the order of the statistics; empty for regression.
+    """
+
+    root: Node
+    signature: Signature = field(compare=False, repr=False)
+    classes: tuple[Constant, ...] = ()
+
+    def __str__(self) -> str:
+        from crosscut_relational.queries.words import tree_in_words
+
+        return tree_in_words(self) if self.signature.columns else self.to_tilde()
+
+    def to_tilde(self) -> str:
+        """Write the tree in TILDE's compact notation."""
+        from crosscut_relational.queries.printing import compact
+
+        return compact(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as nested dicts: its tests in words and as Prolog, and what the branches hold."""
+        from crosscut_relational.queries.words import tree_data
+
+        return tree_data(self)
+
+    def to_sql(self, dialect: Dialect = "duckdb") -> str:
+        """Write the tree about tables as an SQL query that gives every example's key and prediction."""
+        from crosscut_relational.queries.sql import tree_query
+
+        return tree_query(self, dialect)
+
+    def to_prolog(self) -> str:
+        """Write the tree as a Prolog decision list, one clause per leaf."""
+        from crosscut_relational.queries.printing import program
+
+        return program(self)
+
+    def values(self, leaves: Sequence[Node], m: float = 0.0) -> NDArray[np.float64]:
+        """Return the class probabilities, or the mean, in each of some leaves.
+
+        ``m`` is the weight that the classes of all training examples have in the probabilities.
+        """
+        if not self.classes:
+            return np.array([leaf.prediction for leaf in leaves], np.float64).reshape(-1, 1)
+        counts = np.array([leaf.statistics for leaf in leaves], np.float64).reshape(-1, len(self.classes))
+        prior = np.array(self.root.statistics)
+        return np.asarray((counts + m * prior / prior.sum()) / (counts.sum(axis=1, keepdims=True) + m))
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """All literals of the tests."""
+        return tuple(goal for node in self.root.walk() for goal in node.test)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return int(sum(self.root.statistics) if self.classes else self.root.statistics[0])
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of tests, as TILDE counts nodes."""
+        return sum(not node.is_leaf for node in self.root.walk())
+
+    @property
+    def n_literals(self) -> int:
+        """Number of literals in all tests."""
+        return len(self.goals)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return sum(1 for _ in self.root.leaves())
+
+    @property
+    def depth(self) -> int:
+        """Tests on the longest path."""
+
+        def below(node: Node) -> int:
+            return 1 + max(map(below, node.branches)) if node.branches else 0
+
+        return below(self.root)
+
+    def leaves(self) -> list[tuple[object, float, float]]:
+        """Return (class, correct, covered) per leaf; for regression (mean, squared deviations, covered)."""
+        if not self.classes:
+            return [(leaf.prediction, leaf.statistics[2], leaf.statistics[0]) for leaf in self.root.leaves()]
+        return [
+            (self.classes[int(leaf.prediction)], leaf.statistics[int(leaf.prediction)], sum(leaf.statistics))
+            for leaf in self.root.leaves()
+        ]

@@ -1,0 +1,236 @@
+"""Rules about the examples of a database, and their cross-validation in one fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from crosscut.rules.learning import Learning, check_parameters
+from crosscut.rules.rule_estimator import RuleEstimator
+from crosscut.rules.validation import RuleValidation
+from crosscut.rules.weighing import rule_sets, weighed_alike
+from crosscut.training.checks import read_weights
+from crosscut.training.fit import fit_of
+from crosscut_relational.queries.growth import limit_hits
+from crosscut_relational.queries.prediction import Questions
+from crosscut_relational.queries.queries import STEP_LIMIT, Queries
+from crosscut_relational.queries.sql import rules_query
+from crosscut_relational.rules.examples import RelationalExamples
+from crosscut_relational.rules.first_order import FirstOrderWording, as_tree, goals_of
+from crosscut_relational.training_set import RelationalSet
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.bias import Bias
+    from crosscut_relational.language.rule import Goal
+    from crosscut_relational.queries.sql import Dialect
+    from crosscut_relational.queries.tree import RelationalTree, Signature
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelationalRuleClassifier(RuleEstimator):
+    """First-order rules (FOIL-style) with their cross-validation.
+
+    Conditions are the tests of relational trees: conjunctions of literals that may share variables with the
+    conditions before them. Their truth is computed once for the final rules and those of all folds.
+
+    Parameters
+    ----------
+    bias : Bias, optional
+        The language of conditions. By default it is made from the database's tables and their links
+        (`Bias.from_schema`).
+    strategy : {"ripper", "cn2"}
+        "ripper" grows by FOIL's gain, prunes and stops by description length; "cn2" covers with a beam.
+    ordered, measure, m, beam_width, max_length, min_coverage, significance, optimization_passes
+        As for ``RuleClassifier``; examples take the place of rows.
+    cv : int, "marks", array-like or None
+        As for ``RelationalTreeClassifier``.
+    step_limit : int
+        Maximum number of facts looked at for one query and example.
+    random_state : int
+        Chooses the examples RIPPER prunes on.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The final rules; conditions are tuples of goals.
+    cv_rules_ : tuple of RuleSet
+        Those of the folds.
+    tree_ : RelationalTree
+        The same decision list as a tree, whose *no* branches lead to the next rule.
+    cv_predictions_, cv_probabilities_, cv_scores_, cv_score_, cv_standard_error_, rule_precision_
+        As for ``RuleClassifier``.
+
+    Examples
+    --------
+    >>> from crosscut_relational import Bias, Database
+    >>> db = Database.from_prolog('''
+    ...     machine(1, sendback). worn(1, gear). worn(1, engine). machine(2, ok).
+    ...     machine(3, fix). worn(3, gear). machine(4, sendback). worn(4, engine).
+    ...     machine(5, ok). machine(6, fix). worn(6, gear).
+    ... ''', predict="machine(+machine,-action)", types=["worn(machine,part)"])
+    >>> bias = Bias.of(["worn(+M,#[gear,engine])"], types=["worn(machine,part)"])
+    >>> print(RelationalRuleClassifier(bias, strategy="cn2", cv=None).fit(db).to_prolog())
+    machine(A,[sendback]) :- worn(A,engine), !.
+    % 2.0/2.0=1.0
+    machine(A,[fix]) :- worn(A,gear), !.
+    % 2.0/2.0=1.0
+    machine(A,[ok]).
+    % 2.0/2.0=1.0
+    """
+
+    bias: Bias | None = field(default=None, kw_only=False)
+    strategy: str = "ripper"
+    cv: int | str | ArrayLike | None = 10
+    step_limit: int = STEP_LIMIT
+    random_state: int = 0
+
+    def fit(
+        self,
+        database: Database,
+        y: None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the rules of all examples and those of the folds, in one run.
+
+        Parameters
+        ----------
+        database : Database
+            Facts, examples and their classes.
+        y : None
+            Ignored; the target is the database's.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, as for ``RuleClassifier``: only their ratios matter, and if all are
+            multiples of the smallest, an example stands for so many copies.
+        groups : array-like of shape (n_examples,), optional
+            Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
+        """
+        del y
+        check_parameters(self)
+        data = RelationalSet.read(database, self.bias, self.cv, cuts=True, groups=groups)
+        tasks, weights = data.tasks, read_weights(sample_weight, None, data.y)
+        queries = Queries(data.facts, data.language, step_limit=self.step_limit)
+        together = weighed_alike(
+            [tasks.trains(task) for task in range(tasks.n_tasks)],
+            [weights] * tasks.n_tasks,
+            partial(RelationalExamples, queries),
+        )
+        sets = rule_sets(Learning.of(self, seed=int(self.random_state)), together)
+        self.n_evaluations_ = queries.store.n_evaluations
+        validation = None
+        if tasks.n_tasks > 1 and data.classes is not None:
+            held_out = (tasks.tests, tasks.first_test)
+            validation = RuleValidation.of(together[0].examples, sets, held_out, data.y, data.classes)
+            validation.weights, validation.groups = weights, tasks.groups
+        self.fit_ = data.fit(self, sets, sets, validation)
+        data.warn_of_limit(limit_hits(queries, data.signature), self.step_limit)
+        return self
+
+    @property
+    def tree_(self) -> RelationalTree:
+        """The final decision list as a tree."""
+        if not self.rules_.ordered:
+            raise AttributeError("rules that vote are not a tree; a decision list is (ordered=True)")
+        return as_tree(self.rules_, self._signature, tuple(self.classes_))
+
+    def predict_proba(self, database: Database) -> NDArray[np.float64]:
+        """Return the class shares of the rules that decide each example of a database.
+
+        Parameters
+        ----------
+        database : Database
+            Examples with the facts the rules ask for.
+        """
+        questions = Questions(self._signature, self.goals(), database, step_limit=self.step_limit)
+        held = np.empty((len(self.rules_), database.n_examples), bool)
+        for number, rule in enumerate(self.rules_.rules):
+            truth = questions.truth(goals_of(rule.conditions), questions.everything)
+            held[number] = questions.flags(truth)
+        return self.rules_.values(held)
+
+    def predict(self, database: Database) -> NDArray[Any]:
+        """Return the class of each example of a database.
+
+        Parameters
+        ----------
+        database : Database
+            Examples with the facts the rules ask for.
+        """
+        values = self.predict_proba(database)
+        return np.asarray(self.classes_[values.argmax(axis=1)])
+
+    def score(self, database: Database, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on a database that has a target.
+
+        Parameters
+        ----------
+        database : Database
+            Examples with their classes.
+        y : None
+            Ignored; the target is the database's.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples.
+        """
+        del y
+        right = database.labels == self.predict(database)
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return float(np.average(right, weights=weights)) if len(right) else math.nan
+
+    def goals(self) -> tuple[Goal, ...]:
+        """Return all literals of the final rules."""
+        return tuple(goal for rule in self.rules_.rules for goal in goals_of(rule.conditions))
+
+    @property
+    def wording_(self) -> FirstOrderWording:
+        """How the rules are put into words."""
+        return FirstOrderWording(self._signature, self.classes_)
+
+    @property
+    def _signature(self) -> Signature:
+        signature: Signature = fit_of(self).schema
+        return signature
+
+    def to_prolog(self) -> str:
+        """Write the final rules as Prolog clauses: a decision list with cuts, or clauses that vote.
+
+        Each is followed by the examples of its class among those it covers. The last clause is the default.
+        """
+        return self.wording_.prolog(self.rules_)
+
+    def to_sql(self, dialect: Dialect = "duckdb") -> str:
+        """Write the final rules as an SQL query that gives the key and prediction of every example.
+
+        Parameters
+        ----------
+        dialect : "duckdb", "sqlite" or "postgresql"
+            For which database.
+        """
+        if not self.rules_.ordered:
+            raise ValueError("rules that vote are not written as SQL; a decision list is (ordered=True)")
+        rules = ((rule.conditions, self.classes_[rule.code]) for rule in self.rules_.rules)
+        return rules_query(rules, self.classes_[self.rules_.default.code], self._signature, dialect)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; it needs no other file and no network.
+        """
+        from crosscut.report.rules import write_rule_report
+
+        write_rule_report(fit_of(self), self.wording_, path)
+
+    def __str__(self) -> str:
+        return self.to_text() if hasattr(self, "fit_") else repr(self)

@@ -1,0 +1,97 @@
+"""Rules whose conditions are conjunctions of literals: as a tree, in words, and when two ask the same."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.rules.wording import Wording
+from crosscut_relational.database.database import Database
+from crosscut_relational.language.terms import term_text
+from crosscut_relational.queries.printing import body_text, clause
+from crosscut_relational.queries.queries import Facts, Queries
+from crosscut_relational.queries.tree import Node, RelationalTree
+from crosscut_relational.queries.words import Words
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from crosscut.rules.rule_set import Rule, RuleSet
+    from crosscut_relational.language.rule import Goal
+    from crosscut_relational.queries.tree import Signature
+
+    Conditions = tuple[tuple[Goal, ...], ...]
+
+_THRESHOLDS = ("<", "=<", ">", ">=")
+
+
+def goals_of(conditions: Conditions) -> tuple[Goal, ...]:
+    """Return all literals of a rule."""
+    return tuple(goal for test in conditions for goal in test)
+
+
+def as_tree(rules: RuleSet, signature: Signature, classes: tuple[Any, ...]) -> RelationalTree:
+    """Return a decision list as a tree, whose *no* branches lead to the next rule."""
+    node = Node(rules.default.totals, float(rules.default.code))
+    for rule in reversed(rules.rules):
+        totals = tuple(a + b for a, b in zip(rule.totals, node.statistics, strict=True))
+        leaf = Node(rule.totals, float(rule.code))
+        node = Node(totals, float(np.argmax(totals)), goals_of(rule.conditions), leaf, node)
+    return RelationalTree(node, signature, classes)
+
+
+class FirstOrderWording(Wording):
+    """Words for rules about the facts of a database."""
+
+    schema: Signature
+    row = "example"
+    between = ", "
+
+    def conditions(self, rule: Rule) -> list[str]:
+        """Return what a rule asks, in the words of the schema or all together as literals."""
+        if not self.schema.columns:
+            return [body_text(goals_of(rule.conditions), self.schema)] if rule.conditions else []
+        words, texts = Words(self.schema), []
+        scope: dict[int, str] = {}
+        for test in rule.conditions:
+            text, scope = words.test(test, scope)
+            texts.append(text)
+        return texts
+
+    def label(self, rule: Rule) -> str:
+        """Return the class of a rule: a table's value as it is, else as Prolog writes it."""
+        name = self.classes[rule.code]
+        return str(name) if self.schema.columns else term_text(name)
+
+    @cached_property
+    def _queries(self) -> Queries:
+        """The core's register of queries, which knows those that differ in names and order only."""
+        nobody = np.empty((self.schema.n_fixed, 0), np.int32)
+        return Queries(Facts(Database(constants=self.schema.constants, keys=nobody)))
+
+    def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
+        """Return what is the same for rules that ask the same, or do so apart from thresholds.
+
+        Neither the order of their literals nor the numbers of their variables count.
+        """
+        asked = set(goals_of(rule.conditions))
+        if not asked:
+            return rule.code, None
+        if not thresholds:
+            asked = {g.renamed(lambda a: max(a, -1)) if g.name in _THRESHOLDS else g for g in asked}
+        own = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
+        numbers = {a: self.schema.n_fixed + i for i, a in enumerate(own)}
+        return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in asked)
+
+    def prolog(self, rules: RuleSet) -> str:
+        """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""
+        classes = tuple(self.classes)
+
+        def write(rule: Rule) -> str:
+            leaf = Node(rule.totals, float(rule.code))
+            return clause(goals_of(rule.conditions), leaf, self.schema, classes, cut=rules.ordered)
+
+        remark = [] if rules.ordered else ["% if none holds:"]
+        return "\n".join([*map(write, rules.rules), *remark, write(rules.default)]) + "\n"

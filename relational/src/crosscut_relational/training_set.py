@@ -1,0 +1,251 @@
+"""Examples of a database to learn from: the language of their tests, and the tasks of a cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from crosscut.data.target import Target
+from crosscut.engines.progress import part_of, watcher
+from crosscut.tasks import Tasks
+from crosscut.tasks.folds import folds_of_splits, folds_that_fit, group_codes, splits_of
+from crosscut.training.fit import Fit
+from crosscut_relational.language.bias import Bias
+from crosscut_relational.queries.growth import Grower, RelationalForest, signature_of
+from crosscut_relational.queries.prediction import leaf_numbers
+from crosscut_relational.queries.queries import Facts
+from crosscut_relational.queries.resolve import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from crosscut.training.validation import Validation
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.language import Language
+    from crosscut_relational.queries.growth import Sharing
+    from crosscut_relational.queries.tree import Signature
+
+
+class StepLimitWarning(RuntimeWarning):
+    """A query took more steps on some example than allowed and counts as false there."""
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalSet:
+    """Examples to learn from.
+
+    Attributes
+    ----------
+    facts : Facts
+        The database, indexed.
+    language : Language
+        What tests are made of.
+    tasks : Tasks
+        The final model's task, and one per fold.
+    folds : int32 array of shape (n_examples,) or None
+        Fold of each example; -1 for those that train every model. None if training sets are not all examples
+        but a fold, as in folds in the order of time.
+    weights : int64 array of shape (n_examples,) or None
+        How often each example counts.
+    """
+
+    facts: Facts
+    language: Language
+    tasks: Tasks
+    folds: NDArray[np.int32] | None
+    weights: NDArray[np.int64] | None = None
+
+    @classmethod
+    def read(
+        cls,
+        database: Database,
+        bias: Bias | None,
+        cv: Any,
+        *,
+        regression: bool = False,
+        cuts: bool = False,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Check the database, fit the bias to it, and make the tasks of ``cv``; `cuts` as in `resolve`.
+
+        ``settings`` that are not None replace those of the bias.
+        """
+        if database.target is None or database.n_examples == 0:
+            raise ValueError("the database has no examples with a target, so there is nothing to learn")
+        if regression == bool(database.classes):
+            kind, other = ("classes", "Classifier") if regression else ("numbers", "Regressor")
+            raise ValueError(f"the target is {kind}; use RelationalTree{other}")
+        bias = Bias.from_schema(database) if bias is None else bias
+        changes = {name: value for name, value in settings.items() if value is not None}
+        if changes or bias.settings.regression != regression:
+            bias = bias.with_settings(regression=regression, **changes)
+        language = resolve(bias, database, cuts=cuts)
+        folds, tasks = _tasks(cv, database, groups)
+        tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
+        weights = None if sample_weight is None else _repetitions(sample_weight, database.n_examples)
+        return cls(Facts.of(database, language), language, tasks, folds, weights)
+
+    def grow(
+        self, sharing: Sharing, step_limit: int, n_jobs: int | None
+    ) -> tuple[RelationalForest, NDArray[np.int32]]:
+        """Grow the trees of all tasks, and return the leaf that each held-out example reaches.
+
+        A leaf is a number of its tree's nodes in preorder. Trees of folds are grown in one run; where
+        training sets are not all examples but a fold, each tree is grown alone. An example of weight two is
+        two.
+        """
+        copies = (
+            np.arange(len(self.y))
+            if self.weights is None
+            else np.repeat(np.arange(len(self.y)), self.weights)
+        )
+        if self.folds is not None:
+            facts = self.facts if self.weights is None else Facts.of(self.database[copies], self.language)
+            grower = Grower(facts, self.language, self.folds[copies], step_limit=step_limit)
+            grown = grower.grow(sharing, n_jobs=n_jobs)
+            first = np.searchsorted(copies, np.arange(len(self.y)))
+            return grown, grown.held_out_leaves[first][self.tasks.tests]
+        alone = []
+        for task in range(self.tasks.n_tasks):
+            part = self.database[copies[self.tasks.trains(task)[copies]]]
+            nobody = np.full(part.n_examples, -1, np.int32)
+            grower = Grower(Facts.of(part, self.language), self.language, nobody, step_limit=step_limit)
+            progress = part_of(watcher(), task, self.tasks.n_tasks)
+            alone.append(grower.grow(sharing, n_jobs=n_jobs, progress=progress))
+        grown = RelationalForest.joined(alone)
+        leaves = []
+        for task, tree in enumerate(grown.pruned):
+            tests = self.tasks.tests[self.tasks.first_test[task] : self.tasks.first_test[task + 1]]
+            numbers = np.array(
+                [number for number, node in enumerate(tree.root.walk()) if node.is_leaf], np.int32
+            )
+            leaves.append(numbers[leaf_numbers(tree, self.database[tests], step_limit=step_limit)])
+        return grown, np.concatenate(leaves)
+
+    @property
+    def database(self) -> Database:
+        """Where the examples are from."""
+        return self.facts.database
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What the numbers in tests stand for."""
+        return signature_of(self.facts, self.language)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Class code, or number, of every example."""
+        return np.asarray(self.database.target)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes; None for regression."""
+        return np.array(self.database.classes, dtype=object) if self.database.classes else None
+
+    def fit(self, model: Any, forest: Any, grown: Any, validation: Validation | None) -> Fit:
+        """Return the result of training."""
+        return Fit(
+            learner=type(model).__name__,
+            settings=model.get_params(deep=False),
+            schema=self.signature,
+            classes=self.classes,
+            target=self.signature.predicted,
+            forest=forest,
+            grown=grown,
+            validation=validation,
+        )
+
+    def warn_of_limit(self, hits: Sequence[tuple[str, int]], step_limit: int) -> None:
+        """Warn the caller of ``fit`` of queries that were cut off: their text and example."""
+        if hits:
+            query, example = hits[0]
+            warnings.warn(
+                f"{len(hits)} (query, example) pairs took more than step_limit={step_limit} steps and count "
+                f"as false, the first: {query} on {self.database.example_text(example)}. Raise step_limit, "
+                "or restrict the bias",
+                StepLimitWarning,
+                stacklevel=3,
+            )
+
+
+def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArray[np.int32] | None, Tasks]:
+    """Return the fold of each example, if that is all there is to say, and the tasks."""
+    n = database.n_examples
+    if hasattr(cv, "__next__"):
+        cv = list(cv)
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    if is_splitter or (isinstance(cv, (list, tuple)) and len(cv) > 0 and np.iterable(cv[0])):
+        splits = list(splits_of(cv, n, None, database.target, groups))
+        tasks = replace(Tasks.from_splits(splits, n), groups=group_codes(groups))
+        if len(np.unique(tasks.tests)) < len(tasks.tests):
+            raise ValueError("cv holds out some examples twice; each may be held out once")
+        try:
+            return folds_of_splits(splits, n).astype(np.int32), tasks
+        except ValueError:  # other training sets than all examples but a fold
+            return None, tasks
+    folds = folds_of(cv, database, groups)
+    return folds, Tasks.final(n) if folds.max() < 0 else Tasks.from_folds(folds)
+
+
+def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "iuf" or weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape} and type {weights.dtype}; it must be a whole number "
+            f"from 1 for each of {n} examples"
+        )
+    wrong = weights[~((weights >= 1) & (weights == np.floor(weights)))]
+    if len(wrong):
+        raise ValueError(
+            f"sample_weight must be whole numbers from 1, how often each example counts, but {wrong[0]} was "
+            "given; rules take any weights"
+        )
+    return weights.astype(np.int64)
+
+
+def folds_of(
+    cv: int | str | ArrayLike | None, database: Database, groups: ArrayLike | None = None
+) -> NDArray[np.int32]:
+    """Return the fold of each example, from 0; -1 for examples of no fold.
+
+    The folds of an integer are those of tables: stratified, in order, and as many as the classes allow.
+
+    Examples
+    --------
+    >>> from crosscut_relational.database.database import Database
+    >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
+    >>> folds_of(2, db).tolist()
+    [0, 1, 0, 0, 1]
+    """
+    n = database.n_examples
+    nobody = np.full(n, -1, np.int32)
+    if cv is None:
+        return nobody
+    if isinstance(cv, (int, np.integer)):
+        if cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, but {cv} was given")
+        classes = np.asarray(database.target) if database.classes else None
+        folds, _ = folds_that_fit(int(cv), n, classes, groups)
+        return nobody if folds is None else folds.astype(np.int32)
+    if isinstance(cv, str):
+        if cv != "marks":
+            raise ValueError(f"cv is {cv!r}; the only text it can be is 'marks', the database's fold marks")
+        if database.folds is None:
+            raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
+        cv = database.folds
+    marks = np.asarray(cv)
+    if marks.shape != (n,) or marks.dtype.kind not in "iu":
+        raise ValueError(
+            f"cv has shape {marks.shape} and type {marks.dtype}; it must be one integer for each of "
+            f"{n} examples"
+        )
+    numbers = np.unique(marks[marks >= 0])
+    return np.where(marks >= 0, np.searchsorted(numbers, marks), -1).astype(np.int32)

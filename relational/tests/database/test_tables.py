@@ -1,0 +1,244 @@
+import datetime as dt
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from crosscut_relational.database.database import Database
+from crosscut_relational.database.tables import SchemaError
+from crosscut_relational.database.target import TargetError
+from crosscut_relational.estimators import RelationalTreeClassifier
+from crosscut_relational.language.bias import Bias
+from crosscut_relational.language.terms import Compound
+
+MACHINES = {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"], "site": ["a", None, "b"]}
+PARTS = {"part_id": [10, 11, 12, 13], "machine_id": [1, 1, 3, None], "wear": [0.9, 0.1, None, 0.5]}
+
+
+def make(**changes):
+    options = {"target": "machine.state"} | changes
+    return Database.from_tables({"machine": MACHINES, "part": PARTS}, **options)
+
+
+def rows(database, name, arity):
+    return [
+        tuple(database.constants.terms[each] for each in row)
+        for row in database.relations[name, arity].columns.T.tolist()
+    ]
+
+
+def test_links_are_found_by_name_and_keys_come_first():
+    database = make()
+    assert database.examples == [1, 2, 3]
+    assert [database.classes[code] for code in database.target] == ["fix", "ok", "fix"]
+    assert database.relations["machine", 2].types == ("machine", "machine.site")
+    assert database.relations["part", 3].types == ("machine", "part", "part.wear")
+    assert database.relations["part", 3].keyed
+    assert [column.kind for column in database.columns["part", 3]] == ["link", "key", "numeric"]
+    assert rows(database, "part", 3)[:2] == [(1, 10, 0.9), (1, 11, 0.1)]
+
+
+def test_missing_values():
+    database = make()
+    assert (2, "missing") in rows(database, "machine", 2)
+    assert (3, 12, "missing") in rows(database, "part", 3)
+    unlinked = rows(database, "part", 3)[3][0]
+    assert isinstance(unlinked, Compound)  # a constant of its own, which joins nothing
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_of_any_library_give_the_same_facts(frame):
+    def nullable(table):
+        return {
+            name: values if frame is not pd.DataFrame else pd.array(values) for name, values in table.items()
+        }
+
+    database = Database.from_tables(
+        {"machine": frame(nullable(MACHINES)), "part": frame(nullable(PARTS))}, target="machine.state"
+    )
+    assert rows(database, "part", 3)[:3] == rows(make(), "part", 3)[:3]
+    assert database.target.tolist() == make().target.tolist()
+
+
+def test_values_become_constants():
+    frame = pl.DataFrame(
+        {
+            "id": [1, 2],
+            "y": ["a", "b"],
+            "flag": [True, False],
+            "day": [dt.date(2024, 1, 31), dt.date(1999, 12, 1)],
+            "price": [Decimal("1.5"), Decimal(2)],
+            "code": pl.Series(["7", "8"], dtype=pl.Categorical),
+        }
+    )
+    database = Database.from_tables({"t": frame}, target="t.y")
+    assert rows(database, "t", 5) == [(1, "true", 19753, 1.5, "7"), (2, "false", 10926, 2, "8")]
+    kinds = [column.kind for column in database.columns["t", 5]]
+    assert kinds == ["key", "nominal", "date", "numeric", "nominal"]
+
+
+def test_a_table_without_a_key_gets_row_numbers():
+    visits = {"machine_id": [1, 1, 1], "cost": [5, 5, 7]}
+    database = Database.from_tables({"machine": MACHINES, "visit": visits}, target="machine.state")
+    assert database.relations["visit", 3].n_facts == 3
+    assert database.relations["visit", 3].types == ("machine", "visit", "visit.cost")
+
+
+def test_links_and_keys_that_are_given():
+    tables = {
+        "loan": {"id": [1, 2], "acc": [7, 8], "y": ["a", "b"]},
+        "account": {"number": [7, 8], "district": [1, 1]},
+        "district": {"A1": [1], "A2": [99]},
+    }
+    database = Database.from_tables(
+        tables,
+        target="loan.y",
+        keys={"district": "A1"},
+        links={"loan.acc": "account.number", "account.district": "district.A1"},
+    )
+    assert database.relations["loan", 2].types == ("loan", "account")
+    assert database.relations["account", 2].types == ("account", "district")
+
+
+def test_tables_whose_links_are_partly_found_by_name():
+    # as in the financial tables of PKDD'99
+    database = Database.from_tables(
+        {
+            "district": {"A1": [1, 2], "A2": ["Praha", "Benesov"]},
+            "account": {"account_id": [576, 577], "district_id": [1, 2]},
+            "client": {"client_id": [1, 2], "district_id": [2, 2]},
+            "disp": {
+                "disp_id": [1, 2],
+                "client_id": [1, 2],
+                "account_id": [576, 577],
+                "type": ["OWNER", "USER"],
+            },
+            "loan": {"loan_id": [5314, 5316], "account_id": [576, 577], "status": ["B", "A"]},
+        },
+        target="loan.status",
+        keys={"district": "A1"},
+        links={"account.district_id": "district.A1", "client.district_id": "district.A1"},
+    )
+    assert database.classes == ("A", "B")
+    assert database.relations["disp", 4].types == ("disp", "client", "account", "disp.type")
+    assert database.relations["client", 2].types == ("client", "district")
+
+
+def test_a_key_that_is_a_link_itself():
+    tables = {"ex": {"id": [1, 2], "y": ["a", "b"]}, "loan": {"id": [1, 2], "size": [3, 4]}}
+    database = Database.from_tables(tables, target="ex.y", links={"loan.id": "ex.id"})
+    assert database.relations["loan", 2].types == ("ex", "loan.size")
+    assert database.relations["loan", 2].keyed
+
+
+def test_regression_is_chosen_for_floating_point_targets():
+    table = {"id": [1, 2, 3], "y": [0.5, 1.5, 2.0]}
+    database = Database.from_tables({"t": table}, target="t.y")
+    np.testing.assert_array_equal(database.target, [0.5, 1.5, 2.0])
+    assert Database.from_tables({"t": table}, target="t.y", regression=False).classes == (0.5, 1.5, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        (
+            {"target": "machine.colour"},
+            SchemaError,
+            "target names 'machine.colour'; it must be 'table.column'",
+        ),
+        ({"target": "engine.state"}, SchemaError, "there are machine, part"),
+        (
+            {"keys": {"part": "machine_id"}},
+            SchemaError,
+            "keys names part.machine_id, but its values are not all present",
+        ),
+        (
+            {"links": {"part.wear": "machine.state"}},
+            SchemaError,
+            "links refers to 'machine.state', whose values are not all distinct",
+        ),
+        ({"links": {"part.wear": "machine.nothing"}}, SchemaError, "links names 'machine.nothing'"),
+        (
+            {"target": "machine.site"},
+            SchemaError,
+            "machine.site is missing for 1 of 3 examples (the first: 2)",
+        ),
+        ({"target": "machine.machine_id"}, SchemaError, "which is the key of machine"),
+        ({"classes": ["ok"]}, TargetError, "example 1 has class fix, which is not one of classes([ok])"),
+        ({"regression": True}, SchemaError, "machine.state has values such as 'fix'"),
+    ],
+)
+def test_what_does_not_fit_is_named(changes, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make(**changes)
+
+
+def test_columns_of_different_lengths():
+    with pytest.raises(SchemaError, match="different lengths"):
+        Database.from_tables({"t": {"id": [1], "y": ["a", "b"]}}, target="t.y")
+
+
+def test_without_any_target_value_there_is_none():
+    database = Database.from_tables({"t": {"id": [1, 2], "y": [None, None], "x": [1, 2]}}, target="t.y")
+    assert database.target is None
+    assert database.n_examples == 2
+
+
+def test_numbers_of_a_categorical_column_are_names():
+    frame = pd.DataFrame({"id": [1, 2], "y": ["a", "b"], "code": pd.Categorical([7, 8])})
+    database = Database.from_tables({"t": frame}, target="t.y")
+    assert database.columns["t", 2][1].kind == "nominal"
+    assert rows(database, "t", 2) == [(1, 7), (2, 8)]
+
+
+def test_keys_that_a_frame_holds_as_floats_are_whole_numbers():
+    tables = {
+        "shop": {"id": [1.0, 2.0], "big": ["yes", "no"]},
+        "sale": {"shop_id": [2.0, None], "kind": [1.5, 2.0]},
+    }
+    database = Database.from_tables(tables, target="shop.big")
+    assert [repr(key) for key in database.examples] == ["1", "2"]
+    assert database.constants.text(database.relations["sale", 3].columns[0, 0]) == "2"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["x", 3, 4.5], "t.v has numbers and other values; they are compared as names"),
+        ([3, dt.date(2024, 1, 1), None], "t.v has numbers and dates"),
+        ([[1], None, [2]], "t: v left out, whose values are binary or have parts"),
+    ],
+)
+def test_columns_that_mix_kinds_are_named(values, message):
+    with pytest.warns(UserWarning, match=message):
+        Database.from_tables({"t": {"id": [1, 2, 3], "v": values, "y": ["a", "b", "a"]}}, target="t.y")
+
+
+def test_a_table_without_key_has_no_query():
+    database = Database.from_tables({"t": {"v": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}}, target="t.y")
+    model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
+    with pytest.raises(ValueError, match="the table t has no key, so a query could not name its rows"):
+        model.to_sql()
+
+
+@pytest.mark.parametrize("keys", [{}, {"maker": "id"}])
+def test_a_column_that_links_name_rows_by_may_have_gaps(keys):
+    """UNIQUE columns of databases may."""
+    tables = {
+        "maker": {"id": [1, 2, 3, 4], "code": ["a", None, "b", None], "land": ["x", "x", "y", "y"]},
+        "car": {
+            "car_id": range(40),
+            "made_by": ["a", "b", None, "a"] * 10,
+            "good": ["p", "n", "n", "p"] * 10,
+        },
+    }
+    if not keys:
+        del tables["maker"]["id"]
+    links = {"car.made_by": "maker.code"}
+    database = Database.from_tables(tables, target="car.good", keys=keys, links=links)
+    model = RelationalTreeClassifier(cv=4).fit(database)
+    assert model.cv_score_ == 1.0

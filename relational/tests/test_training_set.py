@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from crosscut.tasks.folds import folds_of as table_folds
+from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut_relational.training_set import RelationalSet, StepLimitWarning, folds_of
+
+
+def test_folds_are_spread_evenly_over_classes():
+    database, _ = datasets.bongard(n=103)
+    folds = folds_of(10, database)
+    assert folds.tolist() == table_folds(10, 103, database.target).tolist()
+    for code in range(2):
+        sizes = np.bincount(folds[database.target == code], minlength=10)
+        assert sizes.max() - sizes.min() <= 1
+    assert folds_of("marks", database.with_folds(np.arange(103) % 4 * 10 - 10)).tolist() == [
+        i % 4 - 1 for i in range(103)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (1, "at least 2 folds"),
+        ("folds", "only text it can be is 'marks'"),
+        ("marks", "no fold marks"),
+        ([0, 1], "one integer"),
+    ],
+)
+def test_folds_that_make_no_sense(cv, message):
+    database, bias = datasets.machines()
+    with pytest.raises(ValueError, match=message):
+        RelationalTreeClassifier(bias, cv=cv).fit(database)
+
+
+def test_a_search_that_is_given_up_is_warned_about():
+    database, bias = datasets.molecules(n=30)
+    with pytest.warns(StepLimitWarning, match="step_limit=20 steps"):
+        RelationalTreeClassifier(bias, cv=None, step_limit=20).fit(database)
+
+
+def test_targets_that_do_not_fit():
+    numbers = Database.from_prolog("y(1,1.5). y(2,2.5).", predict="y(+k,-v)", regression=True)
+    with pytest.raises(ValueError, match="use RelationalTreeRegressor"):
+        RelationalTreeClassifier(Bias.of(["p(+K)"])).fit(numbers)
+    database, bias = datasets.machines()
+    with pytest.raises(ValueError, match="use RelationalTreeClassifier"):
+        RelationalTreeRegressor(bias).fit(database)
+    database.target = None
+    with pytest.raises(ValueError, match="no examples with a target"):
+        RelationalTreeClassifier(bias).fit(database)
+
+
+def test_marks_of_the_database_are_its_folds():
+    facts = "c(1,a). c(2,a). c(3,b). c(4,b). p(1)."
+    database = Database.from_prolog(facts, predict="c(+k,-v)").with_folds([0, 1, 0, 1])
+    data = RelationalSet.read(database, Bias.of(["p(+K)"]), "marks")
+    assert data.folds.tolist() == [0, 1, 0, 1]
