@@ -104,9 +104,9 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
-    codes, names, ordered = coded_text(y) or (None, [], False)
-    if codes is not None and len(codes) == n_rows and codes.min() >= 0 and not ordered:
-        return np.array(names, "U" if hasattr(type(y), "to_pylist") else object), codes
+    coded = coded_text(y)
+    if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
+        return np.array(coded.categories, "U" if hasattr(type(y), "to_pylist") else object), coded.codes
     y = _bare(y, "iubUO")
     simple = type(y) is np.ndarray and y.ndim == 1 and len(y) > 0
     if not simple or not (y.dtype.kind in "iubU" or (y.dtype.kind == "O" and set(map(type, y)) == {str})):

@@ -57,12 +57,10 @@ class TrainingSet:
     def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         data = read_table(model, X, reset=True)
-        names = getattr(model, "feature_names_in_", None)
         table, matrix = Table.with_matrix(
             data,
             max_bins=getattr(model, "max_bins", None),
             n_jobs=getattr(model, "n_jobs", None),
-            known_names=None if names is None else names.tolist(),
         )
         given = getattr(y, "name", None)
         name = given if isinstance(given, str) and given else "target"
