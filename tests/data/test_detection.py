@@ -2,8 +2,8 @@ import gzip
 
 import pytest
 
-from crosscut.data.detection import detect, separator_of
-from crosscut.data.dialect import MISSING_WORDS, Dialect, TextOptions
+from crosscut.data.text.detection import detect, separator_of
+from crosscut.data.text.dialect import MISSING_WORDS, Dialect, TextOptions
 
 
 @pytest.mark.parametrize(

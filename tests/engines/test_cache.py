@@ -10,9 +10,9 @@ from stream_tables import assert_same, table_of, write_pieces
 from crosscut import Stream, TreeClassifier, TreeRegressor
 from crosscut.data.array_file import read_arrays
 from crosscut.data.source import Source
-from crosscut.engines.cache import CodeCache
-from crosscut.engines.coding import Coding
-from crosscut.engines.survey import Roles
+from crosscut.engines.stream.cache import CodeCache
+from crosscut.engines.stream.coding import Coding
+from crosscut.engines.stream.survey import Roles
 
 
 def fit(paths, cache, **settings):

@@ -3,7 +3,7 @@ from stream_tables import assert_same, table_of, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
 from crosscut.data.array_file import replacing
-from crosscut.engines import checkpoint
+from crosscut.engines.stream import checkpoint
 
 
 class StopError(Exception):

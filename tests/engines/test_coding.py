@@ -4,8 +4,8 @@ import pytest
 from stream_tables import table_of
 
 from crosscut.data.table import Table
-from crosscut.engines.coding import Coding
-from crosscut.engines.survey import Roles
+from crosscut.engines.stream.coding import Coding
+from crosscut.engines.stream.survey import Roles
 
 from .test_survey import survey_of
 

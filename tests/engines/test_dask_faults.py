@@ -26,7 +26,7 @@ class Mortal(distributed.WorkerPlugin):
         self.folder = folder
 
     def setup(self, worker):
-        from crosscut.engines import dask as engine
+        from crosscut.engines.stream import dask as engine
 
         self.ready = time.monotonic() + 5  # Dask does not start one again that dies while it starts
         for name in ("_survey", "_code", "_totals", "_run_part"):

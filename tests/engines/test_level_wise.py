@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from crosscut.engines.bundle import Bundle
-from crosscut.engines.frontier import share_out
-from crosscut.engines.level_wise import Plan, State
+from crosscut.engines.stream.bundle import Bundle
+from crosscut.engines.stream.frontier import share_out
+from crosscut.engines.stream.level_wise import Plan, State
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.growth import Growth, Limits
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from crosscut import _core
-from crosscut.engines.bundle import Bundle, Split, Unit, flat_bundles
-from crosscut.engines.coding import Batch
-from crosscut.engines.passes import LevelPass
+from crosscut.engines.stream.bundle import Bundle, Split, Unit, flat_bundles
+from crosscut.engines.stream.coding import Batch
+from crosscut.engines.stream.passes import LevelPass
 from crosscut.tasks.fold_rule import FoldRule
 
 FIRST_BIN = np.array([0, 4, 10])  # three and five bins, and those of missing values

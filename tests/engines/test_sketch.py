@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut.data.table import Table
-from crosscut.engines import sketch
-from crosscut.engines.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
+from crosscut.engines.stream import sketch
+from crosscut.engines.stream.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
 
 
 @settings(deadline=None)

@@ -13,7 +13,7 @@ from stream_tables import assert_same, folds_in_memory, forest_in_memory, table_
 from crosscut import BaggedTrees, Stream, TreeClassifier, TreeRegressor, load_model, save_model
 from crosscut.data.files import split_target
 from crosscut.data.frames import columns_of
-from crosscut.engines.stream import StreamRows, read_bytes
+from crosscut.engines.stream.stream import StreamRows, read_bytes
 from crosscut.tasks import Tasks
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.training.train import validate

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 from stream_tables import table_of
 
-from crosscut.engines.survey import Roles, Survey
+from crosscut.engines.stream.survey import Roles, Survey
 
 
 def survey_of(*tables, roles=None):

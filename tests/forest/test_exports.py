@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
-from crosscut.forest.sql import last_double
+from crosscut.forest.export.sql import last_double
 
 CATEGORIES = ["red", "it's", 'say "hi"', "grün", "", "a, b"]
 MODELS = 40  # per test; 1,000 in all

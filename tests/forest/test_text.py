@@ -5,7 +5,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.tree import export_text as sklearn_text
 
 from crosscut import TreeClassifier, TreeRegressor
-from crosscut.forest.text import Condition
+from crosscut.forest.export.text import Condition
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.forest.sklearn_tree import sklearn_tree
+from crosscut.forest.export.scikit import sklearn_tree
 from crosscut.model_selection.grove import Grove
 from crosscut.model_selection.settings import PURE, Candidate
 from crosscut.tasks import Tasks

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedStra
 
 from crosscut import RuleClassifier, Stream, TreeClassifier, TreeRegressor
 from crosscut.report.summary import summarize
-from crosscut.training.intervals import (
+from crosscut.statistics.intervals import (
     LossSums,
     estimate_of,
     interval_of,
@@ -19,7 +19,7 @@ from crosscut.training.intervals import (
     quantile_of,
     score_of,
 )
-from crosscut.training.validation import Validation
+from crosscut.statistics.validation import Validation
 
 
 def noise(n=120, seed=0):

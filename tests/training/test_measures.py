@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 
 from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
-from crosscut.training.measures import row_losses
+from crosscut.statistics.measures import row_losses
 
 Z = 1.6448536269514722
 

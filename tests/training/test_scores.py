@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import accuracy_score, r2_score
 
-from crosscut.training.scores import accuracy, r_squared, scores_by_part
+from crosscut.statistics.scores import accuracy, r_squared, scores_by_part
 
 FEW = st.sampled_from([-1.0, 0.0, 0.5, 3.0])
 

@@ -15,10 +15,10 @@ from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import plain, print_json, stdout, waiting
-from crosscut.forest.labels import counted, number
+from crosscut.forest.export.labels import counted, number
 
 if TYPE_CHECKING:
-    from crosscut.training.comparison import Comparison
+    from crosscut.statistics.comparison import Comparison
 
 
 @click.command(short_help="Compare saved models, or settings of a tree.")
@@ -48,7 +48,7 @@ def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **give
         models, notes = _settings(files, target, given)
     if len(models) < 2:
         raise Failure("there is nothing to compare: give two models or more, or two settings", UNSUITABLE)
-    from crosscut.training.comparison import compare as compared
+    from crosscut.statistics.comparison import compare as compared
 
     with failing_with(UNSUITABLE):
         errors = {name: model.fit_.validated("crosscut compare").error for name, model in models.items()}

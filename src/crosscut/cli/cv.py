@@ -19,7 +19,7 @@ from crosscut.cli.second_file import judged
 from crosscut.cli.source import Source, read_source
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
-from crosscut.forest.labels import counted
+from crosscut.forest.export.labels import counted
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")

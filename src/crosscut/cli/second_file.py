@@ -10,10 +10,10 @@ import numpy as np
 from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
 from crosscut.cli.source import read_rows, rows_for
 from crosscut.data.files import split_target
-from crosscut.training.intervals import LossSums, error_of, interval_of, score_of
+from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
 
 if TYPE_CHECKING:
-    from crosscut.data.dialect import TextOptions
+    from crosscut.data.text.dialect import TextOptions
 
 LEVEL = 0.9  # of the interval
 

@@ -13,8 +13,8 @@ import numpy as np
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.data.column_roles import findings
 from crosscut.data.column_types import held_by
-from crosscut.data.dialect import TextOptions
 from crosscut.data.files import read_file, reading_of, split_target
+from crosscut.data.text.dialect import TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from crosscut.data.days import MICROSECONDS
+from crosscut.data.text.days import MICROSECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,9 +13,9 @@ import numpy as np
 from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
-from crosscut.data.dialect import READ_AS, TextOptions
 from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file, check_names
-from crosscut.data.text_file import TextFile
+from crosscut.data.text.dialect import READ_AS, TextOptions
+from crosscut.data.text.text_file import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

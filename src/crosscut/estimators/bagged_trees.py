@@ -10,15 +10,15 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from crosscut.estimators.tree_classifier import TreeClassifier
+from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
-from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.forest.tree import expected, probabilities
+from crosscut.statistics.conformal import bagged_intervals, bagged_sets
+from crosscut.statistics.scores import accuracy, r_squared
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table
-from crosscut.training.conformal import bagged_intervals, bagged_sets
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.parameters import limits_of, sklearn_parameters
-from crosscut.training.scores import accuracy, r_squared
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
 from crosscut.training.training_set import TrainingSet
 

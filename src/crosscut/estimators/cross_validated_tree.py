@@ -11,19 +11,19 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from crosscut.forest.cost import cost_report
-from crosscut.forest.onnx_model import onnx_model
+from crosscut.forest.export.code import tree_python
+from crosscut.forest.export.json import tree_data
+from crosscut.forest.export.onnx import onnx_model
+from crosscut.forest.export.scikit import fit_sklearn
+from crosscut.forest.export.sql import SqlDialect, tree_sql
+from crosscut.forest.export.text import export_text, rules_of
 from crosscut.forest.predict import apply
-from crosscut.forest.python_code import tree_python
-from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.forest.smaller_trees import importances
-from crosscut.forest.sql import SqlDialect, tree_sql
-from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree import probabilities
-from crosscut.forest.tree_json import tree_data
+from crosscut.statistics.measures import is_name
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
-from crosscut.training.measures import is_name
 from crosscut.training.nested_folds import nested_interval
 from crosscut.training.parameters import criterion_of, limits_of, sklearn_parameters
 from crosscut.training.scoring import Leaves
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.cost import CostReport
+    from crosscut.forest.export.text import RuleSet
     from crosscut.forest.forest import Forest
     from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.text import RuleSet
     from crosscut.forest.tree import Tree
 
 
@@ -198,7 +198,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return rules_of(fit.final, fit.schema, fit.classes)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the final tree as JSON, with names and categories (format: ``crosscut.forest.tree_json``).
+        """Return the final tree as JSON, with names and categories (format: ``crosscut.forest.export.json``).
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return tree_python(fit.final, fit.schema, fit.classes)
 
     def to_onnx(self) -> Any:
-        """Return the tree as an ONNX model; ``crosscut.forest.onnx_model`` says what goes in and out.
+        """Return the tree as an ONNX model; ``crosscut.forest.export.onnx`` says what goes in and out.
 
         It needs the extra ``crosscut[onnx]``; ``onnx.save(model.to_onnx(), "tree.onnx")`` writes a file.
         """

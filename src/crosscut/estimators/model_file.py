@@ -11,11 +11,11 @@ from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.estimators.tree_regressor import TreeRegressor
 from crosscut.forest.forest import Forest
 from crosscut.forest.pruning_table import COLUMNS, PruningTable
+from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters, measure_of
 from crosscut.training.stored import described, need, read_described, read_groups, read_held_out, read_weights
 from crosscut.training.train import with_loss
-from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -366,7 +366,7 @@ class Forest:
         return Forest, (self.packed, self.work)
 
     def _repr_html_(self) -> str:
-        from crosscut.forest.notebook import forest_html
+        from crosscut.forest.export.notebook import forest_html
 
         return forest_html(self)
 

@@ -135,7 +135,7 @@ class PruningTable:
         return pd.DataFrame({name: values[::-1] for name, values in columns.items()})
 
     def _repr_html_(self) -> str:
-        from crosscut.forest.notebook import pruning_table_html
+        from crosscut.forest.export.notebook import pruning_table_html
 
         return pruning_table_html(self)
 

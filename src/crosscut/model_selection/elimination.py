@@ -18,7 +18,7 @@ from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.search import SharedSearch
 from crosscut.model_selection.settings import check_estimator, is_scikit, tree_of
 from crosscut.model_selection.splits import Splits
-from crosscut.training.intervals import mean_of_folds
+from crosscut.statistics.intervals import mean_of_folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

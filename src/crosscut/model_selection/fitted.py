@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.schema import Schema
+from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.forest import Forest
-from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 
-from crosscut.training.scores import explained
+from crosscut.statistics.scores import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable

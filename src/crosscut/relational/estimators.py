@@ -13,9 +13,9 @@ from crosscut.relational.queries.prediction import leaf_numbers
 from crosscut.relational.queries.queries import STEP_LIMIT
 from crosscut.relational.training_set import RelationalSet
 from crosscut.relational.validation import RelationalValidation
+from crosscut.statistics.scores import accuracy, r_squared
 from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
 from crosscut.training.guarantees import PredictsIntervals, PredictsSets
-from crosscut.training.scores import accuracy, r_squared
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crosscut.relational.language.language import Language
     from crosscut.relational.queries.growth import Sharing
     from crosscut.relational.queries.tree import Signature
-    from crosscut.training.validation import Validation
+    from crosscut.statistics.validation import Validation
 
 
 class StepLimitWarning(RuntimeWarning):

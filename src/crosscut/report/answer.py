@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.labels import counted, number
-from crosscut.training.intervals import interval_of, score_of
+from crosscut.forest.export.labels import counted, number
+from crosscut.statistics.intervals import interval_of, score_of
 
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from crosscut.forest.labels import number
-from crosscut.forest.notebook import STYLE
-from crosscut.forest.text import export_text
+from crosscut.forest.export.labels import number
+from crosscut.forest.export.notebook import STYLE
+from crosscut.forest.export.text import export_text
 from crosscut.report.page import first_lines
 from crosscut.report.stability import stability
 from crosscut.report.summary import errors

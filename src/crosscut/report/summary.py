@@ -11,12 +11,12 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.labels import duration
+from crosscut.forest.export.labels import duration
 from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.answer import LEVEL, answer
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
-from crosscut.training.conformal import coverage
+from crosscut.statistics.conformal import coverage
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.data.days import cut_text
-from crosscut.forest.labels import branch_label
+from crosscut.data.text.days import cut_text
+from crosscut.forest.export.labels import branch_label
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.report.answer import LEVEL
-from crosscut.training.conformal import own_strangeness, rank_of
+from crosscut.statistics.conformal import own_strangeness, rank_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.forest.sql import SqlDialect
+    from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
     from crosscut.tasks import Tasks
 

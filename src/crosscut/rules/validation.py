@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from crosscut.rules.examples import bits_of
-from crosscut.training.validation import Validation
+from crosscut.statistics.validation import Validation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

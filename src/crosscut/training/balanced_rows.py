@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.grid import Totals
-    from crosscut.engines.coding import Batch
+    from crosscut.engines.stream.coding import Batch
 
 
 def weighed(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:

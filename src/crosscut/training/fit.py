@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.data.schema import Schema
+from crosscut.forest.export.scikit import tree_from_sklearn
 from crosscut.forest.forest import Forest
-from crosscut.forest.sklearn_tree import tree_from_sklearn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.statistics.validation import Validation
     from crosscut.training.streamed_set import StreamedSet
     from crosscut.training.training_set import TrainingSet
-    from crosscut.training.validation import Validation
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,7 +171,7 @@ class Validated(property):
     Parameters
     ----------
     of : str
-        The attribute of :class:`crosscut.training.validation.Validation`.
+        The attribute of :class:`crosscut.statistics.validation.Validation`.
     doc : str
         What it is.
     """

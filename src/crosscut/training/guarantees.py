@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crosscut.training.conformal import class_sets, coverage, intervals
+from crosscut.statistics.conformal import class_sets, coverage, intervals
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:

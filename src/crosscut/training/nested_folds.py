@@ -24,18 +24,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crosscut.forest.forest import Forest
+from crosscut.statistics.intervals import LossSums, interval_about, value_of
+from crosscut.statistics.measures import kind_of, row_losses
 from crosscut.tasks import Tasks
-from crosscut.training.intervals import LossSums, interval_about, value_of
-from crosscut.training.measures import kind_of, row_losses
 from crosscut.training.parameters import measure_of
 from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
     from crosscut.training.training_set import TrainingSet
-    from crosscut.training.validation import Validation
 
 
 class NestedLosses(NamedTuple):

@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 
 from crosscut.data.grid import Grids
 from crosscut.data.ranks import MAX_COARSE
-from crosscut.engines.checkpoint import Checkpoint
-from crosscut.engines.leaf_values import coded_trees, with_values
-from crosscut.engines.level_wise import Plan, grow_level_wise
-from crosscut.engines.passes import LeafPass
-from crosscut.engines.stream import Stream
-from crosscut.engines.survey import Roles
+from crosscut.engines.stream.checkpoint import Checkpoint
+from crosscut.engines.stream.leaf_values import coded_trees, with_values
+from crosscut.engines.stream.level_wise import Plan, grow_level_wise
+from crosscut.engines.stream.passes import LeafPass
+from crosscut.engines.stream.stream import Stream
+from crosscut.engines.stream.survey import Roles
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.engines.coding import Batch, Coding
+    from crosscut.engines.stream.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
 
 

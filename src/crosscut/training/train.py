@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from crosscut.engines.stream import Stream
+from crosscut.engines.stream.stream import Stream
 from crosscut.forest.error_pruning import pessimistic
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
 from crosscut.forest.smaller_trees import prune
+from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
 from crosscut.training.own_classes import grow_own_classes
 from crosscut.training.parameters import (
@@ -28,7 +29,6 @@ from crosscut.training.parameters import (
 from crosscut.training.scoring import held_out_leaves, held_out_rows, with_scores
 from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
-from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,185 @@
+"""A tree as text, and as rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from crosscut.data.text.days import cut_text, separates_days
+from crosscut.forest.export.thresholds import shown_threshold, threshold_text
+from crosscut.forest.tree import predictions, shares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from crosscut.data.schema import Schema
+    from crosscut.forest.tree import Tree
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The condition of a branch on one column: a value in (low, high], or one of some categories.
+
+    ``missing`` tells whether missing values satisfy it; None for a numeric column if no test on the path
+    decides.
+    """
+
+    column: str
+    low: float = -np.inf
+    high: float = np.inf
+    categories: tuple[Any, ...] | None = None
+    missing: bool | None = None
+    kind: Literal["numeric", "date", "moment"] = "numeric"  # a moment is a date with a time of day
+
+    def text(self, decimals: int = 2) -> str:
+        """Return the condition as a formula."""
+        if self.categories is not None:
+            names = [str(category) for category in self.categories] + ["missing"] * bool(self.missing)
+            return (
+                f"{self.column} = {names[0]}"
+                if len(names) == 1
+                else f"{self.column} in {{{', '.join(names)}}}"
+            )
+        if self.missing:
+            return f"{self.column} is missing"
+        if np.isinf(self.low) and np.isinf(self.high):
+            return f"{self.column} is present"
+        low, high = self._shown(self.low, decimals), self._shown(self.high, decimals)
+        if np.isinf(self.low):
+            return f"{self.column} <= {high}"
+        return f"{self.column} > {low}" if np.isinf(self.high) else f"{low} < {self.column} <= {high}"
+
+    def _shown(self, value: float, decimals: int) -> str:
+        if self.kind == "numeric" or np.isinf(value):
+            return threshold_text(value, decimals)
+        return cut_text(value, whole=self.kind == "date")
+
+    def __and__(self, other: Condition) -> Condition:
+        """Return both conditions, on the same column, as one."""
+        if self.categories is not None and other.categories is not None:
+            kept = tuple(category for category in self.categories if category in other.categories)
+            return replace(self, categories=kept, missing=bool(self.missing and other.missing))
+        missing = other.missing if self.missing is None else self.missing
+        kind = other.kind if self.kind == "date" else self.kind
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        return replace(self, low=low, high=high, missing=missing, kind=kind)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf: rows that satisfy all conditions get the prediction."""
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    n_rows: int
+    weight: float
+    probability: float | None  # of the predicted class in the leaf; None for regression
+    leaf: int
+
+    def text(self, decimals: int = 2) -> str:
+        """Return the rule as a sentence."""
+        conditions = " and ".join(condition.text(decimals) for condition in self.conditions) or "always"
+        outcome = str(self.prediction)
+        if self.probability is None:
+            outcome = f"{self.prediction:.{decimals}f}"
+        share = "" if self.probability is None else f", probability {self.probability:.{decimals}f}"
+        return f"if {conditions} then {outcome} ({self.n_rows} rows{share})"
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class RuleSet(tuple[Rule, ...]):
+    """The rules of a tree; exactly one of them holds for any row."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(str(rule) for rule in self)
+
+
+def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Condition:
+    """Return the condition of a node's branch."""
+    column = int(tree.feature[node])
+    name = schema.names[column]
+    threshold = float(tree.threshold[node])
+    if not np.isnan(threshold):
+        if np.isinf(threshold):  # present | missing
+            return Condition(name, missing=bool(branch))
+        kind = cut_kind(tree, node, schema)
+        if kind == "numeric":
+            threshold = shown_threshold(threshold)
+        low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
+        return Condition(name, low, high, kind=kind)
+    taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
+    own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
+    return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
+
+
+def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date", "moment"]:
+    """Say what a numeric test compares: numbers, whole days, or moments."""
+    if schema.kinds[int(tree.feature[node])] != "date":
+        return "numeric"
+    whole = separates_days(float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node]))
+    return "date" if whole else "moment"
+
+
+def walk(tree: Tree) -> Iterator[tuple[int, int, int]]:
+    """Yield every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
+    todo = [(0, -1, -1)]
+    while todo:
+        node, parent, branch = todo.pop()
+        yield node, parent, branch
+        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
+        todo.extend((int(child), node, j) for j, child in reversed(list(enumerate(children))))
+
+
+def export_text(
+    tree: Tree, schema: Schema, classes: NDArray[Any] | None, *, decimals: int = 2, weights: bool = False
+) -> str:
+    """Return the tree as text, one line per branch and leaf."""
+    lines, said = [], predictions(tree, classes)
+    for node, parent, branch in walk(tree):
+        indent = "|   " * int(tree.depth[node])
+        if parent >= 0:
+            condition = condition_of(tree, parent, branch, schema).text(decimals)
+            lines.append(f"{indent[4:]}|--- {condition}")
+        if tree.feature[node] < 0:
+            shown = f"value: {said[node]:.{decimals}f}" if classes is None else f"class: {said[node]}"
+            if weights and classes is not None:
+                listed = ", ".join(f"{w:.{decimals}f}" for w in tree.value[node])
+                shown = f"weights: [{listed}] {shown}"
+            lines.append(f"{indent}|--- {shown}")
+    return "\n".join(lines) + "\n"
+
+
+def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSet:
+    """Return one rule per leaf, from left to right."""
+    said, share = predictions(tree, classes), None if classes is None else shares(tree)
+    conditions: list[dict[str, Condition]] = [{} for _ in range(len(tree))]
+    rules = []
+    for node, parent, branch in walk(tree):
+        if parent >= 0:
+            new = condition_of(tree, parent, branch, schema)
+            above = conditions[parent]
+            conditions[node] = above | {new.column: above[new.column] & new if new.column in above else new}
+        if tree.feature[node] < 0:
+            prediction = float(said[node]) if classes is None else said[node]
+            rules.append(
+                Rule(
+                    tuple(conditions[node].values()),
+                    prediction,
+                    int(tree.n_rows[node]),
+                    float(tree.weight[node]),
+                    None if share is None else float(share[node]),
+                    node,
+                )
+            )
+    return RuleSet(rules)
