@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from crosscut import Bias, Database, RelationalTreeClassifier, datasets
-from crosscut.forest.error_pruning import additional_errors
+from crosscut.forest.pruning_table import additional_errors
 from crosscut.relational.database.ace import read_folds
 from crosscut.relational.queries.decision_list import DecisionList
 from crosscut.relational.queries.growth import Grower

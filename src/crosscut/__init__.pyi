@@ -5,7 +5,7 @@ from .data.files import read_file as read_file
 from .data.files import reading_of as reading_of
 from .data.files import split_target as split_target
 from .data.table import Table as Table
-from .engines.stream import Stream as Stream
+from .engines.stream.stream import Stream as Stream
 from .estimators import BaggedTrees as BaggedTrees
 from .estimators import TreeClassifier as TreeClassifier
 from .estimators import TreeRegressor as TreeRegressor
@@ -37,8 +37,8 @@ from .rules import RuleClassifier as RuleClassifier
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
-from .training.comparison import Comparison as Comparison
-from .training.comparison import compare as compare
+from .statistics.comparison import Comparison as Comparison
+from .statistics.comparison import compare as compare
 from .training.fit import Fit as Fit
 
 __version__: str

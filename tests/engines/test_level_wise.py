@@ -2,8 +2,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from crosscut.engines.stream.branching import share_out
 from crosscut.engines.stream.bundle import Bundle
-from crosscut.engines.stream.frontier import share_out
 from crosscut.engines.stream.level_wise import Plan, State
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.growth import Growth, Limits

@@ -8,7 +8,7 @@ import pytest
 
 from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
 from crosscut.forest.export.labels import branch_label
-from crosscut.forest.export.thresholds import shown_threshold, threshold_text
+from crosscut.forest.export.text import shown_threshold, threshold_text
 
 
 def random_model(seed, learner=TreeClassifier, **parameters):

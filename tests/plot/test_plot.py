@@ -72,7 +72,7 @@ def test_what_all_folds_share_is_collapsed():
 
 
 def test_boxes_of_one_level_do_not_overlap(churn):
-    from crosscut.plot.layout import Box, arrange
+    from crosscut.plot.boxes import Box, arrange
 
     random = np.random.default_rng(0)
     root = Box("", width=2.0)

@@ -6,7 +6,7 @@ import warnings
 from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter as clock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -15,11 +15,43 @@ from crosscut.cli import options
 from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.out_of_fold import write_out_of_fold
-from crosscut.cli.second_file import judged
-from crosscut.cli.source import Source, read_source
+from crosscut.cli.source import Source, read_rows, read_source, rows_for
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.data.files import split_target
 from crosscut.forest.export.labels import counted
+from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
+
+if TYPE_CHECKING:
+    from crosscut.data.text.dialect import TextOptions
+
+LEVEL = 0.9  # of the interval
+
+
+def judged(model: Any, file: str, target: str, options: TextOptions) -> dict[str, Any]:
+    """Return the error on another file: a rate of wrong classes, or a root mean square; and its interval."""
+    frame = read_rows(file, None, options)
+    with failing_with(UNSUITABLE, f"{file}: "):
+        X, y = split_target(frame, target)
+        said = model.predict(rows_for(model, X))
+    classes = model.fit_.classes
+    if classes is None:
+        if y.dtype.kind not in "fiub":
+            raise Failure(f"{file}: {target!r} holds no numbers, but the model predicts them", UNSUITABLE)
+        y = y.astype(np.float64)
+        loss, centred = (y - said) ** 2, y - y.mean()
+    else:
+        # whole numbers may be read with or without a decimal point
+        y = y.astype(classes.dtype) if classes.dtype.kind in "iu" and y.dtype.kind == "f" else y
+        loss, centred = np.asarray(said != y, dtype=np.float64), None
+    sums = LossSums.of(loss, centred, None, np.zeros(len(y), np.int64), 1)
+    error, score = error_of(sums), score_of(sums)[0]
+    low, high = interval_of(sums, sums, LEVEL, "rows")
+    measured = {"error": error.value, "standard_error": error.standard_error}
+    if classes is None and error.value > 0:
+        root = float(np.sqrt(error.value))
+        measured = {"error": root, "standard_error": error.standard_error / (2 * root)}
+    return {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high, **measured}
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crosscut.datasets.customers import churn as churn
-    from crosscut.datasets.linked import shop as shop
+    from crosscut.datasets.customers import shop as shop
     from crosscut.datasets.relational import asm as asm
     from crosscut.datasets.relational import bongard as bongard
     from crosscut.datasets.relational import machines as machines

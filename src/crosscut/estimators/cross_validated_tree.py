@@ -26,8 +26,7 @@ from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
 from crosscut.training.nested_folds import nested_interval
 from crosscut.training.parameters import criterion_of, limits_of, sklearn_parameters
-from crosscut.training.scoring import Leaves
-from crosscut.training.train import grow_trees, train
+from crosscut.training.train import Leaves, grow_trees, train
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:

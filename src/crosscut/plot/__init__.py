@@ -1,8 +1,7 @@
 """Pictures of trees, forests and their errors, drawn with matplotlib; every function returns the axes."""
 
 from crosscut.plot.forest import plot_forest
-from crosscut.plot.levels import plot_stability, plot_time
-from crosscut.plot.pruning import plot_pruning
+from crosscut.plot.pruning import plot_pruning, plot_stability, plot_time
 from crosscut.plot.tree import plot_tree
 
 __all__ = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crosscut.forest.export.labels import branch_label, fold_label, outcome_label
-from crosscut.plot.boxes import draw
-from crosscut.plot.layout import Box
+from crosscut.plot.boxes import Box, draw
 from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut.forest.export.labels import branch_label, outcome_label
 from crosscut.forest.tree import probabilities
-from crosscut.plot.boxes import draw
+from crosscut.plot.boxes import Box, draw
 from crosscut.plot.canvas import class_colour
-from crosscut.plot.layout import Box
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:

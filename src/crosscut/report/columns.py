@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.data.text.days import cut_text
+from crosscut.data.columns import cut_text
 from crosscut.forest.export.labels import counted, number
 from crosscut.forest.smaller_trees import importances
 from crosscut.report.charts import Chart

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut import datasets
-from crosscut.reference.cost import forest_speedup
+from crosscut.forest.cost import forest_speedup
 from crosscut.relational.database.database import Database
 from crosscut.relational.language.bias import Bias
 from crosscut.relational.queries.growth import Grower

@@ -13,13 +13,12 @@ from sklearn.utils import check_random_state
 from crosscut.rules.examples import Examples
 from crosscut.rules.export import sql_case
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.rule_estimator import RuleEstimator
-from crosscut.rules.validation import RuleValidation
+from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, rule_sets, weighed_alike
 from crosscut.rules.wording import TableWording
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
-from crosscut.training.scoring import held_out_rows, with_scores
+from crosscut.training.train import held_out_rows, with_scores
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.columns import separates_days
 from crosscut.data.databases import quoted
-from crosscut.data.text.days import separates_days
 from crosscut.forest.export.sql import check_dialect, comparison, literal
 
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from crosscut.data.grid import Grids
+from crosscut.data.grid import Bits, Grids
 from crosscut.data.ranks import MAX_COARSE
 from crosscut.engines.stream.checkpoint import Checkpoint
-from crosscut.engines.stream.leaf_values import coded_trees, with_values
+from crosscut.engines.stream.growing_tree import coded_trees, with_values
 from crosscut.engines.stream.level_wise import Plan, grow_level_wise
 from crosscut.engines.stream.passes import LeafPass
 from crosscut.engines.stream.stream import Stream
@@ -22,16 +22,64 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.balanced_rows import BalancedRows, weighed
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Totals
     from crosscut.data.schema import Schema
     from crosscut.engines.stream.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
+
+
+def weighed(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:
+    """Return what grids depend on if sample weights are multiplied by class weights."""
+    if class_weights is None:
+        return totals
+    low, high = totals.weight.times(Bits.of(class_weights))
+    return replace(totals, weight=Bits(low, high + 1))  # products are rounded, perhaps to a power of two
+
+
+@dataclass
+class BalancedPass:
+    """Another pass, over rows with other class weights; None if rows count the same."""
+
+    own: Any
+    class_weights: NDArray[np.float64] | None
+
+    @property
+    def name(self) -> str:
+        """Name of the pass."""
+        return str(self.own.name)
+
+    def start(self) -> Any:
+        """Start it."""
+        return self.own.start()
+
+    def add(self, sums: Any, batch: Batch) -> None:
+        """Add a batch with its weights."""
+        weight = None
+        if self.class_weights is not None:
+            weight = self.class_weights[batch.target]
+            weight = weight if batch.sample_weight is None else weight * batch.sample_weight
+        self.own.add(sums, replace(batch, weight=weight))
+
+    def merge(self, sums: Any, others: Any) -> Any:
+        """Add up."""
+        return self.own.merge(sums, others)
+
+
+class BalancedRows(NamedTuple):
+    """The rows of a stream, with other class weights."""
+
+    rows: Any
+    class_weights: NDArray[np.float64] | None
+
+    def run(self, one_pass: Any) -> Any:
+        """Return the sums of a pass over all rows."""
+        return self.rows.run(BalancedPass(one_pass, self.class_weights))
 
 
 @dataclass(eq=False)

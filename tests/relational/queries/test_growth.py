@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosscut import datasets
-from crosscut.forest.error_pruning import additional_errors
+from crosscut.forest.pruning_table import additional_errors
 from crosscut.relational.database.database import Database
 from crosscut.relational.estimators import RelationalTreeClassifier
 from crosscut.relational.language.bias import Bias

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crosscut import Bias, Database, RelationalTreeRegressor, datasets
-from crosscut.forest.error_pruning import additional_errors
+from crosscut.forest.pruning_table import additional_errors
 from crosscut.relational.queries.growth import Grower
 from crosscut.relational.queries.queries import Facts
 from crosscut.relational.queries.resolve import resolve

@@ -17,9 +17,8 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.memory import check_memory
-from crosscut.engines.stream.branching import branch_off
+from crosscut.engines.stream.branching import branch_off, share_out
 from crosscut.engines.stream.bundle import Bundle, Unit, flat_bundles
-from crosscut.engines.stream.frontier import share_out
 from crosscut.engines.stream.gather import gathered_bytes, grow_gathered
 from crosscut.engines.stream.growing_tree import GrowingTree
 from crosscut.engines.stream.passes import LevelPass, LevelSums

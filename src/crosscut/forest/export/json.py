@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.data.text.days import cut_text
+from crosscut.data.columns import cut_text
 from crosscut.forest.export.text import condition_of
 from crosscut.forest.tree import predictions
 

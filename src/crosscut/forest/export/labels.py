@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.text.days import cut_text
+from crosscut.data.columns import cut_text
 from crosscut.data.visible import short
-from crosscut.forest.export.text import condition_of
-from crosscut.forest.export.thresholds import threshold_text
+from crosscut.forest.export.text import condition_of, threshold_text
 from crosscut.forest.tree import decisions
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.forest.tree import Tree
+
 
 MAX_CATEGORIES = 4  # shown of a set; then "3 more"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from crosscut.data.columns import cut_text, last_moment
 from crosscut.data.databases import quoted
-from crosscut.data.text.days import cut_text, last_moment
 from crosscut.forest.export.text import condition_of
 from crosscut.forest.tree import predictions
 

@@ -17,8 +17,7 @@ from crosscut.relational.rules.examples import RelationalExamples
 from crosscut.relational.rules.first_order import FirstOrderWording, as_tree, goals_of
 from crosscut.relational.training_set import RelationalSet
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.rule_estimator import RuleEstimator
-from crosscut.rules.validation import RuleValidation
+from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import rule_sets, weighed_alike
 from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of
