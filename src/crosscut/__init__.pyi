@@ -34,11 +34,11 @@ from .relational.estimators import RelationalTreeRegressor as RelationalTreeRegr
 from .relational.language.bias import Bias as Bias
 from .relational.rules.estimator import RelationalRuleClassifier as RelationalRuleClassifier
 from .rules import RuleClassifier as RuleClassifier
+from .statistics.comparison import Comparison as Comparison
+from .statistics.comparison import compare as compare
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
-from .statistics.comparison import Comparison as Comparison
-from .statistics.comparison import compare as compare
 from .training.fit import Fit as Fit
 
 __version__: str

@@ -10,14 +10,14 @@ import numpy as np
 from sklearn import feature_selection as scikit
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from crosscut.model_selection.call import Call
+from crosscut.model_selection.candidates import check_estimator, is_scikit, tree_of
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.search import SharedSearch
-from crosscut.model_selection.settings import check_estimator, is_scikit, tree_of
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import StrOptions
 from crosscut.statistics.intervals import mean_of_folds
 
 if TYPE_CHECKING:

@@ -12,14 +12,12 @@ from sklearn import get_config
 from sklearn import model_selection as scikit
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _num_samples
 
 from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.splits import Splits, read_pairs
+from crosscut.sklearn_private import _check_method_params, _num_samples, _safe_indexing, _safe_split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

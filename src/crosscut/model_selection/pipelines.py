@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _get_feature_names
 
 from crosscut.forest.forest import Packed
+from crosscut.forest.smaller_trees import LargestTrees
+from crosscut.model_selection.candidates import is_scikit, read_candidates, tree_of
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.examples import read_matrix
-from crosscut.model_selection.grove import Grove
-from crosscut.model_selection.plan import grow_settings
-from crosscut.model_selection.settings import is_scikit, read_candidates, tree_of
+from crosscut.model_selection.growing import grow_settings
+from crosscut.model_selection.rows import read_matrix
+from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.tree import Tree
-    from crosscut.model_selection.examples import Examples
-    from crosscut.model_selection.settings import Candidate, Setting
+    from crosscut.model_selection.candidates import Candidate, Setting
+    from crosscut.model_selection.rows import TrainingRows
     from crosscut.model_selection.splits import Splits
 
 MAX_CELLS = 1 << 28  # of a sparse matrix that is made dense
@@ -34,7 +33,7 @@ GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further 
 
 
 def read_estimator(
-    estimator: Any, candidates: Sequence[Mapping[str, Any]], examples: Examples
+    estimator: Any, candidates: Sequence[Mapping[str, Any]], examples: TrainingRows
 ) -> tuple[list[Candidate], list[Any]]:
     """Read each candidate, and the different choices of a pipeline's steps; none of a tree by itself."""
     tree, weighted = tree_of(estimator), examples.weights is not None
@@ -76,7 +75,7 @@ class Transformed:
     """The rows as a pipeline's steps, fitted to each training set, show them to its tree."""
 
     def __init__(
-        self, steps: Any, tree: Any, examples: Examples, splits: Splits, fit_params: Mapping[str, Any]
+        self, steps: Any, tree: Any, examples: TrainingRows, splits: Splits, fit_params: Mapping[str, Any]
     ) -> None:
         self.steps, self.tree, self.fit_params = steps, tree, fit_params
         self.examples, self.splits = examples, splits
@@ -129,21 +128,23 @@ class Transformed:
             self.stacks[part] = stack, places
         return self.stacks[part]
 
-    def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, Grove]:
+    def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, LargestTrees]:
         """Grow the trees of every setting, one for each training set.
 
         Training sets whose columns have the same order grow together, each tree with thresholds between its
         own values; the others alone, on their own matrix.
         """
         trees: dict[int, dict[Setting, Tree]] = {}
-        groves: dict[Setting, Grove] = {}
+        by_setting: dict[Setting, LargestTrees] = {}
         binned = any(candidate.setting.max_bins is not None for candidate in candidates)
         codes, alike = (self.examples.matrix, []) if binned else self._same_order()
         if alike:
-            ranked = replace(self.examples, matrix=codes)
-            groves = grow_settings(ranked, candidates, self.splits.sets.take(alike))
+            ranked = self.examples.with_matrix(codes)
+            by_setting = grow_settings(ranked, candidates, self.splits.sets.take(alike))
         for k, t in enumerate(alike):
-            own = {key: self._own_values(grove.packed.tree(k), t, codes) for key, grove in groves.items()}
+            own = {
+                key: self._own_values(largest.packed.tree(k), t, codes) for key, largest in by_setting.items()
+            }
             found = {setting: tree for setting, tree in own.items() if tree is not None}
             if len(found) == len(own):
                 trees[t] = found
@@ -151,15 +152,15 @@ class Transformed:
             if t not in trees:
                 part = self.examples.part(rows, self.prepared[t].matrix)
                 everything = Tasks.from_rows([np.arange(len(rows))], len(rows))
-                groves = grow_settings(part, candidates, everything)
-                trees[t] = {setting: grove.packed.tree(0) for setting, grove in groves.items()}
+                by_setting = grow_settings(part, candidates, everything)
+                trees[t] = {setting: largest.packed.tree(0) for setting, largest in by_setting.items()}
         return {
-            setting: Grove(
+            setting: LargestTrees(
                 Packed.of([trees[t][setting] for t in range(len(self.train))]),
-                exact_ties=grove.exact_ties,
-                min_impurity=grove.min_impurity,
+                exact_ties=largest.exact_ties,
+                min_impurity=largest.min_impurity,
             )
-            for setting, grove in groves.items()
+            for setting, largest in by_setting.items()
         }
 
     def _same_order(self) -> tuple[NDArray[np.float32], list[int]]:

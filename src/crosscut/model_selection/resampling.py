@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import model_selection as scikit
-from sklearn.model_selection._validation import _aggregate_score_dicts, _shuffle, _translate_train_sizes
 from sklearn.utils import check_random_state, indexable
 
-from crosscut.model_selection.call import Call, drop_in
+from crosscut.model_selection.call import Call, drop_in, print_fits
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.progress import print_fits
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import _aggregate_score_dicts, _shuffle, _translate_train_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn import model_selection as scikit
 from sklearn.base import is_classifier
-from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import check_random_state, indexable
-from sklearn.utils.validation import _check_method_params
 
-from crosscut.model_selection.call import Call, as_list
+from crosscut.model_selection.call import Call, as_list, print_fits
+from crosscut.model_selection.candidates import check_estimator
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
-from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.pipelines import read_estimator
-from crosscut.model_selection.progress import print_fits
-from crosscut.model_selection.settings import check_estimator
+from crosscut.model_selection.rows import TrainingRows
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import _check_method_params, _MultimetricScorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,11 +69,11 @@ class SharedSearch:
         X, y = indexable(X, y)
         params = _check_method_params(X, params=params)
         routed = self._get_routed_params_for_fit(params)
-        examples = Examples.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
+        examples = TrainingRows.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
         random_state = getattr(self, "random_state", None)
         # drawn from a copy: if the search is delegated, scikit-learn draws the same candidates
         drawn = self._candidates(deepcopy(check_random_state(random_state)))
-        read_estimator(self.estimator, drawn, examples)
+        read = read_estimator(self.estimator, drawn, examples)
 
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
@@ -88,7 +86,9 @@ class SharedSearch:
                 f" totalling {len(candidates) * self.n_splits_} fits"
             )
         call = Call(self.estimator, X, y, cv, scorers, routed, examples)
-        grown = call.grow(candidates, partial(Splits.of, n_rows=examples.n_rows, final=bool(self.refit)))
+        grown = call.grow(
+            candidates, partial(Splits.of, n_rows=examples.n_rows, final=bool(self.refit)), read
+        )
         if len(grown.splits) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "

@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_feature_names, _check_sample_weight
 
 from crosscut import _core
 from crosscut.data.frames import coded_text, names_of_frame
 from crosscut.data.target import coded_classes
+from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
 
 from crosscut.engines.stream.stream import Stream
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
 from crosscut.forest.pruning_table import pessimistic
 from crosscut.forest.smaller_trees import prune
+from crosscut.sklearn_private import _safe_indexing
 from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
 from crosscut.training.own_classes import grow_own_classes

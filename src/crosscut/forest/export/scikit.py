@@ -26,8 +26,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
     names : sequence of str, optional
         Names of the columns, for the error message.
     """
-    from sklearn.tree._tree import NODE_DTYPE
-    from sklearn.tree._tree import Tree as SklearnTree
+    from crosscut.sklearn_private import NODE_DTYPE, SklearnTree
 
     if tree.loss is not None:
         raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 
+from crosscut.sklearn_private import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from crosscut.statistics.scores import explained
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.model_selection.grove import Grove
+    from crosscut.forest.smaller_trees import LargestTrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +103,17 @@ class Cells:
         return np.add.reduceat(self.counts, first, axis=0)
 
 
-def accuracy(cells: Cells, grove: Grove, places: NDArray[Any]) -> NDArray[Any]:
+def accuracy(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any]:
     """Return the share of rows whose class is predicted."""
-    right = cells.counts[np.arange(len(places)), grove.label[places]]
+    right = cells.counts[np.arange(len(places)), largest.label[places]]
     return np.asarray(cells.by_segment(right) / cells.truth.sum(axis=1))
 
 
 def f1(
-    cells: Cells, grove: Grove, places: NDArray[Any], *, average: str, positive: int
+    cells: Cells, largest: LargestTrees, places: NDArray[Any], *, average: str, positive: int
 ) -> NDArray[Any] | None:
     """Return the harmonic mean of precision and recall: of the positive class, or of all classes."""
-    label = grove.label[places]
+    label = largest.label[places]
     right = cells.by_class(label, cells.counts[np.arange(len(places)), label])
     total = cells.truth + cells.by_class(label, cells.counts.sum(axis=1))
     if average == "micro":
@@ -128,20 +128,20 @@ def f1(
     return np.asarray((each * weight).sum(axis=1) / weight.sum(axis=1))
 
 
-def log_loss(cells: Cells, grove: Grove, places: NDArray[Any]) -> NDArray[Any] | None:
+def log_loss(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any] | None:
     """Return the mean of minus the logarithm of the true class's probability."""
     if not cells.truth.all():
         return None
     tiny = np.finfo(np.float64).eps
-    loss = -(cells.counts * np.log(np.clip(grove.probability[places], tiny, 1 - tiny))).sum(axis=1)
+    loss = -(cells.counts * np.log(np.clip(largest.probability[places], tiny, 1 - tiny))).sum(axis=1)
     return np.asarray(cells.by_segment(loss) / cells.truth.sum(axis=1))
 
 
-def roc_auc(cells: Cells, grove: Grove, places: NDArray[Any]) -> NDArray[Any] | None:
+def roc_auc(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any] | None:
     """Return the probability that a row of class 1 scores higher than one of class 0; ties are halves."""
     if not cells.truth.all():
         return None
-    score = grove.probability[places, 1]
+    score = largest.probability[places, 1]
     order = np.lexsort((score, cells.segment))
     segment, score = cells.segment[order], score[order]
     new = np.concatenate([[True], (segment[1:] != segment[:-1]) | (score[1:] != score[:-1])])
@@ -196,7 +196,7 @@ OF_PROBABILITIES: dict[Any, Any] = {metrics.log_loss: log_loss, metrics.roc_auc_
 def quick_metric(scorer: Any, classes: NDArray[Any] | None) -> tuple[int, Callable[..., Any]] | None:
     """Return the sign and the metric of a scorer that is known here, or None.
 
-    The metric takes segments and predictions of numbers (``classes`` is None), or else cells, the grove and
+    The metric takes segments and predictions of numbers (``classes`` is None), or else cells, the largest and
     the places where the cells stop. It may return None, where scikit-learn warns or fails.
     """
     if isinstance(scorer, _PassthroughScorer):

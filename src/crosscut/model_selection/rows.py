@@ -14,11 +14,11 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _get_feature_names
 
 from crosscut.data.table import Table
+from crosscut.model_selection.candidates import is_scikit, tree_of
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.settings import is_scikit, tree_of
+from crosscut.sklearn_private import _get_feature_names
 from crosscut.training.checks import read_table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class TrainingRows:
     """Rows, target and weights; what scikit-learn would refuse has been left to scikit-learn."""
 
     X: Any  # as the user gave it
@@ -39,11 +39,13 @@ class Examples:
     codes: NDArray[Any]  # number of the class of each row, or y as float64
     weights: NDArray[np.float64] | None
     n_jobs: int  # threads
+    ranked: Table | None = None  # the table, where it is known already
+    encoded: NDArray[np.float32] | None = None  # the matrix that trees walk, where it is known already
 
     @classmethod
     def of(
         cls, estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any], n_jobs: int | None
-    ) -> Examples:
+    ) -> TrainingRows:
         """Read the arguments of a call, or raise :class:`NotShared`."""
         if y is None:
             raise NotShared("y is None")
@@ -66,10 +68,7 @@ class Examples:
             raise NotShared(f"y has {values.ndim} dimensions")
         classes, codes = _target(values, classifier=is_classifier(estimator))
         weights = _weights(fit_params.get(own), len(values))
-        examples = cls(X, matrix, y, values, classes, codes, weights, threads)
-        if table is not None:
-            examples.__dict__["exact_table"] = table
-        return examples
+        return cls(X, matrix, y, values, classes, codes, weights, threads, table)
 
     @property
     def n_rows(self) -> int:
@@ -88,7 +87,7 @@ class Examples:
     @cached_property
     def exact_table(self) -> Table:
         """The columns as ranks."""
-        return Table.from_data(self.matrix, n_jobs=self.n_jobs)
+        return Table.from_data(self.matrix, n_jobs=self.n_jobs) if self.ranked is None else self.ranked
 
     def table(self, max_bins: int | None) -> Table:
         """Return the columns as ranks, in bins if asked for."""
@@ -101,21 +100,27 @@ class Examples:
     @cached_property
     def rows(self) -> NDArray[np.float32]:
         """The matrix that trees walk."""
+        if self.encoded is not None:
+            return self.encoded
         if is_matrix(self.matrix):
             return np.ascontiguousarray(self.matrix)
         return self.exact_table.schema.matrix(self.matrix)
 
-    def part(self, rows: NDArray[np.int64], matrix: NDArray[np.float32]) -> Examples:
+    def part(self, rows: NDArray[np.int64], matrix: NDArray[np.float32]) -> TrainingRows:
         """Return some of the rows, with other values."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, matrix=matrix, y=self.y[rows], codes=self.codes[rows], weights=weights)
+        return replace(self.with_matrix(matrix), y=self.y[rows], codes=self.codes[rows], weights=weights)
 
-    def with_target(self, y: Any, order: NDArray[np.int64]) -> Examples:
+    def with_matrix(self, matrix: NDArray[np.float32]) -> TrainingRows:
+        """Return the same rows with other values."""
+        return replace(self, matrix=matrix, ranked=None, encoded=None)
+
+    def with_target(self, y: Any, order: NDArray[np.int64]) -> TrainingRows:
         """Return the same rows, encoded once, with the target ``y``, which is this one in another order."""
-        made = replace(self, given_y=y, y=self.y[order], codes=self.codes[order])
-        if self.matrix is not None:
-            made.__dict__.update(exact_table=self.exact_table, rows=self.rows)
-        return made
+        reordered = replace(self, given_y=y, y=self.y[order], codes=self.codes[order])
+        if self.matrix is None:
+            return reordered
+        return replace(reordered, ranked=self.exact_table, encoded=self.rows)
 
     def weights_of(self, class_weight: Any, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""

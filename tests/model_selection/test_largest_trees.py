@@ -12,20 +12,20 @@ from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
 from crosscut.forest.export.scikit import sklearn_tree
-from crosscut.model_selection.grove import Grove
-from crosscut.model_selection.settings import PURE, Candidate
+from crosscut.forest.smaller_trees import LargestTrees
+from crosscut.model_selection.candidates import PURE, Candidate
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 
 from .tie_free import make_data
 
 
-def grove_of(X, y, n_classes):
+def largest_trees_of(X, y, n_classes):
     table = Table.from_data(X.astype(np.float32))
     growth = Growth("gini" if n_classes else "variance")
     values = y.astype(np.int32) if n_classes else y
     forest = grow(table, Target(values, n_classes), Tasks.from_cv(3, n_rows=len(y)), growth)
-    return Grove(forest.packed, exact_ties=n_classes > 0, min_impurity=PURE)
+    return LargestTrees(forest.packed, exact_ties=n_classes > 0, min_impurity=PURE)
 
 
 LIMITS = st.builds(
@@ -42,7 +42,7 @@ LEAVES = st.one_of(st.none(), st.integers(2, 40))
 @given(seed=st.integers(0, 1000), limits=LIMITS, alpha=ALPHAS, leaves=LEAVES)
 def test_smaller_trees_are_grown_trees(seed, limits, alpha, leaves):
     X, y = make_data(seed, 120, 1, n_classes=0)
-    tree = grove_of(X, y, 0).tree(0, Candidate(None, limits, alpha, leaves))
+    tree = largest_trees_of(X, y, 0).tree(0, Candidate(None, limits, alpha, leaves))
     expected = DecisionTreeRegressor(**asdict(limits), ccp_alpha=alpha, max_leaf_nodes=leaves).fit(X, y)
     # scikit-learn numbers the nodes of a tree with max_leaf_nodes in the order in which it splits them
     assert nodes(expected.tree_) == nodes(sklearn_tree(tree, 1, 0))
@@ -56,8 +56,8 @@ def test_equal_decreases_are_split_in_preorder():
     # three splits of the same decrease: that of the root's left child comes before the right one's
     X = np.arange(16.0).reshape(-1, 1)
     y = np.array([0.0, 0, 0, 0, 4, 4, 4, 4] * 2) + np.repeat([0, 100], 8)
-    grove = grove_of(X, y, 0)
-    trees = [grove.tree(0, Candidate(None, Limits(), max_leaf_nodes=n)) for n in (1, 2, 3, 4, 5)]
+    largest = largest_trees_of(X, y, 0)
+    trees = [largest.tree(0, Candidate(None, Limits(), max_leaf_nodes=n)) for n in (1, 2, 3, 4, 5)]
     assert [tree.n_leaves for tree in trees] == [1, 2, 3, 4, 4]
     assert trees[2].depth.tolist() == [0, 1, 2, 2, 1]
 
@@ -69,18 +69,18 @@ def test_ties_of_alpha_follow_scikit_arithmetic(n_classes):
     for _ in range(20):
         X = rng.permutation(40).reshape(-1, 1).astype(float)
         y = rng.integers(0, n_classes, 40)
-        grove = grove_of(X, y, n_classes)
+        largest = largest_trees_of(X, y, n_classes)
         model = DecisionTreeClassifier().fit(X, y)
-        tree = grove.packed.tree(0)
+        tree = largest.packed.tree(0)
         if not np.array_equal(np.maximum(model.tree_.feature, -1), tree.feature):
             continue  # tests of equal quality
         for alpha in model.cost_complexity_pruning_path(X, y).ccp_alphas:
             pruned = DecisionTreeClassifier(ccp_alpha=max(alpha, 0)).fit(X, y)
-            assert len(grove.tree(0, Candidate(None, Limits(), max(alpha, 0)))) == pruned.tree_.node_count
+            assert len(largest.tree(0, Candidate(None, Limits(), max(alpha, 0)))) == pruned.tree_.node_count
 
 
 def test_arguments_are_checked():
-    packed = grove_of(*make_data(0, 30, 1), 2).packed
+    packed = largest_trees_of(*make_data(0, 30, 1), 2).packed
     limits = [-1, -1, 2, 0.0, 0.0, 0.0, False]
     assert len(packed.core.stop_nodes(packed.impurity, *limits)) == len(packed.feature)
     with pytest.raises(ValueError, match="impurity must"):

@@ -9,9 +9,9 @@ import numpy as np
 from crosscut.data.target import Target
 from crosscut.forest.forest import Packed
 from crosscut.forest.predict import apply
+from crosscut.forest.smaller_trees import LargestTrees
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.examples import is_matrix
-from crosscut.model_selection.grove import Grove
+from crosscut.model_selection.rows import is_matrix
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.model_selection.examples import Examples
-    from crosscut.model_selection.settings import Candidate, Setting
+    from crosscut.model_selection.candidates import Candidate, Setting
+    from crosscut.model_selection.rows import TrainingRows
 
 FEW = 0.01  # share of the rows: leaving out no more than this changes a tree in few places
 
 
-def grow_settings(examples: Examples, candidates: Sequence[Candidate], sets: Tasks) -> dict[Setting, Grove]:
+def grow_settings(
+    examples: TrainingRows, candidates: Sequence[Candidate], sets: Tasks
+) -> dict[Setting, LargestTrees]:
     """Grow the trees of every setting, one for each of the training sets that the tasks ``sets`` are.
 
     They are as large as the setting's largest candidate asks for; the others are inside them. Settings that
@@ -42,18 +44,18 @@ def grow_settings(examples: Examples, candidates: Sequence[Candidate], sets: Tas
     for setting in limits:
         key = setting.growth, setting.max_bins, setting.class_weight
         together.setdefault(key, []).append(setting)
-    groves = {}
+    by_setting = {}
     for settings in together.values():
         loosest = [Limits.loosest(limits[setting]) for setting in settings]
         packed, counted = _grow_together(examples, settings[0], loosest, sets)
         for k, setting in enumerate(settings):
             own = packed.select(range(k * len(sets), (k + 1) * len(sets)))
             exact = counted and setting.growth.criterion == "gini"
-            groves[setting] = Grove(own, exact_ties=exact, min_impurity=setting.min_impurity)
-    return groves
+            by_setting[setting] = LargestTrees(own, exact_ties=exact, min_impurity=setting.min_impurity)
+    return by_setting
 
 
-def _without_unused(examples: Examples, sets: Tasks) -> tuple[Examples, Tasks]:
+def _without_unused(examples: TrainingRows, sets: Tasks) -> tuple[TrainingRows, Tasks]:
     """Leave out rows that train nothing, if they are most rows: they need not be ranked."""
     used = np.flatnonzero(np.bitwise_or.reduce(sets.masks, axis=0))
     if len(used) > examples.n_rows / 2 or not is_matrix(examples.matrix):
@@ -62,7 +64,7 @@ def _without_unused(examples: Examples, sets: Tasks) -> tuple[Examples, Tasks]:
 
 
 def _grow_together(
-    examples: Examples, setting: Setting, limits: list[Limits], sets: Tasks
+    examples: TrainingRows, setting: Setting, limits: list[Limits], sets: Tasks
 ) -> tuple[Packed, bool]:
     """Return each of the limits' trees of all training sets, and whether rows are only counted.
 
@@ -90,7 +92,7 @@ def _grow_together(
 
 
 def _grow(
-    examples: Examples,
+    examples: TrainingRows,
     setting: Setting,
     limits: list[Limits],
     sets: Tasks,
