@@ -15,7 +15,7 @@ from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import plain, print_json, stdout, waiting
-from crosscut.forest.export.labels import counted, number
+from crosscut.forest.export.text import counted, number
 
 if TYPE_CHECKING:
     from crosscut.statistics.comparison import Comparison

@@ -19,7 +19,7 @@ from crosscut.cli.source import Source, read_rows, read_source, rows_for
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.data.files import split_target
-from crosscut.forest.export.labels import counted
+from crosscut.forest.export.text import counted
 from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import echo, plain, print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
-from crosscut.forest.export.labels import counted, number
+from crosscut.forest.export.text import counted, number
 
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit

@@ -10,7 +10,7 @@ from rich.tree import Tree as Branches
 
 from crosscut.cli.terminal import plain
 from crosscut.data.visible import short
-from crosscut.forest.export.labels import branch_label, counted, duration, number, outcome_label
+from crosscut.forest.export.text import branch_label, counted, duration, number, outcome_label
 from crosscut.forest.tree import shares
 from crosscut.training.fit import fit_of
 

@@ -17,7 +17,7 @@ from crosscut.cli.source import read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.data.visible import visible
-from crosscut.forest.export.labels import counted
+from crosscut.forest.export.text import counted
 
 
 @click.command(short_help="Learn and cross-validate rules.")

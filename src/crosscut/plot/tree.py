@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crosscut.forest.export.labels import branch_label, outcome_label
+from crosscut.forest.export.text import branch_label, outcome_label
 from crosscut.forest.tree import probabilities
 from crosscut.plot.boxes import Box, draw
 from crosscut.plot.canvas import class_colour

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.export.labels import counted, number
+from crosscut.forest.export.text import counted, number
 from crosscut.relational.language.terms import term_text
 from crosscut.relational.queries.words import Words
 from crosscut.report.charts import level_chart

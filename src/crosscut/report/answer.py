@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.export.labels import counted, number
+from crosscut.forest.export.text import counted, number
 from crosscut.statistics.intervals import interval_of, score_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.export.labels import branch_label, number, outcome_label
+from crosscut.forest.export.text import branch_label, number, outcome_label
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities

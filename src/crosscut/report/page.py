@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.array_file import replace_text
-from crosscut.forest.export.labels import counted, fold_label, number
+from crosscut.forest.export.text import counted, fold_label, number
 from crosscut.report import charts
 from crosscut.report.drawing import N_COLOURS, class_colours
 from crosscut.report.evidence import calibration, most_wrong, predictions, ranking

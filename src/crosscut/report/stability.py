@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.export.labels import counted
+from crosscut.forest.export.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

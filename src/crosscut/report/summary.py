@@ -11,7 +11,7 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.export.labels import duration
+from crosscut.forest.export.text import duration
 from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.answer import LEVEL, answer
 from crosscut.report.columns import column_table

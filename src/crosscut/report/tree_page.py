@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.export.labels import number
 from crosscut.forest.export.notebook import STYLE
-from crosscut.forest.export.text import export_text
+from crosscut.forest.export.text import export_text, number
 from crosscut.report.charts import level_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
 from crosscut.report.drawing import TreeBoxes, class_colours, svg_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.columns import cut_text
-from crosscut.forest.export.labels import branch_label
+from crosscut.forest.export.text import branch_label
 from crosscut.forest.predict import apply_rows
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.report.answer import LEVEL

@@ -13,6 +13,7 @@ from crosscut.data.text.forms import (
     MARKS,
     MISSING_AMONG_NUMBERS,
     NAMES,
+    SHAPE,
     DateForm,
     NumberForm,
     PatternForm,
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
     from crosscut.data.text.dialect import TextOptions
     from crosscut.data.text.forms import Form
-
-
-_SHAPE = str.maketrans("123456789", "9" * 9)
 
 
 class ColumnGuess:
@@ -79,7 +77,7 @@ class ColumnGuess:
         return forms if dates == "none" else [PatternForm(dates), *forms]
 
     def _narrow(self, text: str) -> None:
-        shape = text.translate(_SHAPE)  # which is all that forms of numbers look at
+        shape = text.translate(SHAPE)
         if shape in self._shapes and all(isinstance(form, NumberForm) for form in self.forms or ()):
             return
         self._shapes.add(shape)

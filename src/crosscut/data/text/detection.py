@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crosscut.data.text.column_guess import ColumnGuess
 from crosscut.data.text.dialect import MISSING_WORDS, Dialect, TextOptions, text_stream
-from crosscut.data.text.forms import BLANKS, MISSING_AMONG_NUMBERS, NumberForm
+from crosscut.data.text.forms import BLANKS, MISSING_AMONG_NUMBERS, SHAPE, NumberForm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,8 +196,8 @@ def _has_header(rows: list[list[str]], missing: tuple[str, ...]) -> bool:
 def _decimal_of(rows: list[list[str]], separator: str) -> str:
     """Return the decimal mark that the numbers show; nothing if they do not, or show both."""
     marks = set()
-    for cell in {cell for row in rows for cell in row}:
-        readings = [form.value(cell) for form in (_POINT, _COMMA)]
-        if readings[0] != readings[1] and None in readings:
-            marks.add("," if readings[0] is None else ".")
+    for cell in {cell.translate(SHAPE) for row in rows for cell in row}:
+        with_point, with_comma = (form.value(cell) is not None for form in (_POINT, _COMMA))
+        if with_point != with_comma:
+            marks.add("." if with_point else ",")
     return marks.pop() if len(marks) == 1 else "." if separator == "," else ""

@@ -216,6 +216,7 @@ class TextForm:
 
 
 Form = NumberForm | DateForm | PatternForm | TextForm
+SHAPE = str.maketrans("123456789", "9" * 9)  # whether a number has a form depends on its shape only
 MARKS = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))  # decimals, thousands
 DATES = tuple(map(DateForm, NAMES))
 

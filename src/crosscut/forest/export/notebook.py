@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from crosscut.forest.export.labels import number
+from crosscut.forest.export.text import number
 from crosscut.forest.pruning_table import COLUMNS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crosscut.data.columns import cut_text, separates_days
-from crosscut.forest.export.labels import number
+from crosscut.forest.export.text import number
 from crosscut.relational.language.attributes import attribute_text, rows_text
 from crosscut.relational.queries.printing import query_text
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
-from crosscut.forest.export.labels import branch_label
-from crosscut.forest.export.text import shown_threshold, threshold_text
+from crosscut.forest.export.text import branch_label, shown_threshold, threshold_text
 
 
 def random_model(seed, learner=TreeClassifier, **parameters):

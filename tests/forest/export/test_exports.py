@@ -6,7 +6,6 @@ from contextlib import closing
 
 import duckdb
 import numpy as np
-import onnxruntime
 import pyarrow as pa
 import pytest
 
@@ -103,6 +102,7 @@ def in_python(source, rows):
 
 
 def in_onnx(model, rows):
+    onnxruntime = pytest.importorskip("onnxruntime")
     session = onnxruntime.InferenceSession(model.SerializeToString())
     given = {}
     for name in rows.column_names:
