@@ -7,7 +7,7 @@ from crosscut.data.table import Table
 from crosscut.engines.stream.coding import Coding
 from crosscut.engines.stream.survey import Roles
 
-from ..test_survey import survey_of
+from .test_survey import survey_of
 
 
 def test_codes_are_the_ranks_of_a_table():

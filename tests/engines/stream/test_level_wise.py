@@ -8,7 +8,7 @@ from crosscut.engines.stream.level_wise import Plan, State
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.growth import Growth, Limits
 
-from ..test_survey import survey_of
+from .test_survey import survey_of
 
 
 def plan_of(memory_limit, *, n_folds=3, max_depth=None):

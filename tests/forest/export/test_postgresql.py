@@ -4,7 +4,7 @@ import json
 
 from postgresql_server import server  # noqa: F401, a fixture
 
-from ..test_exports import some_model
+from .test_exports import some_model
 
 TYPES = {
     "double": "double precision",
