@@ -99,7 +99,7 @@ def test_threshold_between_two_floats_is_not_rounded():
     )
     packed = forest.packed
     between = float(a) + 0.9 * (float(b) - float(a))
-    packed.threshold[packed.feature >= 0] = between
+    packed = replace(packed, threshold=np.where(packed.feature >= 0, between, packed.threshold))
     np.testing.assert_array_equal(apply(packed, np.array([[a], [b]]))[0], [1, 2])
 
 

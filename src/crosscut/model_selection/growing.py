@@ -15,7 +15,7 @@ from crosscut.model_selection.rows import is_matrix
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Limits
 from crosscut.tasks.masks import BLOCK
-from crosscut.training.own_classes import grow_own_classes
+from crosscut.training.train import grow_own_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from crosscut.forest.forest import Forest
 from crosscut.forest.held_out_losses import pruning_table
+from crosscut.forest.predict import HeldOut
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.statistics.intervals import (
     Estimate,
@@ -24,8 +26,6 @@ from crosscut.statistics.scores import scores_by_part
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.forest import Forest
-    from crosscut.forest.predict import HeldOut
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.smaller_trees import Measure
 
@@ -273,6 +273,23 @@ class TreeValidation(Validation):
         self.rows, self.row_start = held_out.rows, held_out.row_start
         self.y, self.classes, self.weights = y, classes, weights
         self.chosen_scores = chosen_scores
+
+    def pruned(self, inner: NDArray[np.bool_]) -> TreeValidation:
+        """Return the results of the smaller trees in which only the nodes marked ``inner`` have tests."""
+        packed = self.forest.packed
+        smaller, number = packed.cut(inner)
+        leaf = number[packed.ends(inner & (packed.feature >= 0))[self.node]]
+        validation = TreeValidation(
+            Forest(smaller, self.forest.work),
+            HeldOut(self.rows, self.row_start, leaf),
+            self.y,
+            self.classes,
+            self.weights,
+            chosen_scores=self.chosen_scores,
+            prune_by=self.prune_by,
+        )
+        validation.groups = self.groups
+        return validation
 
     @cached_property
     def node(self) -> NDArray[np.int64]:

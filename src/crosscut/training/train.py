@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
+from crosscut.engines.memory import grow
 from crosscut.engines.stream.stream import Stream
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
@@ -18,8 +19,8 @@ from crosscut.forest.pruning_table import pessimistic
 from crosscut.forest.smaller_trees import prune
 from crosscut.sklearn_private import _safe_indexing
 from crosscut.statistics.validation import TreeValidation
+from crosscut.tasks.folds import trained_classes
 from crosscut.training.fit import Fit
-from crosscut.training.own_classes import grow_own_classes
 from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
@@ -37,9 +38,47 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.smaller_trees import Measure
     from crosscut.tasks import Tasks
+    from crosscut.tasks.growth import Growth
+
+
+def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
+    """Whether a tree may depend on classes that none of its training rows has."""
+    return target.n_classes > 2 and growth.splits == "binary" and "nominal" in table.kinds
+
+
+def grow_own_classes(
+    table: Table, target: Target, tasks: Tasks, growth: Growth, *, n_jobs: int | None
+) -> Forest:
+    """Grow each task with only the classes present in its training rows.
+
+    The number of classes decides which subsets of categories are tried (docs/semantics.md), and nothing else.
+    """
+    if not classes_matter(table, target, growth):
+        return grow(table, target, tasks, growth, n_jobs=n_jobs)
+    trained, classes = trained_classes(tasks.masks, tasks.n_tasks, target)
+    if trained.all() and len(classes) == target.n_classes:
+        return grow(table, target, tasks, growth, n_jobs=n_jobs)
+    together: dict[bytes, list[int]] = {}
+    for task, has in enumerate(trained):
+        together.setdefault(has.tobytes(), []).append(task)
+    forests = []
+    for own in together.values():
+        kept = classes[trained[own[0]]]
+        code = np.zeros(target.n_classes, np.int32)
+        code[kept] = np.arange(len(kept))
+        own_target = replace(target, values=code[target.values], n_classes=len(kept))
+        part = grow(table, own_target, tasks.take(own), growth, n_jobs=n_jobs)
+        value = np.zeros((len(part.packed.value), target.n_classes))
+        value[:, kept] = part.packed.value
+        forests.append(Forest(replace(part.packed, value=value), part.work))
+    joined = Forest.joined(forests)
+    order = np.argsort([task for own in together.values() for task in own])
+    return Forest(joined.packed.select(order.tolist()), joined.work)
 
 
 class Leaves:
@@ -147,15 +186,16 @@ def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
     Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
     """
     growth = growth_of(model)
-    if getattr(model, "class_weight", None) != "balanced":
-        forest = grow_own_classes(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
-    else:
+    table, target, n_jobs = data.table, data.target, model.n_jobs
+    if getattr(model, "class_weight", None) == "balanced":
         forest = Forest.joined(
-            grow_own_classes(
-                data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs
-            )
+            grow_own_classes(table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=n_jobs)
             for t in range(tasks.n_tasks)
         )
+    elif classes_matter(table, target, growth):
+        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
+    else:
+        forest = grow(table, target, tasks, growth, n_jobs=n_jobs)
     return with_loss(model, forest, data.classes)
 
 
@@ -198,10 +238,16 @@ def _fit(
     """Prune the trees and judge them; if the parameters say so, prune by the folds and judge again."""
     forest, alpha, table = prune_each(model, grown), float(model.ccp_alpha), None
     validation = judge(forest) if judge else None
-    if judge and validation and model.prune in {"best", "1se"}:
+    if validation and model.prune in {"best", "1se"}:
         table = validation.pruning_table
-        forest, chosen = pruned_by(model, table, forest)
-        validation, alpha = judge(forest), max(alpha, chosen)
+        row = table.choose(model.prune)
+        alpha = max(alpha, float(table.alpha[row]))
+        if isinstance(data, StreamedSet):  # held-out rows are read once more
+            forest = pruned_by(model, table, forest)[0]
+            validation = data.validate(forest)
+        else:
+            validation = validation.pruned(table.tests_kept(forest.packed, row))
+            forest = validation.forest
     return Fit.of(
         model, data, forest=forest, grown=grown, validation=validation, alpha=alpha, chosen_by=table
     )
