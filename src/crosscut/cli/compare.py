@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from crosscut.cli import options
-from crosscut.cli.cv import fit
+from crosscut.cli.cv import estimator, fit_noting
 from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
@@ -94,7 +94,8 @@ def _settings(files: tuple[str, ...], target: str, given: dict[str, Any]) -> tup
     )
     tried = options.candidates(given | {"cv": given.pop("folds")})
     with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
-        models = [fit(source, **one, in_order=False, scoring=None, class_weight=()) for one in tried]
+        models = [estimator(source, **one, in_order=False, scoring=None, class_weight=()) for one in tried]
+        fit_noting(models, source)
     varied = [name for name in options.SETTINGS if len(given[name] or ()) > 1]
     names = [
         " ".join(

@@ -125,7 +125,8 @@ def cv(
     )
     tried = options.candidates(given)
     with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
-        models = [fit(source, **candidate) for candidate in tried]
+        models = [estimator(source, **candidate) for candidate in tried]
+        fit_noting(models, source)
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()
     from crosscut.model_file import save_model
@@ -168,8 +169,8 @@ def _told(model: Any, given: dict[str, Any], setting: dict[str, Any], chosen: An
     }
 
 
-def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None, **growing: Any) -> Any:
-    """Fit the estimator that the options describe."""
+def estimator(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None, **growing: Any) -> Any:
+    """Return the unfitted estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
     classify = source.kind == "classification"
@@ -206,7 +207,6 @@ def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None,
         model.set_params(prune_by="loss", loss=_by_class("--loss", growing["loss"], source.y))
     elif growing["prune_by"] is not None:
         model.set_params(prune_by=growing["prune_by"])
-    fit_noting(model, source)
     return model
 
 
@@ -224,13 +224,18 @@ def _by_class(option: str, given: tuple[str, ...], y: Any) -> dict[Any, float]:
     return found
 
 
-def fit_noting(model: Any, source: Source) -> None:
-    """Fit a model to a file; what is remarkable becomes a note, and too few rows for folds a failure."""
-    with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
+def fit_noting(models: list[Any], source: Source) -> None:
+    """Fit models to a file, several at once; warnings become notes, and too few rows for folds a failure."""
+    from crosscut.training.train import train_together
+
+    with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
-    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in said))
-    if not hasattr(model, "cv_score_"):
+        if len(models) == 1:
+            models[0].fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
+        else:
+            train_together(models, source.X, source.y, source.weights, source.groups)
+    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in caught))
+    if not hasattr(models[0], "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
 
 

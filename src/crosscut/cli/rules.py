@@ -64,7 +64,7 @@ def rules(
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))
     with waiting(f"learning {folds + 1} rule sets"):
-        fit_noting(model, source)
+        fit_noting([model], source)
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if sql is not None:

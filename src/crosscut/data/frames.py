@@ -25,7 +25,7 @@ def names_of_frame(X: object) -> list[str] | None:
     """Return the column names of a pandas, polars or Arrow frame if they are distinct strings."""
     if type(X).__module__.partition(".")[0] not in {"pandas", "polars", "pyarrow"}:
         return None
-    columns = X.column_names if hasattr(type(X), "column_names") else getattr(X, "columns", ())
+    columns = getattr(X, "column_names" if hasattr(type(X), "column_names") else "columns", ())
     names = list(columns)
     return names if all(type(name) is str for name in names) and 0 < len(set(names)) == len(names) else None
 
@@ -89,7 +89,7 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
         return _nominal_column(name, series)
     if dtype == nw.Date:
         return date_column(name, np.asarray(series.cast(nw.Datetime("us")).to_numpy()))
-    if dtype == nw.Datetime:
+    if isinstance(dtype, nw.Datetime):
         if dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return date_column(name, np.asarray(series.to_numpy()))

@@ -34,7 +34,7 @@ from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -145,6 +145,42 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
     judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
     fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else judge)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
+
+
+def train_together(
+    models: Sequence[Any], X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> None:
+    """Fit estimators that differ only in criterion, limits and pruning, on the same folds.
+
+    The rows are read once, and the trees of all limits of a criterion are grown at once. Their forests do not
+    record the work of growing, which they share.
+    """
+    first = models[0]
+    for model in models:
+        check_parameters(model)
+    data = TrainingSet.read(first, X, y, sample_weight)
+    tasks = data.tasks(first.cv, groups, first.random_state, None, first.n_jobs)
+    by_growth: dict[Growth, list[Any]] = {}
+    for model in models:
+        by_growth.setdefault(growth_of(model), []).append(model)
+    for same in by_growth.values():
+        if getattr(first, "class_weight", None) == "balanced":  # weights depend on the rows of a task
+            grown = [grow_trees(model, data, limited(model, tasks)) for model in same]
+        else:
+            crossed = tasks.with_limits([given_limits(model) for model in same])
+            every = grow_own_classes(
+                data.table, data.target, crossed, growth_of(same[0]), n_jobs=first.n_jobs
+            )
+            numbers = range(len(crossed))
+            parts = (Forest(every.packed.select(numbers[k :: len(same)])) for k in range(len(same)))
+            grown = [with_loss(model, part, data.classes) for model, part in zip(same, parts, strict=True)]
+        for model, forest in zip(same, grown, strict=True):
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(first, name):
+                    setattr(model, name, getattr(first, name))
+            judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+            fit = _fit(model, data, forest, None if tasks.n_tasks == 1 else judge)
+            model.fit_ = with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
 def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups: Any) -> Fit:
