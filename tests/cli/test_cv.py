@@ -37,7 +37,7 @@ def test_classification_prints_everything():
         "±",
         "Pruning",
         "chosen",
-        "found",
+        "recall",
         "Stability",
         "f(i)",
         "trees were grown together",

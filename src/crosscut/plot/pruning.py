@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, labelled
+from crosscut.statistics.sentences import LIKE_BEST
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.plot(leaves, error, color=BLUE, label="held-out rows, ±1 standard error")
     ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
     like = table.like_best
-    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label="cannot be told from the lowest")
+    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label=LIKE_BEST)
     ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
     best = table.choose("best")
     limit = float(error[best] + spread[best])

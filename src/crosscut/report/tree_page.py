@@ -18,6 +18,7 @@ from crosscut.report.page import first_lines, page_part, script_data, write_page
 from crosscut.report.stability import stability
 from crosscut.report.summary import confusion_facts, errors, residual_facts, summarize
 from crosscut.report.trial import sizes_of, trial
+from crosscut.statistics.sentences import error_line
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -161,9 +162,7 @@ def notebook_html(fit: Fit) -> str:
     said = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
     if fit.validation is not None:
         cv = errors(fit)
-        said.append(
-            f"{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)} ({cv['folds']} folds)"
-        )
+        said.append(f"{error_line(cv)} ({cv['folds']} folds)")
         said += stability(fit)["words"][:1]
     return (
         f'<div style="{STYLE}"><b>{" · ".join(escape(part) for part in said)}</b>'

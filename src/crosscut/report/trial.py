@@ -12,9 +12,9 @@ from crosscut.data.columns import cut_text
 from crosscut.forest.export.text import branch_label
 from crosscut.forest.predict import apply_rows
 from crosscut.forest.tree import decisions, probabilities
-from crosscut.report.answer import LEVEL
 from crosscut.report.drawing import MAX_LEAVES
 from crosscut.statistics.conformal import own_strangeness, rank_of
+from crosscut.statistics.sentences import LEVEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
