@@ -24,6 +24,7 @@ from crosscut.statistics.intervals import LossSums, error_of, interval_of, score
 
 if TYPE_CHECKING:
     from crosscut.data.text.dialect import TextOptions
+    from crosscut.typing import ColumnLike, CrossValidation
 
 LEVEL = 0.9  # of the interval
 
@@ -169,7 +170,9 @@ def _told(model: Any, given: dict[str, Any], setting: dict[str, Any], chosen: An
     }
 
 
-def estimator(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None, **growing: Any) -> Any:
+def estimator(
+    source: Source, *, cv: CrossValidation, seed: int, in_order: bool, jobs: int | None, **growing: Any
+) -> Any:
     """Return the unfitted estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
@@ -210,7 +213,7 @@ def estimator(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int |
     return model
 
 
-def _by_class(option: str, given: tuple[str, ...], y: Any) -> dict[Any, float]:
+def _by_class(option: str, given: tuple[str, ...], y: ColumnLike) -> dict[Any, float]:
     """Return the number of each class that ``CLASS=NUMBER`` names."""
     names = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
     found: dict[Any, float] = {}

@@ -24,6 +24,7 @@ from crosscut.forest.export.text import counted, number
 
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit
+    from crosscut.typing import CrossValidation
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
@@ -142,7 +143,7 @@ def relational(
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
         order = "time" if source.time is not None else given["cv"]
-        cv: Any = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
+        cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
         if folds is None and database.folds is not None and cv == number_of_folds:
             cv = "marks"
         known = {"sample_weight": source.weights, "groups": source.groups}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
 _CHANGED_BY = "--header or --no-header, --separator, --decimal, --encoding, --missing and --dates"
@@ -50,7 +52,7 @@ class Source:
         Numbers of the rows in the file, from 1.
     """
 
-    X: Any
+    X: TableLike
     y: NDArray[Any]
     kind: str
     groups: NDArray[Any] | None = None
@@ -77,7 +79,7 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     return frame
 
 
-def rows_for(fitted: Any, frame: Any) -> Any:
+def rows_for(fitted: Any, frame: TableLike) -> Any:
     """Return the columns of a table that a model asks about."""
     schema = fitted.fit_.schema
     absent = [name for name in schema.names if name not in frame.column_names]
@@ -144,7 +146,7 @@ def read_source(
     return source
 
 
-def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
+def _take(X: TableLike, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
     if name not in X.column_names:
         why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
         raise ValueError(f"{option} {name!r} cannot be used: {why}")
@@ -158,14 +160,14 @@ def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any
     return X.drop_columns([name]), values
 
 
-def _as_text(X: Any, name: str) -> Any:
+def _as_text(X: TableLike, name: str) -> Any:
     import pyarrow as pa
 
     _check_known(X, name, "--nominal")
     return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
 
 
-def _check_known(X: Any, name: str, option: str) -> None:
+def _check_known(X: TableLike, name: str, option: str) -> None:
     if name not in X.column_names:
         raise ValueError(
             f"{option} {name!r} is not a column to test; choose one of {', '.join(X.column_names[:20])}"

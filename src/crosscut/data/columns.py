@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 MICROSECONDS = 86_400_000_000  # of a day
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001, dates have no zone
 
@@ -76,7 +78,7 @@ class Column(NamedTuple):
     ordered: bool = False  # the categories have an order of their own, and some may have no row
 
 
-def plain_matrix(X: Any) -> NDArray[Any] | None:
+def plain_matrix(X: TableLike) -> NDArray[Any] | None:
     """Return X as a two-dimensional array of numbers if that is what it is, else None."""
     if isinstance(X, (list, tuple)):
         X = _array_of_lists(X)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.file_kind import Contents
+    from crosscut.typing import TableLike
 
 
 def read_file(
@@ -156,7 +157,7 @@ def readable(place: Place) -> Iterator[FileKind]:
         ) from error
 
 
-def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
+def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
     """Split a frame in the columns to test and the values to predict.
 
     Examples

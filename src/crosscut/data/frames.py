@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 
 class CodedText(NamedTuple):
     """Text as codes (-1 if missing) and categories: sorted and all in use, or in an order of their own."""
@@ -48,7 +50,7 @@ def columns_of(X: object) -> list[Column]:
     return _columns_of_frame(X)
 
 
-def _columns_of_frame(X: Any) -> list[Column]:
+def _columns_of_frame(X: TableLike) -> list[Column]:
     import narwhals as nw
 
     if hasattr(X, "__arrow_c_array__") and hasattr(X, "column_names"):  # a record batch

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -73,7 +75,7 @@ class Table:
     @classmethod
     def from_data(
         cls,
-        X: Any,
+        X: TableLike,
         *,
         max_bins: int | None = None,
         names: Sequence[str] | None = None,
@@ -99,7 +101,7 @@ class Table:
     @classmethod
     def with_matrix(
         cls,
-        X: Any,
+        X: TableLike,
         *,
         max_bins: int | None = None,
         names: Sequence[str] | None = None,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.forest import Forest
+    from crosscut.typing import ColumnLike, Seed, TableLike
 
 
 def _classifies(model: BaggedTrees) -> bool:
@@ -83,7 +84,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         n_trees: int = 100,
         max_samples: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.tree = tree
         self.n_trees = n_trees
@@ -91,7 +92,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -161,7 +162,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """The classes (classification only)."""
         return fit_of(self).known_classes
 
-    def _values(self, X: Any) -> NDArray[np.float64]:
+    def _values(self, X: TableLike) -> NDArray[np.float64]:
         """Return the average of the leaf values that each row reaches."""
         value, nodes = self._reached(X)
         total = np.zeros((nodes.shape[1], value.shape[1]))
@@ -176,7 +177,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             probability.argmax(axis=1) if loss is None else expected(probability, loss).argmin(axis=1)
         )
 
-    def _reached(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _reached(self, X: TableLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the values of all nodes, and the leaf of every row in each tree: (trees, rows)."""
         fit = fit_of(self)
         x = fit.schema.matrix(read_table(self, X, reset=False))
@@ -184,7 +185,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         value = probabilities(packed.value) if is_classifier(self) else packed.value
         return value, apply(packed, x, n_jobs=self.n_jobs) + packed.node_start[:-1, None]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class, or the mean, of each row of X over all trees.
 
         Parameters
@@ -198,7 +199,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return np.asarray(self.classes_[self._decided(values)])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X, averaged over all trees.
 
         Parameters
@@ -209,7 +210,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return self._values(X)
 
     @available_if(_regresses)  # type: ignore[untyped-decorator]
-    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+    def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
         """Return an interval of each row's target, from the trees that have not drawn a training row.
 
         This is the jackknife+ after the bootstrap (Kim, Xu and Barber 2020): it covers at least 2 · level - 1
@@ -232,7 +233,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return bagged_intervals(out_of_bag, value[nodes, 0], level)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
+    def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
         """Return the classes that each row may have, from the trees that have not drawn a training row.
 
         Parameters
@@ -261,7 +262,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         value, nodes = self._reached(X)
         return bagged_sets(out_of_bag, value[nodes], level, method)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> float:
         """Return accuracy, or R², on new rows.
 
         Parameters

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Forest
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.tree import Tree
+    from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
@@ -54,13 +55,15 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     min_impurity_decrease: float = 0.0
     ccp_alpha: float = 0.0
     max_bins: int | None = None
-    cv: Any = 10
+    cv: CrossValidation = 10
     prune: str | None = None
-    scoring: Any = None
+    scoring: Scoring = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
+    ) -> Self:
         """Grow the final tree and the trees of the folds.
 
         Parameters
@@ -121,7 +124,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
     # rows and the nodes they visit
 
-    def _leaves(self, X: Any) -> NDArray[np.int32]:
+    def _leaves(self, X: TableLike) -> NDArray[np.int32]:
         fit = fit_of(self)
         if isinstance(X, Leaves):
             return X.leaf
@@ -129,13 +132,13 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
-    def _said_by_folds(self, X: Any) -> NDArray[np.float64]:
+    def _said_by_folds(self, X: TableLike) -> NDArray[np.float64]:
         packed = fit_of(self).forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
         value = packed.value if self.fit_.classes is None else probabilities(packed.value)
         return np.asarray(value[apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None]])
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
+    def apply(self, X: TableLike) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
 
         Parameters
@@ -145,7 +148,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         """
         return self._leaves(X).astype(np.int64)
 
-    def decision_path(self, X: Any) -> Any:
+    def decision_path(self, X: TableLike) -> Any:
         """Return a sparse indicator matrix (rows, nodes) of the nodes that each row of X visits.
 
         Parameters
@@ -166,7 +169,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             rows, node = rows[node >= 0], node[node >= 0]
         return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
 
-    def _nested_interval(self, level: float, measure: Any, *data: Any) -> tuple[float, float]:
+    def _nested_interval(self, level: float, measure: Scoring, *data: Any) -> tuple[float, float]:
         if is_name(measure, "auc") or (measure is None and self.scoring is not None):
             raise ValueError(
                 "method='nested' needs a mean over rows or R², but the score is a mean over folds; give a "
@@ -292,7 +295,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
         return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
 
-    def report(self, path: str | PathLike[str], *, X: Any = None, target: str | None = None) -> None:
+    def report(self, path: str | PathLike[str], *, X: TableLike = None, target: str | None = None) -> None:
         """Write an HTML page about the tree and its error, for readers who did not fit it; works offline.
 
         Parameters
@@ -309,7 +312,9 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
         write_report(self, path, X=X, target=target)
 
-    def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
+    def explain_cost(
+        self, X: TableLike = None, y: ColumnLike = None, sample_weight: ColumnLike = None
+    ) -> CostReport:
         """Compare the paper's cost model with the measured cost of growing these trees.
 
         Parameters

@@ -15,6 +15,8 @@ from crosscut.training.training_set import TrainingSet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.typing import ColumnLike, CrossValidation, TableLike
+
 
 @dataclass(frozen=True, eq=False)
 class DropImportance:
@@ -57,7 +59,13 @@ class DropImportance:
 
 
 def drop_importance(
-    tree: Any, X: Any, y: Any, *, cv: Any = 10, sample_weight: Any = None, groups: Any = None
+    tree: Any,
+    X: TableLike,
+    y: ColumnLike,
+    *,
+    cv: CrossValidation = 10,
+    sample_weight: ColumnLike = None,
+    groups: ColumnLike = None,
 ) -> DropImportance:
     """Cross-validate a tree with all columns and without each of them, all grown together.
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.forest.smaller_trees import Measure
+    from crosscut.typing import CrossValidation
 
 TYPES = {
     "node_start": np.int64,
@@ -167,7 +168,7 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any
     arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
     if fit.forest.packed.loss is not None:
         arrays["loss"] = fit.forest.packed.loss
-    cv: Any = fit.validation
+    cv: CrossValidation = fit.validation
     if cv is None:
         return header, arrays
     arrays |= {

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.model_selection.candidates import Candidate
+    from crosscut.typing import ColumnLike, CrossValidation, Scorer, Scoring, TableLike
 
 # training rows of the splits of one growth: leave-one-out on 20,000 rows is grown 1,000 trees at a time
 ROWS_AT_ONCE = 20_000_000
@@ -74,7 +76,7 @@ def drop_in(function: Any) -> Callable[[F], F]:
     return decorate
 
 
-def as_list(cv: Any) -> Any:
+def as_list(cv: CrossValidation) -> Any:
     """Return ``cv``, as a list if it is an iterator: it may be needed twice."""
     return list(cv) if isinstance(cv, Iterator) and not hasattr(cv, "split") else cv
 
@@ -83,11 +85,11 @@ def as_list(cv: Any) -> Any:
 class Call:
     """What a drop-in was asked: rows, splitter, scorer, and which extra arguments go where."""
 
-    estimator: Any
-    X: Any
-    y: Any
-    cv: Any  # a splitter
-    scorer: Any
+    estimator: BaseEstimator
+    X: TableLike
+    y: ColumnLike
+    cv: CrossValidation  # a splitter
+    scorer: Scorer
     routed: Any
     examples: TrainingRows
 
@@ -95,13 +97,13 @@ class Call:
     def of(
         cls,
         owner: str,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        groups: Any,
-        cv: Any,
+        estimator: BaseEstimator,
+        X: TableLike,
+        y: ColumnLike,
+        groups: ColumnLike,
+        cv: CrossValidation,
         params: Mapping[str, Any] | None,
-        scoring: Any = None,
+        scoring: Scoring = None,
         *,
         raise_exc: bool = True,
         scored: bool = True,
@@ -177,11 +179,11 @@ class Call:
 def route(
     owner: str,
     params: Mapping[str, Any] | None,
-    groups: Any,
+    groups: ColumnLike,
     *,
     splitter: Any,
-    estimator: Any,
-    scorer: Any = None,
+    estimator: BaseEstimator,
+    scorer: Scorer = None,
 ) -> Any:
     """Return ``.estimator.fit``, ``.scorer.score`` and ``.splitter.split`` as scikit-learn routes them."""
     params = {} if params is None else params

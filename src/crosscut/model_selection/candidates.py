@@ -17,6 +17,8 @@ from crosscut.training.parameters import check_parameters
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sklearn.base import BaseEstimator
+
     from crosscut.tasks.growth import Criterion
 
 # scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
@@ -62,17 +64,17 @@ class Candidate(NamedTuple):
     steps: int = 0  # of a pipeline: which choice of the steps before the tree
 
 
-def is_scikit(estimator: Any) -> bool:
+def is_scikit(estimator: BaseEstimator) -> bool:
     """Whether the estimator is one of scikit-learn's two trees, and no subclass that may behave otherwise."""
     return type(estimator) in {DecisionTreeClassifier, DecisionTreeRegressor}
 
 
-def tree_of(estimator: Any) -> Any:
+def tree_of(estimator: BaseEstimator) -> Any:
     """Return the last step of a pipeline, which may be a tree, or else the estimator itself."""
     return estimator.steps[-1][1] if type(estimator) is Pipeline and len(estimator.steps) > 1 else estimator
 
 
-def check_estimator(estimator: Any) -> None:
+def check_estimator(estimator: BaseEstimator) -> None:
     """Refuse what is neither a tree that can be grown here nor a pipeline that ends in one."""
     tree = tree_of(estimator)
     ours = type(tree).__module__.partition(".")[0] == "crosscut"
@@ -84,7 +86,11 @@ def check_estimator(estimator: Any) -> None:
 
 
 def read_candidates(
-    estimator: Any, candidates: Sequence[Mapping[str, Any]], n_features: int, *, weighted: bool = False
+    estimator: BaseEstimator,
+    candidates: Sequence[Mapping[str, Any]],
+    n_features: int,
+    *,
+    weighted: bool = False,
 ) -> list[Candidate]:
     """Read each candidate, or raise :class:`NotShared` naming the parameter that forbids sharing.
 

@@ -26,19 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.smaller_trees import LargestTrees
     from crosscut.forest.tree import Tree
     from crosscut.model_selection.candidates import Candidate, Setting
     from crosscut.model_selection.rows import TrainingRows
     from crosscut.model_selection.splits import Splits
+    from crosscut.typing import ErrorScore, Scorer
 
 
 @dataclass(frozen=True, eq=False)
 class Grown:
     """Every tree a call needs: of each setting (and choice of steps) one per training set."""
 
-    estimator: Any
+    estimator: BaseEstimator
     candidates: list[Candidate]
     parameters: Sequence[Mapping[str, Any]]
     examples: TrainingRows
@@ -51,7 +53,7 @@ class Grown:
     @classmethod
     def of(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         parameters: Sequence[Mapping[str, Any]],
         candidates: list[Candidate],
         steps: list[Any],
@@ -150,10 +152,10 @@ class Grown:
 
 def evaluate(
     grown: Grown,
-    scorer: Any,
+    scorer: Scorer,
     score_params: Mapping[str, Any],
     *,
-    error_score: Any = "raise",
+    error_score: ErrorScore = "raise",
     return_train_score: bool = False,
     return_estimator: bool = False,
 ) -> list[dict[str, Any]]:
@@ -182,7 +184,9 @@ def evaluate(
     return results
 
 
-def fit_scikit(estimator: Any, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]) -> None:
+def fit_scikit(
+    estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]
+) -> None:
     """Give scikit-learn's ``estimator``, which knows its columns, what fitting the rows ``train`` would."""
     classes = examples.classes
     if classes is not None:
@@ -190,7 +194,7 @@ def fit_scikit(estimator: Any, tree: Tree, examples: TrainingRows, train: NDArra
     fit_sklearn(estimator, tree, estimator.n_features_in_, classes)
 
 
-def fit_own(estimator: Any, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]) -> None:
+def fit_own(estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]) -> None:
     """Give crosscut's ``estimator`` its tree; it has no cross-validation of its own."""
     classes = examples.classes
     if classes is not None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.smaller_trees import LargestTrees
+    from crosscut.typing import Scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +194,7 @@ OF_CLASSES: dict[Any, Any] = {metrics.accuracy_score: accuracy, ClassifierMixin.
 OF_PROBABILITIES: dict[Any, Any] = {metrics.log_loss: log_loss, metrics.roc_auc_score: roc_auc}
 
 
-def quick_metric(scorer: Any, classes: NDArray[Any] | None) -> tuple[int, Callable[..., Any]] | None:
+def quick_metric(scorer: Scorer, classes: NDArray[Any] | None) -> tuple[int, Callable[..., Any]] | None:
     """Return the sign and the metric of a scorer that is known here, or None.
 
     The metric takes segments and predictions of numbers (``classes`` is None), or else cells, the largest and
@@ -227,7 +228,7 @@ def _f1(classes: NDArray[Any], average: str = "binary", pos_label: Any = 1, **ot
     return partial(f1, average=average, positive=int(positive[0]) if len(positive) else 0)
 
 
-def needs_estimator(scorer: Any) -> bool:
+def needs_estimator(scorer: Scorer) -> bool:
     """Whether a scorer may look at more than predictions, as any function of the user's own may."""
     if isinstance(scorer, _MultimetricScorer):
         return any(needs_estimator(one) for one in scorer._scorers.values())

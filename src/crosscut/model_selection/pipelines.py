@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.tree import Tree
     from crosscut.model_selection.candidates import Candidate, Setting
@@ -33,7 +34,7 @@ GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further 
 
 
 def read_estimator(
-    estimator: Any, candidates: Sequence[Mapping[str, Any]], examples: TrainingRows
+    estimator: BaseEstimator, candidates: Sequence[Mapping[str, Any]], examples: TrainingRows
 ) -> tuple[list[Candidate], list[Any]]:
     """Read each candidate, and the different choices of a pipeline's steps; none of a tree by itself."""
     tree, weighted = tree_of(estimator), examples.weights is not None

@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+
+    from crosscut.typing import ColumnLike, TableLike
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """Rows, target and weights; what scikit-learn would refuse has been left to scikit-learn."""
 
-    X: Any  # as the user gave it
-    matrix: Any  # float32 array for scikit-learn's trees, X for ours, None for pipelines
-    given_y: Any
+    X: TableLike  # as the user gave it
+    matrix: TableLike  # float32 array for scikit-learn's trees, X for ours, None for pipelines
+    given_y: ColumnLike
     y: NDArray[Any]  # one value per row
     classes: NDArray[Any] | None  # None: numbers are predicted
     codes: NDArray[Any]  # number of the class of each row, or y as float64
@@ -44,7 +47,12 @@ class TrainingRows:
 
     @classmethod
     def of(
-        cls, estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any], n_jobs: int | None
+        cls,
+        estimator: BaseEstimator,
+        X: TableLike,
+        y: ColumnLike,
+        fit_params: Mapping[str, Any],
+        n_jobs: int | None,
     ) -> TrainingRows:
         """Read the arguments of a call, or raise :class:`NotShared`."""
         if y is None:
@@ -115,7 +123,7 @@ class TrainingRows:
         """Return the same rows with other values."""
         return replace(self, matrix=matrix, ranked=None, encoded=None)
 
-    def with_target(self, y: Any, order: NDArray[np.int64]) -> TrainingRows:
+    def with_target(self, y: ColumnLike, order: NDArray[np.int64]) -> TrainingRows:
         """Return the same rows, encoded once, with the target ``y``, which is this one in another order."""
         reordered = replace(self, given_y=y, y=self.y[order], codes=self.codes[order])
         if self.matrix is None:
@@ -138,17 +146,17 @@ class TrainingRows:
         return weights if self.weights is None else weights * self.weights
 
 
-def is_matrix(matrix: Any) -> bool:
+def is_matrix(matrix: TableLike) -> bool:
     """Whether rows are in the form that trees walk."""
     return isinstance(matrix, np.ndarray) and matrix.dtype == np.float32
 
 
-def weight_name(estimator: Any) -> str:
+def weight_name(estimator: BaseEstimator) -> str:
     """Return the name by which the tree's sample_weight is given."""
     return "sample_weight" if tree_of(estimator) is estimator else f"{estimator.steps[-1][0]}__sample_weight"
 
 
-def read_matrix(X: Any) -> NDArray[np.float32]:
+def read_matrix(X: TableLike) -> NDArray[np.float32]:
     """Return X as scikit-learn's trees read it."""
     try:
         _get_feature_names(X)  # names of mixed types are refused
@@ -159,7 +167,7 @@ def read_matrix(X: Any) -> NDArray[np.float32]:
         raise NotShared(f"the estimator does not accept X: {error}") from None
 
 
-def _table(estimator: Any, X: Any, n_jobs: int) -> tuple[Any, Table]:
+def _table(estimator: BaseEstimator, X: TableLike, n_jobs: int) -> tuple[Any, Table]:
     try:
         X = read_table(clone(estimator), X, reset=True)
         return X, Table.from_data(X, n_jobs=n_jobs)

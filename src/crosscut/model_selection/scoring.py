@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from crosscut.forest.smaller_trees import LargestTrees
     from crosscut.model_selection.evaluation import Grown
+    from crosscut.typing import ColumnLike, ErrorScore, Scorer, TableLike
 
 
 class ClassifierStandIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,7 +30,7 @@ class ClassifierStandIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.labels = labels
         self.probability = probability
 
-    def fit(self, X: Any, y: Any) -> ClassifierStandIn:
+    def fit(self, X: TableLike, y: ColumnLike) -> ClassifierStandIn:
         """Do nothing: the predictions are given."""
         del X, y
         return self
@@ -49,7 +50,7 @@ class RegressorStandIn(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, values: NDArray[np.float64]) -> None:
         self.values = values
 
-    def fit(self, X: Any, y: Any) -> RegressorStandIn:
+    def fit(self, X: TableLike, y: ColumnLike) -> RegressorStandIn:
         """Do nothing: the predictions are given."""
         del X, y
         return self
@@ -63,7 +64,12 @@ class Scoring:
     """The scores of all candidates on the rows of one part of each split, "test" or "train"."""
 
     def __init__(
-        self, grown: Grown, part: str, scorer: Any, score_params: Mapping[str, Any], error_score: Any
+        self,
+        grown: Grown,
+        part: str,
+        scorer: Scorer,
+        score_params: Mapping[str, Any],
+        error_score: ErrorScore,
     ) -> None:
         self.grown, self.scorer, self.error_score = grown, scorer, error_score
         self.score_params = dict(score_params)

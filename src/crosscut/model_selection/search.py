@@ -23,11 +23,13 @@ from crosscut.sklearn_private import _check_method_params, _MultimetricScorer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crosscut.typing import ColumnLike, Seed, TableLike
+
 
 class SharedSearch:
     """The ``fit`` of both searches: one growth where the candidates allow it, else scikit-learn's own."""
 
-    def fit(self: Any, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit(self: Any, X: TableLike, y: ColumnLike = None, **params: Any) -> Any:
         """Score every candidate on every split and, with ``refit``, grow the best one's tree on all rows.
 
         Parameters
@@ -57,7 +59,7 @@ class SharedSearch:
             self.cv = given_cv
         return self
 
-    def _fit_together(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
+    def _fit_together(self: Any, X: TableLike, y: ColumnLike, params: dict[str, Any]) -> None:
         check_estimator(self.estimator)
         if type(self)._run_search not in {
             scikit.GridSearchCV._run_search,
@@ -139,7 +141,7 @@ class GridSearchCV(SharedSearch, scikit.GridSearchCV):  # type: ignore[misc]
     (12, 'DecisionTreeClassifier')
     """
 
-    def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
+    def _candidates(self, random_state: Seed) -> list[Mapping[str, Any]]:
         del random_state
         return list(ParameterGrid(self.param_grid))
 
@@ -163,5 +165,5 @@ class RandomizedSearchCV(SharedSearch, scikit.RandomizedSearchCV):  # type: igno
     ['max_depth', 'min_impurity_decrease']
     """
 
-    def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
+    def _candidates(self, random_state: Seed) -> list[Mapping[str, Any]]:
         return list(ParameterSampler(self.param_distributions, self.n_iter, random_state=random_state))

@@ -18,19 +18,21 @@ from crosscut.sklearn_private import _aggregate_score_dicts, _normalize_score_re
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.model_selection.evaluation import Grown
+    from crosscut.typing import ColumnLike, CrossValidation, ErrorScore, Scoring, TableLike
 
 
 @drop_in(scikit.cross_validate)
 def cross_validate(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike = None,
     *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
+    groups: ColumnLike = None,
+    scoring: Scoring = None,
+    cv: CrossValidation = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     params: dict[str, Any] | None = None,
@@ -38,7 +40,7 @@ def cross_validate(
     return_train_score: bool = False,
     return_estimator: bool = False,
     return_indices: bool = False,
-    error_score: Any = np.nan,
+    error_score: ErrorScore = np.nan,
 ) -> dict[str, Any]:
     """Evaluate a tree by cross-validation; the trees of all splits are grown at once.
 
@@ -111,18 +113,18 @@ def cross_validate(
 
 @drop_in(scikit.cross_val_score)
 def cross_val_score(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike = None,
     *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
+    groups: ColumnLike = None,
+    scoring: Scoring = None,
+    cv: CrossValidation = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     params: dict[str, Any] | None = None,
     pre_dispatch: int | str | None = "2*n_jobs",
-    error_score: Any = np.nan,
+    error_score: ErrorScore = np.nan,
 ) -> NDArray[np.float64]:
     """Return a tree's score on each split of a cross-validation; the trees are grown at once.
 
@@ -158,19 +160,19 @@ def cross_val_score(
 
 @drop_in(scikit.validation_curve)
 def validation_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
     *,
     param_name: str,
     param_range: Any,
-    groups: Any = None,
-    cv: Any = None,
-    scoring: Any = None,
+    groups: ColumnLike = None,
+    cv: CrossValidation = None,
+    scoring: Scoring = None,
     n_jobs: int | None = None,
     pre_dispatch: int | str = "all",
     verbose: int = 0,
-    error_score: Any = np.nan,
+    error_score: ErrorScore = np.nan,
     params: dict[str, Any] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return training and test scores for every value of one parameter, from one growth where possible.
@@ -203,12 +205,12 @@ def validation_curve(
 
 @drop_in(scikit.cross_val_predict)
 def cross_val_predict(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike = None,
     *,
-    groups: Any = None,
-    cv: Any = None,
+    groups: ColumnLike = None,
+    cv: CrossValidation = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     params: dict[str, Any] | None = None,

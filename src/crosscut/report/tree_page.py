@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from crosscut.report.trial import Sizes
     from crosscut.training.fit import Fit
+    from crosscut.typing import CrossValidation, TableLike
 
 MAX_LINES = 80  # of the tree as text
 MAX_NOTEBOOK_LINES = 40  # of the tree as text in a notebook
@@ -39,7 +40,7 @@ def write_report(
     model: Any,
     path: str | PathLike[str],
     *,
-    X: Any = None,
+    X: TableLike = None,
     target: str | None = None,
     summary: dict[str, Any] | None = None,
     row_numbers: NDArray[np.int64] | None = None,
@@ -100,7 +101,7 @@ def _drawn(
     fit: Fit, sizes: Sizes, colours: list[int], x: NDArray[np.float32] | None
 ) -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
     """Draw the tree in every size, with its error and confusion; describe the nodes that are drawn."""
-    cv: Any = fit.validated("report()")
+    cv: CrossValidation = fit.validated("report()")
     table, tree = fit.pruning_table, sizes.forest[0]
     boxes = TreeBoxes(fit, tree, colours)
     truth, found, shown = cv.y[cv.rows], [], set()

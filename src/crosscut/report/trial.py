@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Forest
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
+    from crosscut.typing import CrossValidation
 
 MAX_SIZES = 14
 
@@ -46,7 +47,7 @@ class Sizes:
 
 def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
     """Return the sizes of a fit's tree; those larger than the fit's own take the training rows."""
-    cv: Any = fit.validated("report()")
+    cv: CrossValidation = fit.validated("report()")
     table, pruned = fit.pruning_table, fit.chosen_by is not None
     whole = x is not None and pruned and fit.settings["ccp_alpha"] == 0
     forest = fit.grown if whole else fit.forest

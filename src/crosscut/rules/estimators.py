@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
     from crosscut.tasks import Tasks
+    from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -99,11 +100,13 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     """
 
     class_weight: dict[Any, float] | str | None = None
-    cv: Any = 10
-    scoring: Any = None
-    random_state: Any = None
+    cv: CrossValidation = 10
+    scoring: Scoring = None
+    random_state: Seed = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
+    ) -> Self:
         """Learn the final rule set and those of the folds.
 
         Parameters
@@ -139,7 +142,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         self.fit_ = fit
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: the class shares of the rules that hold.
 
         Parameters
@@ -153,7 +156,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         parts = [rules.values(_held(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row of X.
 
         Parameters

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
+    from crosscut.typing import CrossValidation
 
 _RULES = {"rule_start": np.int64, "condition_start": np.int64, "totals": np.float64}
 _CONDITIONS = {"feature": np.int32, "operator": np.int32, "value": np.float64}
@@ -78,7 +79,7 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
         "condition_start": np.cumsum([0, *(len(rule.conditions) for rule in rules)], dtype=np.int64),
         "totals": np.array([rule.totals for rule in rules], np.float64),
     }
-    cv: Any = fit.validation
+    cv: CrossValidation = fit.validation
     if cv is None:
         return arrays
     arrays |= {

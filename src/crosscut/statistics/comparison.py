@@ -15,6 +15,7 @@ from crosscut.statistics.measures import row_losses
 if TYPE_CHECKING:
     from crosscut.statistics.intervals import LossSums
     from crosscut.statistics.validation import Validation
+    from crosscut.typing import Scoring
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ class Comparison:
         return self.sentence()
 
 
-def compare(first: Any, second: Any, *, measure: Any = None) -> Comparison:
+def compare(first: Any, second: Any, *, measure: Scoring = None) -> Comparison:
     """Compare the errors of two models that were cross-validated on the same folds.
 
     Parameters

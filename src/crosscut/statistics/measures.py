@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from crosscut.statistics.intervals import Kind
     from crosscut.statistics.validation import Validation
+    from crosscut.typing import Scoring
 
 LEAST = np.finfo(np.float64).eps  # probability whose logarithm is taken, as in scikit-learn
 
@@ -50,19 +51,19 @@ SCORINGS = {  # of scikit-learn: the loss whose mean over a fold they are, less 
 }
 
 
-def is_name(measure: Any, name: str) -> bool:
+def is_name(measure: Scoring, name: str) -> bool:
     """Whether a measure is the one of this name."""
     return isinstance(measure, str) and measure == name
 
 
-def kind_of(measure: Any) -> Kind:
+def kind_of(measure: Scoring) -> Kind:
     """Return what a measure is: "score" for accuracy and R², "rate" for losses of 0 and 1, or "loss"."""
     if measure is None or is_name(measure, "r2") or is_name(measure, "accuracy"):
         return "score"
     return "rate" if is_name(measure, "zero_one") else "loss"
 
 
-def row_losses(cv: Validation, measure: Any) -> NDArray[np.float64]:
+def row_losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     """Return the loss of each held-out row.
 
     Parameters
@@ -97,7 +98,7 @@ def row_losses(cv: Validation, measure: Any) -> NDArray[np.float64]:
     return losses
 
 
-def fold_influence(cv: Validation, measure: Any) -> tuple[float, NDArray[np.float64]]:
+def fold_influence(cv: Validation, measure: Scoring) -> tuple[float, NDArray[np.float64]]:
     """Return the mean of the folds' own measures, and what each held-out row adds to it.
 
     The mean of all rows' influences is 0 in every fold. For means they are the deviations of the losses, for

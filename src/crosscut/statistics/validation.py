@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.smaller_trees import Measure
+    from crosscut.typing import Scoring
 
 
 class Validation:
@@ -61,7 +62,7 @@ class Validation:
 
     weights: NDArray[np.float64] | None = None
     groups: NDArray[np.int64] | None = None
-    scoring: Any = None
+    scoring: Scoring = None
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class Validation:
         self.rows, self.row_start, self.said = rows, row_start, said
         self.chosen_scores = chosen_scores
 
-    def scored(self, scores: NDArray[np.float64], scoring: Any) -> Self:
+    def scored(self, scores: NDArray[np.float64], scoring: Scoring) -> Self:
         """Return the same results with other scores of the folds, and what scored them."""
         made = object.__new__(type(self))
         known = {name: value for name, value in self.__dict__.items() if name != "_estimate"}
@@ -115,7 +116,9 @@ class Validation:
         """Rate of errors, or mean squared error, of all held-out rows together, and its standard error."""
         return error_of(self.row_sums)
 
-    def interval(self, level: float = 0.9, method: str = "rows", measure: Any = None) -> tuple[float, float]:
+    def interval(
+        self, level: float = 0.9, method: str = "rows", measure: Scoring = None
+    ) -> tuple[float, float]:
         """Return an interval of the score, or of another measure."""
         own = "r2" if self.classes is None else "accuracy"
         if is_name(measure, own) or (measure is None and self.chosen_scores is None):

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.statistics.validation import Validation
     from crosscut.training.streamed_set import StreamedSet
     from crosscut.training.training_set import TrainingSet
+    from crosscut.typing import ColumnLike, Scoring, TableLike
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -183,7 +185,7 @@ class Validated(property):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def _value(self, estimator: Any) -> Any:
+    def _value(self, estimator: BaseEstimator) -> Any:
         return getattr(fit_of(estimator).validated(self.name), self.of)
 
 
@@ -202,11 +204,11 @@ class CrossValidated:
         self,
         level: float = 0.9,
         method: str = "rows",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: TableLike = None,
+        y: ColumnLike = None,
+        sample_weight: ColumnLike = None,
         *,
-        measure: Any = None,
+        measure: Scoring = None,
     ) -> tuple[float, float]:
         """Return an interval for the score of models that are trained like this one.
 

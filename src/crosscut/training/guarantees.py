@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 
 class Guaranteed:
     """An estimator that can say how often its intervals or sets cover."""
@@ -44,7 +46,7 @@ class Guaranteed:
 class PredictsIntervals(Guaranteed):
     """A regressor that predicts intervals."""
 
-    def predict_interval(self, X: Any, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
+    def predict_interval(self, X: TableLike, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
         """Return an interval of each row's target, from the trees of the folds and the rows they hold out.
 
         Parameters
@@ -80,7 +82,7 @@ class PredictsIntervals(Guaranteed):
 class PredictsSets(Guaranteed):
     """A classifier that predicts sets of classes."""
 
-    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
+    def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
         """Return the classes that each row may have, from the trees of the folds and the rows they hold out.
 
         Parameters

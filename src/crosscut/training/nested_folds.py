@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
     from crosscut.training.training_set import TrainingSet
+    from crosscut.typing import Scoring
 
 
 class NestedLosses(NamedTuple):
@@ -45,7 +46,9 @@ class NestedLosses(NamedTuple):
     change: NDArray[np.float64]  # (folds,)
 
 
-def nested_interval(model: Any, data: TrainingSet, level: float, measure: Any = None) -> tuple[float, float]:
+def nested_interval(
+    model: Any, data: TrainingSet, level: float, measure: Scoring = None
+) -> tuple[float, float]:
     """Return the interval of a measure of the estimator's procedure, choice of a pruning included."""
     chosen: Validation = model.fit_.validation
     chosen.interval(level, "rows", measure)  # refuses what is no measure of these rows
@@ -70,12 +73,12 @@ def nested_interval(model: Any, data: TrainingSet, level: float, measure: Any = 
     return interval_about(value, error, rows, level, of)
 
 
-def _losses(cv: Validation, measure: Any) -> NDArray[np.float64]:
+def _losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     return cv.losses if kind_of(measure) == "score" else row_losses(cv, measure)
 
 
 def nested_losses(
-    model: Any, data: TrainingSet, fold: NDArray[np.int64], measure: Any = None
+    model: Any, data: TrainingSet, fold: NDArray[np.int64], measure: Scoring = None
 ) -> NestedLosses:
     """Grow the trees that leave out one or two folds in one pass, and judge the rows they hold out.
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.engines.stream.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
+    from crosscut.typing import ColumnLike, TableLike
 
 
 def weighed(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:
@@ -96,7 +97,9 @@ class StreamedSet:
     gather: bool = True
 
     @classmethod
-    def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedSet:
+    def read(
+        cls, model: Any, X: TableLike, target: Any, sample_weight: ColumnLike, groups: ColumnLike
+    ) -> StreamedSet:
         """Survey and code the data."""
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
         classifies = isinstance(model, ClassifierMixin)

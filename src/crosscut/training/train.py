@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from crosscut.forest.smaller_trees import Measure
     from crosscut.tasks import Tasks
     from crosscut.tasks.growth import Growth
+    from crosscut.typing import ColumnLike, TableLike
 
 
 def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
@@ -126,7 +127,9 @@ def _only(forest: Any, task: int) -> Any:
     return Forest(forest.packed.only(task)) if isinstance(forest, Forest) else (forest[task],)
 
 
-def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Fit:
+def train(
+    model: Any, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
+) -> Fit:
     """Grow, prune and validate the trees of a tree estimator.
 
     Parameters
@@ -148,7 +151,11 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
 
 
 def train_together(
-    models: Sequence[Any], X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    models: Sequence[Any],
+    X: TableLike,
+    y: ColumnLike,
+    sample_weight: ColumnLike = None,
+    groups: ColumnLike = None,
 ) -> None:
     """Fit estimators that differ only in criterion, limits and pruning, on the same folds.
 
@@ -183,7 +190,9 @@ def train_together(
             model.fit_ = with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
-def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups: Any) -> Fit:
+def _train_streamed(
+    model: Any, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
+) -> Fit:
     """Train on data that is not held in memory."""
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
@@ -200,7 +209,7 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
     return model
 
 
-def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
+def tasks_of(model: Any, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
     given = given_limits(model)
     limits = None if given.has_shares else given

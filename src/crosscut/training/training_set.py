@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.tasks.growth import Limits
+    from crosscut.typing import ColumnLike, CrossValidation, Seed, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +46,16 @@ class TrainingSet:
         The rows' weights without those of the classes.
     """
 
-    X: Any
+    X: TableLike
     matrix: NDArray[Any]
     table: Table
     target: Target
     classes: NDArray[Any] | None
     name: str = "target"
-    sample_weight: Any = None
+    sample_weight: ColumnLike = None
 
     @classmethod
-    def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def read(cls, model: Any, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         data = read_table(model, X, reset=True)
         table, matrix = Table.with_matrix(
@@ -108,9 +109,9 @@ class TrainingSet:
 
     def tasks(
         self,
-        cv: Any,
-        groups: Any = None,
-        random_state: Any = None,
+        cv: CrossValidation,
+        groups: ColumnLike = None,
+        random_state: Seed = None,
         limits: Limits | None = None,
         n_jobs: int | None = None,
     ) -> Tasks:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.columns import Column
     from crosscut.engines.stream.survey import Roles
+    from crosscut.typing import TableLike
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Coding:
             class_weights=None if notes["class_weights"] is None else np.array(notes["class_weights"]),
         )
 
-    def batch(self, frame: Any, first_row: int, where: str, n_jobs: int | None = None) -> Batch:
+    def batch(self, frame: TableLike, first_row: int, where: str, n_jobs: int | None = None) -> Batch:
         """Code the rows of a frame; their folds are not known yet."""
         columns, target, group, weight = self.roles.split(frame, where)
         codes = np.empty((len(columns), len(target.values)), np.uint8)

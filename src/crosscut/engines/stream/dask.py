@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crosscut.engines.stream.passes import Pass
     from crosscut.engines.stream.survey import Roles
     from crosscut.tasks.fold_rule import FoldRule
+    from crosscut.typing import TableLike
 
 _FAN_IN = 8  # sums that are added up at once on the way to the total
 _TRIES = 3  # of a pass, if the scheduler starts anew meanwhile
@@ -190,7 +191,7 @@ def _merge_all(merge: Callable[[Any, Any], Any], sums: list[Any]) -> Any:
     return total
 
 
-def _survey(frame: Any, first_row: int, number: int, roles: Roles) -> Survey:
+def _survey(frame: TableLike, first_row: int, number: int, roles: Roles) -> Survey:
     survey = Survey(roles)
     if len(frame):
         survey.add(frame, first_row, number, f"partition {number}")
@@ -202,7 +203,7 @@ def _merge_surveys(one: Survey, other: Survey) -> Survey:
     return deepcopy(one).merge(deepcopy(other))
 
 
-def _code(frame: Any, first_row: int, coding: Coding, counts: NDArray[np.int64]) -> CodedPartition:
+def _code(frame: TableLike, first_row: int, coding: Coding, counts: NDArray[np.int64]) -> CodedPartition:
     batch = coding.batch(frame, first_row, f"the partition at row {first_row}", 1) if len(frame) else None
     return CodedPartition(batch, counts)
 

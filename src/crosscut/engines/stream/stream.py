@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crosscut.engines.stream.passes import Pass
     from crosscut.engines.stream.survey import Roles
     from crosscut.tasks.fold_rule import FoldRule
+    from crosscut.typing import ColumnLike, TableLike
 
 _UNITS = {
     "": 1,
@@ -106,14 +107,14 @@ class Stream:
         self.batch_rows = batch_rows
 
     @staticmethod
-    def takes(X: Any, y: Any) -> bool:
+    def takes(X: TableLike, y: ColumnLike) -> bool:
         """Whether ``fit(X, y)`` is meant for a stream: y is a column of files, a lazy frame or Dask's."""
         if isinstance(X, (list, tuple)):
             return (bool(X) and all(map(_is_path, X))) or _is_dask(X)
         return isinstance(X, Stream) or _is_path(X) or _is_dask(X) or (isinstance(y, str) and _is_lazy(X))
 
     @classmethod
-    def of(cls, X: Any) -> Stream:
+    def of(cls, X: TableLike) -> Stream:
         """Return the stream of what :meth:`takes` accepts."""
         return X if isinstance(X, Stream) else cls(X)
 

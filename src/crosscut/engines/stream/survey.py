@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 MAX_CATEGORIES = 255  # so that the code after the last, for missing values, fits a byte
 MAX_CLASSES = 1 << 16
 
@@ -33,7 +35,9 @@ class Roles:
     weight: str | None = None
     class_weight: str | tuple[tuple[Any, float], ...] | None = None  # "balanced", or class and weight
 
-    def split(self, frame: Any, where: str) -> tuple[list[Column], Column, Column | None, Column | None]:
+    def split(
+        self, frame: TableLike, where: str
+    ) -> tuple[list[Column], Column, Column | None, Column | None]:
         """Return the columns to test, the target, the group and the weight."""
         columns = {column.name: column for column in columns_of(frame)}
         known = list(columns)
@@ -68,7 +72,7 @@ class Survey:
     n_trained: int = 0  # rows of positive weight
     pieces: dict[int, dict[Any, int]] = field(default_factory=dict)  # rows of each class in each piece
 
-    def add(self, frame: Any, first_row: int, piece: int, where: str) -> None:
+    def add(self, frame: TableLike, first_row: int, piece: int, where: str) -> None:
         """Look at the rows of a frame, which have the numbers from ``first_row`` on."""
         columns, target, _, weight = self.roles.split(frame, where)
         if not self.names:
