@@ -6,7 +6,10 @@ what an argument is; what it may be is checked at run time.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TableLike: TypeAlias = Any  # a NumPy array, or a pandas, polars or Arrow frame; of streams, also files
 ColumnLike: TypeAlias = Any  # one value per row: an array, a list, or a column of a frame; of streams, a name
@@ -23,6 +26,8 @@ class Estimator(Protocol):
     """What training needs of every estimator."""
 
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    fit_: Any  # the Fit, after training
 
     @property
     def scoring(self) -> Scoring:
@@ -44,7 +49,7 @@ class TreeEstimator(Estimator, Protocol):
         """The split criterion."""
 
     @property
-    def splits(self) -> str:
+    def splits(self) -> Literal["binary", "multiway"]:
         """Whether nominal columns split into two branches or one per category."""
 
     @property
@@ -68,7 +73,11 @@ class TreeEstimator(Estimator, Protocol):
         """Cost complexity at which trees are pruned."""
 
     @property
-    def prune(self) -> str | None:
+    def max_bins(self) -> int | None:
+        """Maximum number of bins of a numeric column; None for exact splits."""
+
+    @property
+    def prune(self) -> Literal["best", "1se", "pessimistic"] | None:
         """The rule by which the size of the tree is chosen."""
 
     @property

@@ -23,13 +23,15 @@ from crosscut.forest.export.text import counted
 from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from crosscut.data.text.dialect import TextOptions
     from crosscut.typing import ColumnLike, CrossValidation
 
 LEVEL = 0.9  # of the interval
 
 
-def judged(model: Any, file: str, target: str, options: TextOptions) -> dict[str, Any]:
+def judged(model: BaseEstimator, file: str, target: str, options: TextOptions) -> dict[str, Any]:
     """Return the error on another file: a rate of wrong classes, or a root mean square; and its interval."""
     frame = read_rows(file, None, options)
     with failing_with(UNSUITABLE, f"{file}: "):
@@ -159,7 +161,9 @@ def cv(
     print_result(stdout(), model, summary)
 
 
-def _told(model: Any, given: dict[str, Any], setting: dict[str, Any], chosen: Any) -> dict[str, Any]:
+def _told(
+    model: BaseEstimator, given: dict[str, Any], setting: dict[str, Any], chosen: Any
+) -> dict[str, Any]:
     """Return what is said of one setting of several: its own values, its score, and whether it was chosen."""
     own = {name: setting[name] for name in options.SETTINGS if len(given[name] or ()) > 1}
     return own | {

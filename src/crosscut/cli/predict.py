@@ -17,6 +17,8 @@ from crosscut.cli.terminal import waiting
 from crosscut.data.files import reading_of
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from crosscut.relational.database.database import Database
 
 
@@ -52,7 +54,7 @@ def predict(
         write_csv(out, list(columns), zip(*columns.values(), strict=True))
 
 
-def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
+def _predicted(fitted: BaseEstimator, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
     """Return the columns to be printed, by heading."""
     columns = {target: fitted.predict(data).tolist()}
     if probabilities:
@@ -64,7 +66,7 @@ def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> d
     return columns
 
 
-def _examples(fitted: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
+def _examples(fitted: BaseEstimator, file: str) -> tuple[dict[str, list[str]], Database, str]:
     """Return the names of a database's examples, the database, and the name of what is predicted."""
     database = read_examples(place_of(file), fitted)
     asked = {(goal.name, len(goal.args)) for goal in fitted.goals() if not goal.is_comparison}

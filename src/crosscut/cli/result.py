@@ -17,6 +17,7 @@ from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
@@ -25,7 +26,7 @@ MAX_LINES = 60  # of the printed tree
 MAX_ROWS = 12  # of the printed pruning table
 
 
-def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
+def print_result(console: Console, model: BaseEstimator, summary: dict[str, Any]) -> None:
     """Print the tree first, then what to think of it."""
     print_notes(console, summary["notes"])
     _print_tried(console, summary["tried"], summary["cv"]["scoring"])

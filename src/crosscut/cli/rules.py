@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.data.visible import visible
 from crosscut.forest.export.text import counted
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @click.command(short_help="Learn and cross-validate rules.")
@@ -83,7 +86,7 @@ def rules(
     print_rules(model)
 
 
-def print_rules(model: Any) -> None:
+def print_rules(model: BaseEstimator) -> None:
     """Print fitted rules, and how they do on held-out rows if that is known."""
     text = f"{counted(len(model.rules_), 'rule')}, {counted(model.rules_.n_conditions, 'condition')}"
     if hasattr(model, "cv_score_"):
@@ -95,7 +98,7 @@ def print_rules(model: Any) -> None:
     stdout().print(visible(model.to_text()), markup=False, highlight=False, soft_wrap=True)
 
 
-def rule_data(model: Any) -> dict[str, Any]:
+def rule_data(model: BaseEstimator) -> dict[str, Any]:
     """Return fitted rules, and how they do on held-out rows if that is known, as plain data."""
     data: dict[str, Any] = {
         "rules": [

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.typing import TableLike
 
@@ -79,7 +80,7 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     return frame
 
 
-def rows_for(fitted: Any, frame: TableLike) -> Any:
+def rows_for(fitted: BaseEstimator, frame: TableLike) -> Any:
     """Return the columns of a table that a model asks about."""
     schema = fitted.fit_.schema
     absent = [name for name in schema.names if name not in frame.column_names]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.forest.smaller_trees import Measure
+    from crosscut.training.fit import Fitted
     from crosscut.typing import CrossValidation
 
 TYPES = {
@@ -158,7 +159,7 @@ def _check_numbers(packed: Packed, n_classes: int) -> None:
     need(not np.any(np.isinf(packed.low)) and not np.any(np.isinf(packed.high)), "a value is infinite")
 
 
-def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def written(model: Fitted | Fit, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file with this fit."""
     header = described(model, fit)
     header["columns"]["missing"] = None if fit.n_missing is None else fit.n_missing.tolist()

@@ -13,6 +13,8 @@ from crosscut.training.stored import ModelFileError
 if TYPE_CHECKING:
     from os import PathLike
 
+    from crosscut.training.fit import Fit, Fitted
+
 _KINDS = {  # the module that writes and reads each kind of model
     "TreeClassifier": "crosscut.estimators.model_file",
     "TreeRegressor": "crosscut.estimators.model_file",
@@ -24,7 +26,7 @@ _KINDS = {  # the module that writes and reads each kind of model
 
 
 def save_model(
-    model: Any, path: str | PathLike[str], *, target: str | None = None, held_out: bool = True
+    model: Fitted | Fit, path: str | PathLike[str], *, target: str | None = None, held_out: bool = True
 ) -> None:
     """Write a fitted model, and those of its folds, to a model file (docs/model-format.md).
 

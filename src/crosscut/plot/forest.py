@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from crosscut.forest.sharing import SharedNode
+    from crosscut.training.fit import Fitted
 
 MAX_BOXES = 60  # with more, a picture is too wide to read
 
 
 def plot_forest(
-    model: Any, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
+    model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
 ) -> Axes:
     """Draw the final tree and the trees of the folds in one picture.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from crosscut.training.fit import Fit, Fitted
 
-def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
+
+def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     """Draw the cross-validated error of every pruning with ±1 standard error, and the chosen size.
 
     Parameters
@@ -65,7 +67,7 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     return labelled(ax, "leaves of the final tree", "mean squared error" if fit.classes is None else rate)
 
 
-def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
+def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     """Draw f(i), the number of different tests per test of one tree: 1 where all trees agree.
 
     Parameters
@@ -94,7 +96,7 @@ def plot_stability(model: Any, *, ax: Axes | None = None) -> Axes:
     return labelled(ax, "level", "different tests f(i)", whole=True)
 
 
-def plot_time(model: Any, *, ax: Axes | None = None) -> Axes:
+def plot_time(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     """Draw the time the engine spent on each level of all trees.
 
     Parameters

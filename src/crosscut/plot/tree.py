@@ -13,10 +13,12 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from crosscut.training.fit import Fit, Fitted
+
 MAX_NODES = 150  # without max_depth, larger trees are drawn down to the level that keeps to this
 
 
-def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
+def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
     """Draw the final tree of a fitted estimator.
 
     Parameters

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.pruning_table import PruningTable
-    from crosscut.training.fit import Fit
+    from crosscut.training.fit import Fit, Fitted
 
 FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
 MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
-def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
+def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, Any]:
     """Summarize a fitted tree and its cross-validation.
 
     Parameters

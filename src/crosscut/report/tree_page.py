@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.report.trial import Sizes
-    from crosscut.training.fit import Fit
+    from crosscut.training.fit import Fit, Fitted
     from crosscut.typing import CrossValidation, TableLike
 
 MAX_LINES = 80  # of the tree as text
@@ -37,7 +37,7 @@ MAX_VALUES = 6  # of a row that is listed
 
 
 def write_report(
-    model: Any,
+    model: Fitted | Fit,
     path: str | PathLike[str],
     *,
     X: TableLike = None,

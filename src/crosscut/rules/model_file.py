@@ -25,6 +25,7 @@ from crosscut.training.stored import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.data.schema import Schema
     from crosscut.typing import CrossValidation
@@ -40,7 +41,7 @@ _HELD_OUT = {
 }
 
 
-def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def written(model: BaseEstimator, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file with this fit."""
     arrays = rule_arrays(fit)
     conditions = conditions_of(fit)
@@ -94,7 +95,7 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
 
 
 def read_fit(
-    model: Any,
+    model: BaseEstimator,
     header: dict[str, Any],
     arrays: dict[str, NDArray[Any]],
     conditions: list[Any],

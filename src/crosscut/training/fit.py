@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crosscut.statistics.validation import Validation
     from crosscut.training.streamed_set import StreamedSet
     from crosscut.training.training_set import TrainingSet
-    from crosscut.typing import ColumnLike, Scoring, TableLike
+    from crosscut.typing import ColumnLike, Estimator, Scoring, TableLike
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,7 +79,7 @@ class Fit:
     n_missing: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, model: Any, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:
+    def of(cls, model: Estimator, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:
         """Return the fit of an estimator to a training set."""
         known = {"grown": forest} | known
         return cls(
@@ -152,13 +152,19 @@ class Fit:
         return self.validated("pruning_table_").pruning_table if self.chosen_by is None else self.chosen_by
 
 
-def _parameters(model: Any) -> dict[str, Any]:
+def _parameters(model: Estimator) -> dict[str, Any]:
     """Return the parameters of an estimator; scikit-learn's own way takes as long as growing a small tree."""
     fields = getattr(type(model), "__dataclass_fields__", None)
     return model.get_params(deep=False) if fields is None else {name: getattr(model, name) for name in fields}
 
 
-def fit_of(fitted: Any) -> Fit:
+class Fitted(Protocol):
+    """A fitted estimator."""
+
+    fit_: Fit
+
+
+def fit_of(fitted: Fitted | Fit) -> Fit:
     """Return the Fit of a fitted estimator; a Fit stays as it is."""
     if isinstance(fitted, Fit):
         return fitted
@@ -191,6 +197,8 @@ class Validated(property):
 
 class CrossValidated:
     """What every estimator knows of its error, from the rows that its folds hold out."""
+
+    fit_: Fit
 
     cv_scores_ = Validated("scores", "Score of each fold's model on the rows it holds out.")
     cv_score_ = Validated(

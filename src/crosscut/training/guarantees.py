@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from crosscut.training.fit import Fit
     from crosscut.typing import TableLike
 
 
 class Guaranteed:
     """An estimator that can say how often its intervals or sets cover."""
 
+    fit_: Fit
     # values that the folds' models give some rows: (folds, rows, classes or 1)
     _said_by_folds: Callable[[Any], NDArray[np.float64]]
 

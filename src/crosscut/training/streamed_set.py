@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.engines.stream.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
-    from crosscut.typing import ColumnLike, TableLike
+    from crosscut.typing import ColumnLike, TableLike, TreeEstimator
 
 
 def weighed(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:
@@ -87,7 +87,7 @@ class BalancedRows(NamedTuple):
 class StreamedSet:
     """Rows of a stream; the counterpart of :class:`crosscut.training.training_set.TrainingSet`."""
 
-    model: Any
+    model: TreeEstimator
     stream: Stream
     rows: Any
     coding: Coding
@@ -98,7 +98,7 @@ class StreamedSet:
 
     @classmethod
     def read(
-        cls, model: Any, X: TableLike, target: Any, sample_weight: ColumnLike, groups: ColumnLike
+        cls, model: TreeEstimator, X: TableLike, target: Any, sample_weight: ColumnLike, groups: ColumnLike
     ) -> StreamedSet:
         """Survey and code the data."""
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
@@ -266,7 +266,7 @@ def _check_names(**given: Any) -> None:
             )
 
 
-def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
+def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRule:
     """Return the folds of a number, or of a splitter that needs only a row's number, class or group."""
     from sklearn import model_selection as ms
 
@@ -291,7 +291,7 @@ def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
     return FoldRule(0 if cv is None else int(cv), stratified, grouped, seed, in_order)
 
 
-def _class_weight(model: Any) -> Any:
+def _class_weight(model: TreeEstimator) -> Any:
     """Return the class weights as a role of the target: "balanced", or pairs of class and weight."""
     given = getattr(model, "class_weight", None)
     if given is None or given == "balanced":

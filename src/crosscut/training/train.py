@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from crosscut.forest.smaller_trees import Measure
     from crosscut.tasks import Tasks
     from crosscut.tasks.growth import Growth
-    from crosscut.typing import ColumnLike, TableLike
+    from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
 
 
 def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
@@ -106,7 +106,7 @@ def held_out_leaves(fit: Fit, task: int) -> tuple[Leaves, NDArray[Any]]:
     return Leaves(validation.held_out.leaf[own]), y if fit.classes is None else fit.classes[y]
 
 
-def with_scores(model: Any, fit: Fit, rows_of: Callable[[int], tuple[Any, NDArray[Any]]]) -> Fit:
+def with_scores(model: Estimator, fit: Fit, rows_of: Callable[[int], tuple[Any, NDArray[Any]]]) -> Fit:
     """Return the fit with the folds scored by ``scoring``, if that is given.
 
     ``rows_of(task)`` are the rows that a task holds out, and their labels.
@@ -128,7 +128,11 @@ def _only(forest: Any, task: int) -> Any:
 
 
 def train(
-    model: Any, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
+    model: TreeEstimator,
+    X: TableLike,
+    y: ColumnLike,
+    sample_weight: ColumnLike = None,
+    groups: ColumnLike = None,
 ) -> Fit:
     """Grow, prune and validate the trees of a tree estimator.
 
@@ -191,7 +195,7 @@ def train_together(
 
 
 def _train_streamed(
-    model: Any, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
+    model: TreeEstimator, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
 ) -> Fit:
     """Train on data that is not held in memory."""
     data = StreamedSet.read(model, X, target, sample_weight, groups)
@@ -209,7 +213,7 @@ def without_folds(tree: Any, **parameters: Any) -> Any:
     return model
 
 
-def tasks_of(model: Any, data: TrainingSet, groups: ColumnLike) -> Tasks:
+def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
     given = given_limits(model)
     limits = None if given.has_shares else given
@@ -217,7 +221,7 @@ def tasks_of(model: Any, data: TrainingSet, groups: ColumnLike) -> Tasks:
     return limited(model, tasks) if limits is None else tasks
 
 
-def limited(model: Any, tasks: Tasks) -> Tasks:
+def limited(model: TreeEstimator, tasks: Tasks) -> Tasks:
     """Return the tasks with the limits of an estimator; shares of the rows are those of a task's own."""
     if not has_shares(model):
         return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
@@ -225,7 +229,7 @@ def limited(model: Any, tasks: Tasks) -> Tasks:
     return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
 
 
-def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
+def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
     """Grow all tasks, without pruning.
 
     Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
@@ -244,7 +248,7 @@ def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
     return with_loss(model, forest, data.classes)
 
 
-def with_loss(model: Any, forest: Forest, classes: NDArray[Any] | None) -> Forest:
+def with_loss(model: TreeEstimator, forest: Forest, classes: NDArray[Any] | None) -> Forest:
     """Return the same trees, whose leaves predict by the estimator's ``loss`` if it has one."""
     cost = cost_matrix(model, classes)
     return forest if cost is None else Forest(replace(forest.packed, loss=cost), forest.work)
@@ -267,7 +271,7 @@ def validate(
     return found
 
 
-def prune_each(model: Any, forest: Forest) -> Forest:
+def prune_each(model: TreeEstimator, forest: Forest) -> Forest:
     """Prune each tree by itself if the parameters say so; otherwise return the same forest."""
     if model.ccp_alpha > 0:
         forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
@@ -275,7 +279,7 @@ def prune_each(model: Any, forest: Forest) -> Forest:
 
 
 def _fit(
-    model: Any,
+    model: TreeEstimator,
     data: TrainingSet | StreamedSet,
     grown: Forest,
     judge: Callable[[Forest], TreeValidation] | None,
@@ -288,7 +292,7 @@ def _fit(
         row = table.choose(model.prune)
         alpha = max(alpha, float(table.alpha[row]))
         if isinstance(data, StreamedSet):  # held-out rows are read once more
-            forest = pruned_by(model, table, forest)[0]
+            forest = pruned_by(model.prune, table, forest)[0]
             validation = data.validate(forest)
         else:
             validation = validation.pruned(table.tests_kept(forest.packed, row))
@@ -298,8 +302,8 @@ def _fit(
     )
 
 
-def pruned_by(model: Any, table: PruningTable, forest: Forest) -> tuple[Forest, float]:
+def pruned_by(rule: Literal["best", "1se"], table: PruningTable, forest: Forest) -> tuple[Forest, float]:
     """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
-    row = table.choose(model.prune)
+    row = table.choose(rule)
     inner = table.tests_kept(forest.packed, row)
     return Forest(forest.packed.cut(inner)[0], forest.work), float(table.alpha[row])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.tasks.growth import Limits
-    from crosscut.typing import ColumnLike, CrossValidation, Seed, TableLike
+    from crosscut.typing import ColumnLike, CrossValidation, Estimator, Seed, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class TrainingSet:
     sample_weight: ColumnLike = None
 
     @classmethod
-    def read(cls, model: Any, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
+    def read(cls, model: Estimator, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         data = read_table(model, X, reset=True)
         table, matrix = Table.with_matrix(
