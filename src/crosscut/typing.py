@@ -18,6 +18,7 @@ CrossValidation: TypeAlias = (
 )
 Seed: TypeAlias = Any  # an integer, a RandomState, or None
 Scoring: TypeAlias = Any  # the name of a scorer of scikit-learn, a callable, several of them, or None
+ClassWeight: TypeAlias = Any  # None, "balanced", or the weight of each class
 Scorer: TypeAlias = Any  # scores a fitted estimator on rows: scorer(estimator, X, y)
 ErrorScore: TypeAlias = Any  # "raise" or a number, as scikit-learn's functions take it
 

@@ -176,7 +176,7 @@ def _told(
 
 def estimator(
     source: Source, *, cv: CrossValidation, seed: int, in_order: bool, jobs: int | None, **growing: Any
-) -> Any:
+) -> BaseEstimator:
     """Return the unfitted estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 

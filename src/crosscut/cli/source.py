@@ -64,7 +64,7 @@ class Source:
     rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> Any:  # noqa: B008, frozen
+def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> TableLike:  # noqa: B008, frozen
     """Read a file; everything that can be wrong with one becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
@@ -80,7 +80,7 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     return frame
 
 
-def rows_for(fitted: BaseEstimator, frame: TableLike) -> Any:
+def rows_for(fitted: BaseEstimator, frame: TableLike) -> TableLike:
     """Return the columns of a table that a model asks about."""
     schema = fitted.fit_.schema
     absent = [name for name in schema.names if name not in frame.column_names]
@@ -161,7 +161,7 @@ def _take(X: TableLike, name: str, option: str, target: str) -> tuple[Any, NDArr
     return X.drop_columns([name]), values
 
 
-def _as_text(X: TableLike, name: str) -> Any:
+def _as_text(X: TableLike, name: str) -> TableLike:
     import pyarrow as pa
 
     _check_known(X, name, "--nominal")

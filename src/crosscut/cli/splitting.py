@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.cli.source import Source
-    from crosscut.typing import ColumnLike, TableLike
+    from crosscut.typing import ColumnLike, CrossValidation, TableLike
 
 Rows = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
@@ -40,7 +40,7 @@ class Splits:
         return self.name
 
 
-def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | None) -> Any:
+def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | None) -> CrossValidation:
     """Return the ``cv`` of an estimator; no ``seed`` means that rows are not shuffled."""
     if source.folds is not None:
         why = "cannot be combined with --folds-column, which says which rows are held out together"

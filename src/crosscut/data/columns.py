@@ -123,7 +123,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def infinite_error(name: str, row: int, value: Any) -> ValueError:
+def infinite_error(name: str, row: int, value: object) -> ValueError:
     """Return the error for a value that is infinite, or too large for float32."""
     return ValueError(
         f"column {name!r} of X holds {value} in row {row}: infinity, or a value too large for "

@@ -24,6 +24,7 @@ from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from crosscut.forest.forest import Forest
     from crosscut.typing import ColumnLike, Seed, TableLike
@@ -79,7 +80,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: BaseEstimator = None,
         *,
         n_trees: int = 100,
         max_samples: float = 1.0,
@@ -279,7 +280,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> BaseEstimator:
         """Return a fitted ``RandomForestClassifier`` or ``RandomForestRegressor`` of the same trees.
 
         It makes the same predictions, for SHAP, ONNX converters and other tools that read scikit-learn's
@@ -311,10 +312,10 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         ]
         return model
 
-    def _template(self) -> Any:
+    def _template(self) -> BaseEstimator:
         return TreeClassifier() if self.tree is None else self.tree
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         own = get_tags(self._template())
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):

@@ -16,6 +16,7 @@ from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.forest import Packed
     from crosscut.typing import ColumnLike, TableLike
@@ -57,7 +58,7 @@ class BootstrapError:
 
 
 def bootstrap_error(
-    tree: Any,
+    tree: BaseEstimator,
     X: TableLike,
     y: ColumnLike,
     *,

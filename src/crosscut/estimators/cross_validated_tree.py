@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from crosscut.forest.cost import CostReport
     from crosscut.forest.export.text import RuleSet
@@ -237,7 +238,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         fit = fit_of(self)
         return onnx_model(fit.final, fit.schema, fit.classes)
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> BaseEstimator:
         """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` with the same tree.
 
         Use it for SHAP, ONNX converters, ``plot_tree`` and other tools that read scikit-learn's trees.
@@ -353,5 +354,5 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return table_tags(super().__sklearn_tags__())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.typing import ColumnLike, CrossValidation, TableLike
 
@@ -59,7 +60,7 @@ class DropImportance:
 
 
 def drop_importance(
-    tree: Any,
+    tree: BaseEstimator,
     X: TableLike,
     y: ColumnLike,
     *,

@@ -16,7 +16,7 @@ from crosscut.training.guarantees import PredictsSets
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.typing import TableLike
+    from crosscut.typing import ClassWeight, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -100,7 +100,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
     """
 
     criterion: str = "gini"
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     prune_by: str = "impurity"
     loss: Any = None
 

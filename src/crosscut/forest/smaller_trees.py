@@ -237,10 +237,10 @@ def _both(a: NDArray[np.int32] | None, b: NDArray[np.int32]) -> NDArray[np.int32
     return b if a is None else np.minimum(a, b)
 
 
-def _ascending(name: str, values: Any) -> NDArray[np.float64]:
+def _ascending(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or np.any(np.diff(array) < 0):
-        raise ValueError(f"values of {name} must run from large trees to small ones, but {values} was given")
+        raise ValueError(f"values of {name} must run from large trees to small ones, but {array} was given")
     return array
 
 

@@ -13,6 +13,8 @@ from crosscut.training.stored import ModelFileError
 if TYPE_CHECKING:
     from os import PathLike
 
+    from sklearn.base import BaseEstimator
+
     from crosscut.training.fit import Fit, Fitted
 
 _KINDS = {  # the module that writes and reads each kind of model
@@ -67,7 +69,7 @@ def save_model(
     write_arrays(path, header, arrays)
 
 
-def load_model(path: str | PathLike[str]) -> Any:
+def load_model(path: str | PathLike[str]) -> BaseEstimator:
     """Read a model file; it may come from anywhere, since nothing in it is run and everything is checked.
 
     Parameters
@@ -105,7 +107,7 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
     return model, str(header.get("target", "target"))
 
 
-def _kind(learner: Any) -> Any:
+def _kind(learner: Any) -> BaseEstimator:
     """Return the module that writes and reads a kind of model."""
     if learner not in _KINDS:
         raise ModelFileError(f"the model is a {learner!r}; this crosscut knows {list(_KINDS)}")

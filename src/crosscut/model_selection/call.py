@@ -76,7 +76,7 @@ def drop_in(function: Any) -> Callable[[F], F]:
     return decorate
 
 
-def as_list(cv: CrossValidation) -> Any:
+def as_list(cv: CrossValidation) -> CrossValidation:
     """Return ``cv``, as a list if it is an iterator: it may be needed twice."""
     return list(cv) if isinstance(cv, Iterator) and not hasattr(cv, "split") else cv
 
@@ -181,7 +181,7 @@ def route(
     params: Mapping[str, Any] | None,
     groups: ColumnLike,
     *,
-    splitter: Any,
+    splitter: CrossValidation,
     estimator: BaseEstimator,
     scorer: Scorer = None,
 ) -> Any:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from crosscut.tasks.growth import Criterion
+    from crosscut.typing import ClassWeight
 
 # scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
 # this is one more limit (it matters only where targets are told apart by less than 1.5e-8).
@@ -48,7 +49,7 @@ class Setting(NamedTuple):
 
     growth: Growth
     max_bins: int | None
-    class_weight: Any  # hashable form: None, "balanced" or sorted items
+    class_weight: ClassWeight  # hashable form: None, "balanced" or sorted items
     min_samples_leaf: int | float
     min_samples_split: float | None  # only a share: its number of rows is not the same for all trees
     min_impurity: float  # what is no more impure than this is not split
@@ -69,7 +70,7 @@ def is_scikit(estimator: BaseEstimator) -> bool:
     return type(estimator) in {DecisionTreeClassifier, DecisionTreeRegressor}
 
 
-def tree_of(estimator: BaseEstimator) -> Any:
+def tree_of(estimator: BaseEstimator) -> BaseEstimator:
     """Return the last step of a pipeline, which may be a tree, or else the estimator itself."""
     return estimator.steps[-1][1] if type(estimator) is Pipeline and len(estimator.steps) > 1 else estimator
 
@@ -164,5 +165,5 @@ def _leaf(params: Mapping[str, Any], *, weighted: bool) -> int | float:
     return max(rows, float(weight)) if isinstance(rows, float) else float(weight)
 
 
-def _rows_or_share(limit: Any) -> int | float:
-    return int(limit) if isinstance(limit, Integral) else float(limit)
+def _rows_or_share(limit: object) -> int | float:
+    return int(limit) if isinstance(limit, Integral) else float(limit)  # type: ignore[arg-type]  # checked by the estimator

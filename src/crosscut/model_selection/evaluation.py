@@ -105,7 +105,7 @@ class Grown:
         criterion, n_columns = candidate.setting.growth.criterion, self.examples.n_features
         return [importances(Packed.of([tree]), criterion, n_columns) for tree in trees]
 
-    def unfitted(self, c: int) -> Any:
+    def unfitted(self, c: int) -> BaseEstimator:
         """Return candidate ``c`` as an estimator."""
         return clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
 
@@ -117,7 +117,7 @@ class Grown:
         like: Any = None,
         trees: Packed | None = None,
         columns: NDArray[np.int64] | None = None,
-    ) -> Any:
+    ) -> BaseEstimator:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
 
         It is a copy of ``like`` if given. Crosscut's own trees then come without the cross-validation of

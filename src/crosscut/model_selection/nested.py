@@ -86,7 +86,7 @@ class NestedResult:
 
 def _one_by_one(
     estimator: BaseEstimator,
-    param_grid: Any,
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     X: TableLike,
     y: ColumnLike,
     *,
@@ -108,7 +108,7 @@ def _one_by_one(
         raise ValueError(f"cv cannot be nested: {reason}") from None
     folds = None if inner_cv is not None else Splits.nested(given, n_rows, None)
 
-    def search(cv: CrossValidation, rows: NDArray[np.int64]) -> Any:
+    def search(cv: CrossValidation, rows: NDArray[np.int64]) -> BaseEstimator:
         found = scikit.GridSearchCV(
             estimator, param_grid, cv=cv, refit=True if refit is None else refit, **options
         )

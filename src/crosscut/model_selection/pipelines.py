@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crosscut.model_selection.candidates import Candidate, Setting
     from crosscut.model_selection.rows import TrainingRows
     from crosscut.model_selection.splits import Splits
+    from crosscut.typing import TableLike
 
 MAX_CELLS = 1 << 28  # of a sparse matrix that is made dense
 GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further apart
@@ -67,7 +68,7 @@ def read_estimator(
 class Prepared:
     """What the steps make of one training set."""
 
-    steps: Any  # fitted
+    steps: BaseEstimator  # fitted
     matrix: NDArray[np.float32]  # the rows as the tree sees them
     names: NDArray[Any] | None  # of the columns
 
@@ -76,7 +77,12 @@ class Transformed:
     """The rows as a pipeline's steps, fitted to each training set, show them to its tree."""
 
     def __init__(
-        self, steps: Any, tree: Any, examples: TrainingRows, splits: Splits, fit_params: Mapping[str, Any]
+        self,
+        steps: BaseEstimator,
+        tree: BaseEstimator,
+        examples: TrainingRows,
+        splits: Splits,
+        fit_params: Mapping[str, Any],
     ) -> None:
         self.steps, self.tree, self.fit_params = steps, tree, fit_params
         self.examples, self.splits = examples, splits
@@ -98,7 +104,7 @@ class Transformed:
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
         return Prepared(steps, self._matrix(found), names)
 
-    def _matrix(self, found: Any) -> NDArray[np.float32]:
+    def _matrix(self, found: TableLike) -> NDArray[np.float32]:
         if issparse(found):
             if found.shape[0] * found.shape[1] > MAX_CELLS or not np.isfinite(found.data).all():
                 raise NotShared("the steps give a sparse matrix that is too large, or has missing values")
@@ -107,7 +113,7 @@ class Transformed:
             raise NotShared(f"the steps give {type(self.tree).__name__} a {type(found).__name__}")
         return read_matrix(found)
 
-    def _transform(self, t: int, rows: NDArray[np.int64]) -> Any:
+    def _transform(self, t: int, rows: NDArray[np.int64]) -> TableLike:
         X, _ = _safe_split(self.steps, self.examples.X, None, rows)
         try:
             return self.prepared[t].steps.transform(X)

@@ -16,7 +16,7 @@ from crosscut.sklearn_private import _aggregate_score_dicts, _shuffle, _translat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
 
     from crosscut.typing import ColumnLike, CrossValidation, ErrorScore, Scoring, Seed, TableLike
@@ -29,7 +29,7 @@ def learning_curve(
     y: ColumnLike,
     *,
     groups: ColumnLike = None,
-    train_sizes: Any = np.linspace(0.1, 1.0, 5),  # noqa: B008 - scikit-learn's signature
+    train_sizes: ArrayLike = np.linspace(0.1, 1.0, 5),  # noqa: B008 - scikit-learn's signature
     cv: CrossValidation = None,
     scoring: Scoring = None,
     exploit_incremental_learning: bool = False,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from crosscut.typing import ColumnLike, TableLike
+    from crosscut.typing import ClassWeight, ColumnLike, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class TrainingRows:
             return reordered
         return replace(reordered, ranked=self.exact_table, encoded=self.rows)
 
-    def weights_of(self, class_weight: Any, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    def weights_of(self, class_weight: ClassWeight, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""
         if class_weight is None:
             return self.weights
@@ -194,7 +194,7 @@ def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, 
     return None, numbers
 
 
-def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
+def _weights(given: ColumnLike, n_rows: int) -> NDArray[np.float64] | None:
     if given is None:
         return None
     weights = np.asarray(given)

@@ -175,7 +175,9 @@ class Scoring:
             scores.append(_score(estimator, X, y, scorer, params, self.error_score))
         return scores
 
-    def _stand_in(self, largest: LargestTrees, places: NDArray[Any], s: int) -> Any:
+    def _stand_in(
+        self, largest: LargestTrees, places: NDArray[Any], s: int
+    ) -> ClassifierStandIn | RegressorStandIn:
         classes = self.grown.examples.classes
         if classes is None:
             return RegressorStandIn(largest.mean[places])

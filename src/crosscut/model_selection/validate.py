@@ -17,6 +17,8 @@ from crosscut.model_selection.splits import Splits
 from crosscut.sklearn_private import _aggregate_score_dicts, _normalize_score_results
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
@@ -36,7 +38,7 @@ def cross_validate(
     n_jobs: int | None = None,
     verbose: int = 0,
     params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
+    pre_dispatch: int | str | None = "2*n_jobs",
     return_train_score: bool = False,
     return_estimator: bool = False,
     return_indices: bool = False,
@@ -165,7 +167,7 @@ def validation_curve(
     y: ColumnLike,
     *,
     param_name: str,
-    param_range: Any,
+    param_range: Iterable[Any],
     groups: ColumnLike = None,
     cv: CrossValidation = None,
     scoring: Scoring = None,

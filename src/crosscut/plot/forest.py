@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crosscut.forest.export.text import branch_label, fold_label, outcome_label
 from crosscut.plot.boxes import Box, draw
@@ -152,7 +152,7 @@ def _trees(tasks: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def _leaf(fit: Fit, tasks: Any, at: dict[int, int]) -> str:
+def _leaf(fit: Fit, tasks: Sequence[int], at: dict[int, int]) -> str:
     """Return the predictions of the trees here, with counts if they differ."""
     classes = fit.classes
     said: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crosscut.forest.export.text import branch_label, outcome_label
 from crosscut.forest.tree import probabilities
@@ -13,6 +13,7 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit, Fitted
 
 MAX_NODES = 150  # without max_depth, larger trees are drawn down to the level that keeps to this
@@ -79,7 +80,7 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
     return ax
 
 
-def _sizes(tree: Any) -> list[int]:
+def _sizes(tree: Tree) -> list[int]:
     """Return the number of nodes in the subtree of each node."""
     sizes = [1] * len(tree)
     for node in range(len(tree) - 1, -1, -1):

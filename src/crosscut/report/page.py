@@ -90,7 +90,7 @@ def page_part(name: str, package: str = "crosscut.report") -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def script_data(data: Any) -> str:
+def script_data(data: object) -> str:
     """Return plain data as JSON in which no "<" can end the script element that holds it."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
@@ -197,7 +198,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         fit = fit_of(self)
         return sql_case(fit.final, fit.schema, self.classes_.tolist(), dialect)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return table_tags(super().__sklearn_tags__())
 
 

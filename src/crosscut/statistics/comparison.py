@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from crosscut.statistics.intervals import error_of, mean_of_folds, quantile_of
 from crosscut.statistics.measures import row_losses
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from crosscut.statistics.intervals import LossSums
     from crosscut.statistics.validation import Validation
     from crosscut.typing import Scoring
@@ -111,7 +113,7 @@ class Comparison:
         return self.sentence()
 
 
-def compare(first: Any, second: Any, *, measure: Scoring = None) -> Comparison:
+def compare(first: BaseEstimator, second: BaseEstimator, *, measure: Scoring = None) -> Comparison:
     """Compare the errors of two models that were cross-validated on the same folds.
 
     Parameters

@@ -173,7 +173,7 @@ def warn_groups(groups: ColumnLike, n_folds: int) -> None:
         )
 
 
-def count_rows(n_rows: int | None, **given: Any) -> int:
+def count_rows(n_rows: int | None, **given: object) -> int:
     """Return the number of rows, on which all arguments must agree."""
     lengths = {name: _length(value) for name, value in given.items() if value is not None}
     if n_rows is not None:
@@ -185,7 +185,7 @@ def count_rows(n_rows: int | None, **given: Any) -> int:
     return next(iter(lengths.values()))
 
 
-def _length(value: Any) -> int:
+def _length(value: ColumnLike) -> int:
     return int(value.shape[0]) if hasattr(value, "shape") else len(value)
 
 

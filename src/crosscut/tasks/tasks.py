@@ -270,7 +270,7 @@ class Tasks(TaskList):
 
 
 def _folds_of_number(
-    cv: CrossValidation, n_rows: int, classes: Any, groups: ColumnLike
+    cv: CrossValidation, n_rows: int, classes: ColumnLike, groups: ColumnLike
 ) -> NDArray[np.int64] | None:
     """Return the number of folds if ``cv`` is a number; None if it is something else."""
     if cv is not None and (not isinstance(cv, (int, np.integer)) or isinstance(cv, bool)):

@@ -24,8 +24,9 @@ from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
 
-    from crosscut.typing import ColumnLike, TableLike
+    from crosscut.typing import ClassWeight, ColumnLike, TableLike
 
 _AS_THEY_ARE = {"int64", "double", "bool"}  # Arrow's types that Python's numbers become in NumPy, too
 
@@ -40,7 +41,7 @@ def is_frame(X: TableLike) -> bool:
     return hasattr(type(X), "__dataframe__") or hasattr(type(X), "__arrow_c_stream__")
 
 
-def whole(X: TableLike) -> Any:
+def whole(X: TableLike) -> TableLike:
     """Return X in a form scikit-learn can index: lazy frames collected, record batches as tables."""
     kind = type(X)  # frames take long to say that they have no such attribute
     if kind is np.ndarray:
@@ -54,7 +55,7 @@ def whole(X: TableLike) -> Any:
     return X
 
 
-def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> Any:
+def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableLike:
     """Check X and store its columns, or compare them with those stored; return what ``Table`` reads."""
     X = whole(X)
     if isinstance(X, (str, PathLike)):
@@ -85,7 +86,7 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> Any:
     return X
 
 
-def known_columns(estimator: BaseEstimator, X: TableLike) -> Any:
+def known_columns(estimator: BaseEstimator, X: TableLike) -> TableLike:
     """Return the columns of a frame that the estimator was fitted on, in its order, if they are all there."""
     known = list(getattr(estimator, "feature_names_in_", ()))
     if not known or not is_frame(X):
@@ -134,7 +135,7 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def read_weights(
-    sample_weight: ColumnLike, class_weight: Any, y: NDArray[Any], classes: NDArray[Any] | None = None
+    sample_weight: ColumnLike, class_weight: ClassWeight, y: NDArray[Any], classes: NDArray[Any] | None = None
 ) -> NDArray[np.float64] | None:
     """Return sample weight times class weight, or None if all rows count the same.
 
@@ -157,7 +158,7 @@ def read_weights(
     return np.ascontiguousarray(weights, dtype=np.float64)
 
 
-def _bare(y: ColumnLike, kinds: str) -> Any:
+def _bare(y: ColumnLike, kinds: str) -> ColumnLike:
     """Return a pandas, polars or Arrow column of these kinds as NumPy's array, which is quicker to check."""
     array, of = y, type(y)  # columns take long to say that they have no such attribute
     if hasattr(of, "to_pylist"):
@@ -191,7 +192,7 @@ def _check_length(y: NDArray[Any], n_rows: int) -> None:
         )
 
 
-def table_tags(tags: Any) -> Any:
+def table_tags(tags: Tags) -> Tags:
     """Declare that an estimator accepts missing values, categories and text."""
     tags.input_tags.allow_nan = True
     tags.input_tags.categorical = True

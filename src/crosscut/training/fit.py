@@ -68,7 +68,7 @@ class Fit:
 
     learner: str
     settings: Mapping[str, Any]
-    schema: Any
+    schema: Any  # a Schema, or the signature of a database
     classes: NDArray[Any] | None
     target: str = "target"
     forest: Any

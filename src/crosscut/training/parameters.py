@@ -28,7 +28,7 @@ IN_SKLEARN = (
 )
 
 
-def is_integer(value: Any, at_least: int) -> bool:
+def is_integer(value: object, at_least: int) -> bool:
     """Whether a parameter is an integer, not a boolean, of at least this size."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= at_least
 

@@ -26,7 +26,7 @@ class ModelFileError(ValueError):
     """The file is not a model file, or is damaged, or comes from a later version."""
 
 
-def need(holds: Any, what: str) -> None:
+def need(holds: object, what: str) -> None:
     """Raise an error unless a condition on the file holds."""
     if not bool(holds):
         raise ModelFileError(f"the model is damaged: {what}")
@@ -85,7 +85,7 @@ def read_described(header: dict[str, Any], model: BaseEstimator) -> tuple[Schema
     return schema, None if header["classes"] is None else _read_values(header["classes"])
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 

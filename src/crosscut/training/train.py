@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.data.table import Table
     from crosscut.data.target import Target
@@ -206,7 +207,7 @@ def _train_streamed(
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
 
-def without_folds(tree: Any, **parameters: Any) -> Any:
+def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
     """Return an unfitted copy of a tree estimator, checked, that grows its final tree only."""
     model = clone(tree).set_params(cv=None, **parameters)
     check_parameters(model)

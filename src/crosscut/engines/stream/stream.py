@@ -87,7 +87,7 @@ class Stream:
 
     def __init__(
         self,
-        data: Any,
+        data: TableLike,
         *,
         memory_limit: int | str = "1GB",
         cache: str | Path | None = None,
@@ -252,15 +252,15 @@ def read_bytes(name: str, size: int | str) -> int:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def _is_lazy(data: Any) -> bool:
+def _is_lazy(data: TableLike) -> bool:
     return hasattr(data, "sink_parquet") and hasattr(data, "collect_schema")
 
 
-def _is_path(data: Any) -> bool:
+def _is_path(data: TableLike) -> bool:
     return isinstance(data, str) or hasattr(type(data), "__fspath__")
 
 
-def _is_dask(data: Any) -> bool:
+def _is_dask(data: TableLike) -> bool:
     if isinstance(data, (list, tuple)):
         return bool(data) and all(map(_is_dask, data))
     return hasattr(type(data), "__dask_graph__")

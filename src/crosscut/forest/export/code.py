@@ -110,5 +110,5 @@ def _test(tree: Tree, node: int, schema: Schema, bodies: list[list[str]]) -> lis
     return [*lines, "else:", *_indented(bodies[otherwise])]
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)

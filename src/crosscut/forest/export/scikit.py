@@ -11,6 +11,9 @@ from crosscut.forest.tree import Tree, probabilities
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+
 
 def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[str] | None = None) -> Any:
     """Return the tree as ``sklearn.tree._tree.Tree``.
@@ -66,7 +69,11 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
 
 
 def fit_sklearn(
-    model: Any, tree: Tree, n_features: int, classes: Any, names: Sequence[str] | None = None
+    model: BaseEstimator,
+    tree: Tree,
+    n_features: int,
+    classes: NDArray[Any] | None,
+    names: Sequence[str] | None = None,
 ) -> Any:
     """Return scikit-learn's ``model``, a tree, with what fitting it would give; see :func:`sklearn_tree`."""
     model.n_features_in_ = model.max_features_ = n_features
@@ -79,7 +86,7 @@ def fit_sklearn(
     return model
 
 
-def tree_from_sklearn(model: Any) -> Tree:
+def tree_from_sklearn(model: BaseEstimator) -> Tree:
     """Return the tree of one of scikit-learn's fitted estimators, or of one of ours.
 
     Parameters
