@@ -67,7 +67,7 @@ test-clang: $(VENV)/.dependencies
 # the packages g++-aarch64-linux-gnu and qemu-user-static.
 test-aarch64: $(VENV)/.created
 	$(PY) -m pip install --quiet --group build
-	tests/installation/aarch64.sh $(PY) $(if $(filter tests,$(TESTS)),tests/equivalence tests/engines/test_level_wise.py,$(TESTS))
+	tests/installation/aarch64.sh $(PY) $(if $(filter tests,$(TESTS)),tests/equivalence tests/engines/stream/test_level_wise.py,$(TESTS))
 
 # crosscut beside its peers, the core's own figures, the panel of real tables and small calls; `make bench QUICK=--quick` for a first
 # impression. A peer whose package cannot be installed here is left out, with a message.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crosscut.forest.error_pruning import additional_errors
+from crosscut.forest.pruning_table import additional_errors
 from crosscut_relational import Bias, Database, RelationalTreeClassifier, datasets
 from crosscut_relational.database.ace import read_folds
 from crosscut_relational.queries.growth import Grower

@@ -3,8 +3,10 @@
 import sys
 from pathlib import Path
 
+from sklearn.metrics import ConfusionMatrixDisplay
+
 from crosscut import TreeClassifier, read_file, split_target
-from crosscut.plot import plot_confusion, plot_pruning
+from crosscut.plot import plot_pruning
 
 here = Path(__file__).resolve().parent
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
@@ -18,5 +20,6 @@ for name, tree in {"full": full, "pruned": model}.items():
 print(model.to_text())
 
 plot_pruning(model).figure.savefig(folder / "churn-pruning.svg", metadata={"Date": None})
-plot_confusion(model).figure.savefig(folder / "churn-confusion.svg", metadata={"Date": None})
+confusion = ConfusionMatrixDisplay.from_predictions(y, model.cv_predictions_)
+confusion.figure_.savefig(folder / "churn-confusion.svg", metadata={"Date": None})
 model.report(folder / "churn.html", X=X, target="churned")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from sklearn.metrics import RocCurveDisplay
 from sklearn.model_selection import GroupKFold, KFold
 
 from crosscut import TreeClassifier
-from crosscut.plot import plot_roc
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 
@@ -30,5 +30,5 @@ apart = TreeClassifier(**tree.get_params() | {"cv": GroupKFold(10)}).fit(X, y, g
 print(f"visits in any fold: area under the curve {mixed.cv_score_:.3f}  (the trees know the patients)")
 print(f"patients together:  area under the curve {apart.cv_score_:.3f} ± {apart.cv_standard_error_:.3f}")
 
-ax = plot_roc(apart)
-ax.figure.savefig(folder / "grouped-patients.svg", metadata={"Date": None})
+curve = RocCurveDisplay.from_predictions(y, apart.cv_probabilities_[:, 1], pos_label="well")
+curve.figure_.savefig(folder / "grouped-patients.svg", metadata={"Date": None})

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clock import take_turns
-from crosscut.reference.cost import forest_speedup
+from crosscut.forest.cost import forest_speedup
 from crosscut.tasks.folds import folds_of
 from crosscut_relational import datasets
 from crosscut_relational.database.database import Database

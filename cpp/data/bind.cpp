@@ -9,14 +9,11 @@
 #include <optional>
 #include <type_traits>
 
-#include "arrow.hpp"
 #include "base/arrays.hpp"
 #include "classes.hpp"
-#include "floats.hpp"
 #include "grid.hpp"
 #include "masks.hpp"
 #include "rank.hpp"
-#include "text.hpp"
 
 using namespace crosscut;
 
@@ -45,28 +42,6 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
   });
   if (infinite.column < 0) return std::nullopt;
   return std::pair{infinite.column, infinite.row};
-}
-
-// Writes columns as the lines of a matrix: numbers, where what is too large becomes infinite, or codes, of which negative ones become
-// NaN. False if one has another type.
-bool float_lines(const nb::list& columns, const std::vector<bool>& are_codes, const Output<float, 2>& lines) {
-  using Column = Aligned<nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>>;
-  const std::size_t n = lines.shape(1);
-  need(nb::len(columns) == are_codes.size() && lines.shape(0) == are_codes.size(), "float_lines: are_codes and lines must have one entry per column");
-  for (std::size_t f = 0; f < are_codes.size(); f++) {
-    Column column;
-    if (!nb::try_cast<Column>(columns[f], column)) return false;
-    need(column.shape(0) == n, "float_lines: columns must have one entry per row");
-    const auto copied = [&]<class T>(T) {
-      if (column.dtype() != nb::dtype<T>()) return false;
-      to_floats(static_cast<const T*>(column.data()), column.stride(0), n, are_codes[f], lines.data() + n * f);
-      return true;
-    };
-    if (!(copied(double{}) || copied(std::int64_t{}) || copied(float{}) || copied(std::int32_t{}) || copied(std::int8_t{}) || copied(std::int16_t{}) ||
-          copied(std::uint8_t{}) || copied(std::uint16_t{}) || copied(std::uint32_t{}) || copied(std::uint64_t{}) || copied(bool{})))
-      return false;
-  }
-  return true;
 }
 
 std::size_t join_ranks(const Array<std::uint32_t>& end, std::size_t max_intervals, const Output<std::uint32_t>& first) {
@@ -115,70 +90,6 @@ nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds, co
   std::unique_ptr<std::uint16_t[]> masks(new std::uint16_t[n_blocks * n]);
   masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out, masks.get(), n_threads);
   return nb::cast(give(std::move(masks), {n_blocks, n}));
-}
-
-// The numbers of a column where they lie, or copied: with NaN where they are missing, and one part after the other.
-template <class T>
-nb::object numbers_of(const ArrowColumn& column, const std::shared_ptr<ArrowColumns>& held) {
-  const auto n = static_cast<std::size_t>(column.length());
-  const auto copied = [&]<class To>(To) {
-    std::unique_ptr<To[]> numbers(new To[n]);
-    copy_numbers<T>(column, numbers.get());
-    return nb::cast(give(std::move(numbers), {n}));
-  };
-  const bool missing = column.has_missing();
-  if constexpr (!std::is_floating_point_v<T>)
-    if (missing) return copied(double{});
-  if (missing || column.parts.size() != 1 || !n) return copied(T{});
-  nb::capsule owner(new std::shared_ptr<ArrowColumns>(held), [](void* p) noexcept { delete static_cast<std::shared_ptr<ArrowColumns>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, const T>(column.parts[0].numbers<T>(), {n}, owner));
-}
-
-nb::object numbers_of(const ArrowColumn& column, const std::shared_ptr<ArrowColumns>& held) {
-  if (column.schema->dictionary || column.format().size() != 1) return nb::none();
-  switch (column.format()[0]) {
-    case 'c': return numbers_of<std::int8_t>(column, held);
-    case 'C': return numbers_of<std::uint8_t>(column, held);
-    case 's': return numbers_of<std::int16_t>(column, held);
-    case 'S': return numbers_of<std::uint16_t>(column, held);
-    case 'i': return numbers_of<std::int32_t>(column, held);
-    case 'I': return numbers_of<std::uint32_t>(column, held);
-    case 'l': return numbers_of<std::int64_t>(column, held);
-    case 'L': return numbers_of<std::uint64_t>(column, held);
-    case 'f': return numbers_of<float>(column, held);
-    case 'g': return numbers_of<double>(column, held);
-    default: return nb::none();
-  }
-}
-
-// Columns of a frame, or one column, that another library hands over by Arrow's stream: an array of numbers; or of text, (codes,
-// categories, ordered); or None for other types.
-nb::list read_columns(const nb::object& data) {
-  const nb::object capsule = data.attr("__arrow_c_stream__")();
-  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
-  if (!stream) throw nb::python_error();
-  need(stream->release != nullptr, "read_columns: the stream has been read");
-  const auto held = std::make_shared<ArrowColumns>(*stream);
-  nb::list found;
-  for (const ArrowColumn& column : held->columns()) {
-    if (!is_text(column)) {
-      found.append(numbers_of(column, held));
-      continue;
-    }
-    CodedText coded;
-    {
-      nb::gil_scoped_release release;
-      coded = code_text(column);
-    }
-    nb::list categories;
-    for (const std::string_view text : coded.categories) {
-      PyObject* own = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr);
-      if (!own) throw nb::python_error();
-      categories.append(nb::steal(own));
-    }
-    found.append(nb::make_tuple(give(std::move(coded.codes)), categories, coded.ordered));
-  }
-  return found;
 }
 
 constexpr std::int64_t kMaxClasses = 1 << 24;
@@ -239,13 +150,11 @@ void bind_data(nb::module_& m) {
   m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a, "n_categories"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(),
         "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(),
         "close"_a.noconvert());
-  m.def("float_lines", &float_lines, "columns"_a, "are_codes"_a, "lines"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());
   m.def("bits_of", &find_bits, "numbers"_a);
   m.def("spread_of", &find_spread, "numbers"_a, "centre"_a);
   m.def("on_grid", &on_grid, "numbers"_a, "centre"_a, "exponent"_a);
   m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert());
-  m.def("read_columns", &read_columns, "data"_a);
   m.def("cut_folds", &cut_rows, "n_folds"_a, "folds"_a.noconvert());
   m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(), "shuffle"_a.none(), "n_threads"_a);
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);

@@ -16,7 +16,7 @@ using namespace crosscut;
 
 namespace {
 
-// The arrays of crosscut.engines.bundle.flat_bundles. Children come after their parents, so every walk ends.
+// The arrays of crosscut.engines.stream.bundle.flat_bundles. Children come after their parents, so every walk ends.
 struct Bundles : Held<BundleForest> {
   template <class T>
   const T* read(const nb::dict& d, const char* name, std::size_t n) {

@@ -118,12 +118,6 @@ class RuleTable {
     return nb::bytes(reinterpret_cast<const char*>(met.data()), met.size() * sizeof met[0]);
   }
 
-  std::size_t few() const { return memory_->few; }
-  void set_few(std::size_t rows) {
-    need(rows <= most_few, "few must be at most 64");
-    memory_->few = rows;
-  }
-
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> work() const {
     const Work& work = memory_->work;
     return {work.states, work.bundles, work.visits, work.alone};
@@ -155,6 +149,5 @@ void bind_rules(nanobind::module_& m) {
            "greedy"_a, "width"_a, "max_length"_a, "unequal"_a)
       .def("truth", &RuleTable::truth, "conditions"_a)
       .def("n_conditions", &RuleTable::n_conditions, "rows"_a)
-      .def_prop_rw("few", &RuleTable::few, &RuleTable::set_few)
       .def_prop_ro("work", &RuleTable::work);
 }

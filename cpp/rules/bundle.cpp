@@ -21,29 +21,22 @@ Refinement::Refinement(const Table& table, const Settings& settings, bool any, M
     : table_(table), settings_(settings), memory_(memory), any_(any), n_columns_(any ? table.n_classes : 2), group_(table.n_classes),
       ends_(table.n_features) {
   constexpr std::int32_t most_reached = 16;  // for wider beams the bookkeeping costs more than it saves
-  by_masks_ = table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && settings.kind != Kind::entropy;
+  // CN2 (ratio, linear) is 1.3 to 2.0 times faster by masks; RIPPER (foil) is 15 to 22% slower.
+  const bool has_slope = settings.kind == Kind::ratio || settings.kind == Kind::linear;
+  by_masks_ = table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && has_slope;
   most_lanes_ = by_masks_ ? max_lanes : std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) * group_lanes;
 }
 
 void Refinement::refine(const std::vector<State>& states, std::size_t width) {
   if (memory_.found.size() < states.size()) memory_.found.resize(states.size());
-  std::vector<const State*> few, many;
+  std::vector<const State*> all;
   for (std::size_t i = 0; i < states.size(); i++) {
     memory_.work.alone += static_cast<std::int64_t>(states[i].n_rows);
-    const auto* known = is_recalled(states[i]) ? memory_.recall.find(states[i]) : nullptr;
-    if (known) {
-      memory_.found[i] = *known;
-      continue;
-    }
     memory_.found[i].clear();
-    (by_masks_ && states[i].n_rows <= memory_.few ? few : many).push_back(&states[i]);
+    all.push_back(&states[i]);
   }
   memory_.work.states += static_cast<std::int64_t>(states.size());
-  if (!few.empty()) {
-    Bundle bundle = bundle_of(states, few, width);
-    compare(bundle);
-  }
-  for (const auto& members : bundles(many)) {
+  for (const auto& members : bundles(all)) {
     Bundle bundle = bundle_of(states, members, width);
     n_lanes_ = bundle.n_lanes;
     gather(bundle);
@@ -52,13 +45,6 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
     memory_.work.bundles++;
     memory_.work.visits += static_cast<std::int64_t>(rows_.size());
   }
-  for (std::size_t i = 0; i < states.size(); i++)
-    if (is_recalled(states[i])) memory_.recall.note(states[i], memory_.found[i]);
-}
-
-// Longer rules rarely occur again.
-bool Refinement::is_recalled(const State& state) const {
-  return state.length == 1 && !settings_.greedy && state.least == -std::numeric_limits<double>::infinity();
 }
 
 Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width) {

@@ -31,12 +31,10 @@ class Refinement {
   void refine(const std::vector<State>& states, std::size_t width);
 
  private:
-  bool is_recalled(const State& state) const;
   Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width);
   std::vector<std::vector<const State*>> bundles(std::vector<const State*> states) const;
   void scan(Bundle& bundle);  // by lines, see kernels/scan.cpp
   void walk(Bundle& bundle);  // by masks, see kernels/walk.cpp
-  void compare(Bundle& bundle);  // states of few rows one by one, see kernels/few.cpp
   void gather(const Bundle& bundle);
   void make_lines(const Bundle& bundle);
   std::int32_t line_of(std::uint64_t lanes, std::size_t code);

@@ -90,24 +90,6 @@ inline std::size_t room_for(const Walk& s) {
   return sums + (s.ends ? (s.n_values < s.n_rows ? s.n_values : s.n_rows) * sums : sums + (s.n_rows / block_rows + 1) * 2 * group_lanes);
 }
 
-// A state of few rows, and all features. Without weights; two classes, or the target and others.
-constexpr std::size_t most_few = 64;
-
-struct Few {
-  Kind kind;                   // not entropy
-  bool any, unequal;           // as above
-  const std::int32_t* rows;    // those of the target (or of the first class) first, with room up to a multiple of 16
-  std::size_t n_rows, n_first; // at most most_few
-  const std::uint32_t* ranks;  // (features, n_all)
-  std::size_t n_all, n_features;
-  const std::uint32_t* n_values;  // by feature
-  const std::uint8_t* nominal;
-  float a[2], b, least_weight, tolerance;
-  const float* least;          // as above
-  Bundle* bundle;
-  std::size_t lane;
-};
-
 // A condition that was among the best so far of some lanes, with what it covers in each.
 struct Event {
   std::int32_t feature, op, group;
@@ -127,7 +109,6 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
 CROSSCUT_DECLARE(void scan_feature(const rules::Scan&))
 CROSSCUT_DECLARE(void survey_feature(const rules::Walk&))
 CROSSCUT_DECLARE(void walk_feature(const rules::Walk&))
-CROSSCUT_DECLARE(void compare_few(const rules::Few&))
 CROSSCUT_DECLARE(std::size_t keep_members(const std::int32_t*, std::size_t, const std::int32_t*, std::int32_t*))
 CROSSCUT_DECLARE(std::size_t sort_few(const std::int32_t*, std::size_t, const std::uint32_t*, const std::int32_t*, std::size_t, std::uint8_t*, std::uint8_t*, std::size_t, std::int32_t*))
 CROSSCUT_DECLARE(void meet(const std::uint32_t*, std::size_t, std::int32_t, std::uint32_t, std::uint32_t, const std::uint64_t*, std::uint64_t*))

@@ -256,7 +256,6 @@ class Run {
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory) {
   if (searches.empty()) return {};
-  memory.recall.turn(settings);
   return Run(table, searches, settings, memory).rules();
 }
 

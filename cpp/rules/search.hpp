@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <unordered_map>
 #include <vector>
 
 #include "scan.hpp"
@@ -71,7 +70,6 @@ struct Settings {
   std::int32_t width = 1;
   std::int32_t max_length = 0; // 0: no limit
   bool unequal = false;        // also conditions that a value is not a category
-  bool operator==(const Settings&) const = default;
 };
 
 // A condition that might extend a state, with what it covers.
@@ -96,31 +94,6 @@ struct State {
   double least = -std::numeric_limits<double>::infinity();  // quality that a condition must reach to be useful
 };
 
-// The results of refining states in one search, for reuse in the next: a rule that was found removes rows from only
-// some of the states.
-class Recall {
- public:
-  void turn(const Settings& settings);  // to the next search
-  const std::vector<Candidate>* find(const State& state) const;  // null if it is not known
-  void note(const State& state, const std::vector<Candidate>& best);
-
- private:
-  struct Entry {
-    std::int32_t target = 0;
-    double b = 0, least_weight = 0;
-    std::vector<double> a;
-    Bits rows;
-    std::vector<Candidate> best;
-  };
-  struct Entries {
-    std::size_t n = 0;  // in use; the others are kept to reuse their memory
-    std::vector<Entry> entries;
-    std::unordered_map<std::uint64_t, std::size_t> by_hash;
-  };
-  Settings settings_;
-  Entries known_, noted_;
-};
-
 struct Work {
   std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state were refined alone
 };
@@ -129,9 +102,7 @@ struct Work {
 struct Memory {
   explicit Memory(const Table& table) : sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
   Sorter sorter;
-  Recall recall;
   Work work;
-  std::size_t few = most_few;            // maximum rows of a state that is refined on its own
   std::vector<std::int32_t> set_of_row;  // see bundle.hpp
   std::vector<std::uint32_t> masks;      // (groups, rows), see scan.hpp
   std::vector<std::int32_t> sorted;      // rows sorted by the features being examined

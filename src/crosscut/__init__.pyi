@@ -5,7 +5,7 @@ from .data.files import read_file as read_file
 from .data.files import reading_of as reading_of
 from .data.files import split_target as split_target
 from .data.table import Table as Table
-from .engines.stream import Stream as Stream
+from .engines.stream.stream import Stream as Stream
 from .estimators import BaggedTrees as BaggedTrees
 from .estimators import TreeClassifier as TreeClassifier
 from .estimators import TreeRegressor as TreeRegressor
@@ -30,11 +30,11 @@ from .model_selection import nested_cross_validate as nested_cross_validate
 from .model_selection import permutation_test_score as permutation_test_score
 from .model_selection import validation_curve as validation_curve
 from .rules import RuleClassifier as RuleClassifier
+from .statistics.comparison import Comparison as Comparison
+from .statistics.comparison import compare as compare
 from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
-from .training.comparison import Comparison as Comparison
-from .training.comparison import compare as compare
 from .training.fit import Fit as Fit
 
 __version__: str

@@ -7,7 +7,7 @@ import pytest
 from crosscut import TreeClassifier, datasets, load_model
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, UNWRITABLE
 from crosscut.data.files import split_target
-from crosscut.forest.labels import number
+from crosscut.forest.export.text import number
 from crosscut.report import summarize
 
 from .calls import call, refused
@@ -37,7 +37,7 @@ def test_classification_prints_everything():
         "±",
         "Pruning",
         "chosen",
-        "found",
+        "recall",
         "Stability",
         "f(i)",
         "trees were grown together",

@@ -1,7 +1,6 @@
 """Columns of every kind from every source the table reads."""
 
 import datetime as dt
-import sys
 from decimal import Decimal
 from itertools import pairwise
 
@@ -93,18 +92,9 @@ def test_text_is_nominal_and_sorted(frame):
     assert column.values.tolist() == [1, -1, 0, 1]
 
 
-def test_text_without_pyarrow(monkeypatch):
-    monkeypatch.delitem(sys.modules, "pyarrow")
-    for frame in (TEXT[0], TEXT[4]):
-        test_text_is_nominal_and_sorted(frame)
-
-
-def test_all_text_missing(monkeypatch):
-    frame = pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String)})
-    with_pyarrow = one(frame)
-    monkeypatch.delitem(sys.modules, "pyarrow")
-    for column in (with_pyarrow, one(frame)):
-        assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (), [-1, -1])
+def test_all_text_missing():
+    column = one(pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String)}))
+    assert (column.kind, column.categories, column.values.tolist()) == ("nominal", (), [-1, -1])
 
 
 ORDERED = [
@@ -227,17 +217,6 @@ def test_sparse_is_refused():
 
     with pytest.raises(TypeError, match="toarray"):
         columns_of(csr_matrix(np.eye(2)))
-
-
-def test_pandas_arrays_are_those_of_its_series(monkeypatch):
-    frame = pd.DataFrame({"n": [1.5, 2.5], "i": [1, 2], "b": [True, False], "t": ["y", "x"]})
-    frame["c"], frame["d"] = pd.Categorical(["v", None]), pd.to_datetime(["2020-01-01"] * 2)
-    frame["o"] = np.array([1.5, None], object)
-    quick = columns_of(frame)
-    monkeypatch.delattr(pd.DataFrame, "_iter_column_arrays")
-    for one_way, other in zip(quick, columns_of(frame), strict=True):
-        assert (one_way.name, one_way.kind, one_way.categories) == (other.name, other.kind, other.categories)
-        np.testing.assert_array_equal(one_way.values, other.values)
 
 
 def test_only_categories_that_are_used_are_kept():

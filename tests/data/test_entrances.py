@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from crosscut import Stream, TreeClassifier, load_model
 from crosscut.cli.program import program
 from crosscut.cli.source import read_source
-from crosscut.data import text_file
 from crosscut.data.files import read_file, split_target
 from crosscut.data.source import Source
 from crosscut.data.table import Table
-from crosscut.engines.survey import Roles, Survey
+from crosscut.data.text import text_file
+from crosscut.engines.stream.survey import Roles, Survey
 
 ROWS = [
     ("age", "size", "plan", "paid", "since", "empty", "y"),

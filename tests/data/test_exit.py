@@ -15,7 +15,7 @@ def test_a_reader_that_is_left_does_not_hold_up_the_end(tmp_path, encoding, quot
     program = textwrap.dedent("""
         import sys
         from pathlib import Path
-        from crosscut.data.dialect import TextOptions
+        from crosscut.data.text.dialect import TextOptions
         from crosscut.data.source import Source
 
         source = Source(Path(sys.argv[1]), batch_rows=1000, options=TextOptions())

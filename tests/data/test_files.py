@@ -149,7 +149,7 @@ def test_a_wide_file_is_read_by_groups_of_columns(tmp_path, monkeypatch):
     path.write_text("n,t,p,d,m\n1,x,5%,2020-01-02,?\n?,y,7%,2021-03-04,2.5\n")
     expected = read_file(path)
     for columns in (1, 2, 4):
-        monkeypatch.setattr("crosscut.data.text_file.COLUMNS", columns)
+        monkeypatch.setattr("crosscut.data.text.text_file.COLUMNS", columns)
         assert read_file(path).equals(expected, check_metadata=True)
     path.write_text("a,b,a\n1,2,3\n")
     with pytest.raises(ValueError, match="the column name 'a' is used more than once"):

@@ -17,7 +17,7 @@ TINY = np.float32(1e-7)
 
 
 def joined(counts, limit):
-    """First rank of each interval, walking up one rank at a time: the rule of cpp/rank.cpp, slowly."""
+    """First rank of each interval, walking up one rank at a time: the rule of data/intervals.cpp, slowly."""
     n = len(counts)
     if n <= limit:
         return list(range(n + 1))

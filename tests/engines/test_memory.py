@@ -106,8 +106,8 @@ def big_problem(n=100_000):
     return Table.from_data(X), Target(y, 2), Tasks.from_cv(10, n_rows=n)
 
 
-def grow_often(table, target, tasks):
-    for _ in range(50):  # the signal may come between two runs; one of them is stopped
+def grow_until_interrupted(table, target, tasks):
+    while True:  # the signal may come between two runs; one of them is stopped
         memory.grow(table, target, tasks, Growth())
 
 
@@ -125,7 +125,7 @@ def test_interrupt_stops_growing(interruptible):
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        grow_often(table, target, tasks)
+        grow_until_interrupted(table, target, tasks)
 
 
 def test_progress_is_told_and_may_stop():

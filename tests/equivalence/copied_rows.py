@@ -17,7 +17,7 @@ from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
-from crosscut.training.own_classes import grow_own_classes
+from crosscut.training.train import grow_own_classes
 
 SHOWN = (
     "feature",

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from model_file.models import classifier, forged, offset_of
 
-from crosscut.estimators.stored_trees import TYPES
+from crosscut.estimators.model_file import TYPES
 from crosscut.model_file import ModelFileError, load_model, save_model
 
 

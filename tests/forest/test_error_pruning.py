@@ -5,8 +5,8 @@ import pytest
 from forests import classification, regression
 
 from crosscut import TreeClassifier
-from crosscut.forest.error_pruning import additional_errors, pessimistic, reduced_error
 from crosscut.forest.predict import apply
+from crosscut.forest.pruning_table import additional_errors, pessimistic, reduced_error
 
 
 def leaves_below(tree, node):

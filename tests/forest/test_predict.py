@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
+from crosscut.forest.export.scikit import sklearn_tree
 from crosscut.forest.predict import apply, apply_held_out
-from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.forest.tree import probabilities
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
@@ -99,7 +99,7 @@ def test_threshold_between_two_floats_is_not_rounded():
     )
     packed = forest.packed
     between = float(a) + 0.9 * (float(b) - float(a))
-    packed.threshold[packed.feature >= 0] = between
+    packed = replace(packed, threshold=np.where(packed.feature >= 0, between, packed.threshold))
     np.testing.assert_array_equal(apply(packed, np.array([[a], [b]]))[0], [1, 2])
 
 

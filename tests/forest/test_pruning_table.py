@@ -5,7 +5,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import TreeClassifier, TreeRegressor, compare
 from crosscut.forest.pruning_table import PruningTable
-from crosscut.report.sizes import sizes_of
+from crosscut.report.trial import sizes_of
 
 LEAF = 8
 

@@ -13,8 +13,8 @@ from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
 from crosscut.forest import smaller_trees
+from crosscut.forest.export.scikit import sklearn_tree
 from crosscut.forest.predict import apply, apply_held_out
-from crosscut.forest.sklearn_tree import sklearn_tree
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 

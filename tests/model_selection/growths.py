@@ -1,16 +1,16 @@
 """Counts what the drop-ins grow."""
 
-from crosscut.training import own_classes
+from crosscut.training import train
 
 
 def count_growths(monkeypatch):
     """Return a list that gets the number of trees of every growth."""
     growths = []
-    grow = own_classes.grow
+    grow = train.grow
 
     def counted(table, target, tasks, *arguments, **options):
         growths.append(tasks.n_tasks)
         return grow(table, target, tasks, *arguments, **options)
 
-    monkeypatch.setattr(own_classes, "grow", counted)
+    monkeypatch.setattr(train, "grow", counted)
     return growths

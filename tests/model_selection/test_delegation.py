@@ -1,6 +1,7 @@
 """What cannot be grown together goes to scikit-learn, with one warning that names the reason."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import crosscut
-from crosscut import DelegationWarning, TreeClassifier
+from crosscut import DelegationWarning, TreeClassifier, TreeRegressor
 
 from .agreement import assert_same_results
 from .tie_free import make_data
@@ -227,3 +228,15 @@ def test_a_delegated_search_draws_the_same_candidates():
             warnings.simplefilter("ignore")
             found.append(search.fit(X, y).cv_results_["params"])
     assert found[0] == found[1]
+
+
+def test_parameters_of_drop_ins_only_are_not_those_of_the_estimators():
+    """A parameter added to the estimators needs an update of both lists here and of the documentation."""
+    from sklearn_suite.trees import ABSENT, OF_DROP_INS
+
+    own = TreeClassifier().get_params().keys() | TreeRegressor().get_params().keys()
+    assert not own & (ABSENT.keys() | OF_DROP_INS.keys())
+    page = (Path(__file__).parents[2] / "docs/from-scikit-learn.md").read_text(encoding="utf-8")
+    assert f"Trees with {' or '.join(f'`{name}`' for name in OF_DROP_INS)} are grown" in " ".join(
+        page.split()
+    )

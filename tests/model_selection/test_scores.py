@@ -7,7 +7,7 @@ from sklearn import model_selection as scikit
 from sklearn.tree import DecisionTreeClassifier
 
 import crosscut
-from crosscut.model_selection.scores import OF_NUMBERS, Segments, quick_metric
+from crosscut.model_selection.metrics import OF_NUMBERS, Segments, quick_metric
 from crosscut.model_selection.scoring import Scoring
 
 from .tie_free import make_data, tie_free_data

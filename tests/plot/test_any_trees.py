@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import Fit, TreeClassifier
+from crosscut.forest.export.scikit import tree_from_sklearn
 from crosscut.forest.predict import apply
-from crosscut.forest.sklearn_tree import tree_from_sklearn
 from crosscut.plot import plot_forest
 
 

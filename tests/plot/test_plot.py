@@ -29,10 +29,8 @@ def words(ax):
     return [text.get_text() for text in ax.texts]
 
 
-OF_CLASSES = {"plot_confusion", "plot_roc", "plot_calibration"}
-PICTURES = [("churn", name, "svg") for name in plot.__all__ if name != "plot_predictions"]
-PICTURES += [("iris", name, "png") for name in sorted(OF_CLASSES)]
-PICTURES += [("diabetes", name, "png") for name in plot.__all__ if name not in OF_CLASSES]
+PICTURES = [("churn", name, "svg") for name in plot.__all__]
+PICTURES += [("diabetes", name, "png") for name in plot.__all__]
 
 
 @pytest.mark.parametrize(("model", "name", "ending"), PICTURES)
@@ -74,7 +72,7 @@ def test_what_all_folds_share_is_collapsed():
 
 
 def test_boxes_of_one_level_do_not_overlap(churn):
-    from crosscut.plot.layout import Box, arrange
+    from crosscut.plot.boxes import Box, arrange
 
     random = np.random.default_rng(0)
     root = Box("", width=2.0)
@@ -100,8 +98,6 @@ def test_pictures_are_drawn_where_the_caller_says(iris):
     assert iris.plot(ax=ax) is ax
 
 
-def test_pictures_of_the_other_kind_are_refused(iris, diabetes):
-    with pytest.raises(ValueError, match="plot_confusion"):
-        plot.plot_predictions(iris)
+def test_a_forest_needs_folds():
     with pytest.raises(AttributeError, match="cv=None"):
         TreeClassifier(cv=None).fit([[0.0], [1.0]], [0, 1]).plot_forest()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut.reference.cost import (
+from crosscut.forest.cost import (
     forest_speedup,
     predicted_speedup,
     speedup_bound,

@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from crosscut import TreeClassifier, TreeRegressor
-from crosscut.report.sizes import sizes_of
+from crosscut.report.trial import sizes_of
 
 
 @pytest.mark.parametrize(("learner", "data"), [(TreeClassifier, load_iris), (TreeRegressor, load_diabetes)])

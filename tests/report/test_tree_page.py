@@ -7,8 +7,8 @@ import pytest
 
 from crosscut import TreeClassifier, TreeRegressor
 from crosscut.report.nodes import node_facts
-from crosscut.report.sizes import sizes_of
 from crosscut.report.tree_page import write_report
+from crosscut.report.trial import sizes_of
 
 
 @pytest.fixture(scope="module")

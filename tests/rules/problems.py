@@ -36,7 +36,6 @@ def problems(draw, max_rows=60):
     if weights is not None and not weights.any():
         weights = None
     examples = Examples(Table.from_data(X), Target(codes, n_classes, weights))
-    examples._core.few = draw(st.sampled_from([0, 20, 64]))  # rows up to which rules are refined alone
     folds = random.integers(0, draw(st.integers(2, 20)), n)
     tasks = [examples.weighted] + [bits_of(folds != fold) & examples.weighted for fold in np.unique(folds)]
     return examples, [task for task in tasks if task]

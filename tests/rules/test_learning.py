@@ -58,6 +58,9 @@ def test_larger_tables_agree_at_every_instruction_set(strategy, make):
     level = _core.simd_level()
     try:
         _core.set_simd_level("baseline")
+    except ValueError as missing:
+        pytest.skip(str(missing))  # a quick build
+    try:
         assert together == learning.rule_sets(examples, tasks)
     finally:
         _core.set_simd_level(level)

@@ -221,23 +221,6 @@ def test_searches_together_find_what_a_plain_beam_finds(problem, asked, least, t
             assert examples.truth(answer[:n]) & request.rows == left
 
 
-@given(problems(60), st.sampled_from([-1, 0]), st.lists(st.integers(1, 3), min_size=2, max_size=6))
-@settings(max_examples=100, deadline=None)
-def test_earlier_searches_do_not_matter(problem, target, widths):
-    """Rules are recalled from one search to the next, also if the beam changes and rows are taken away."""
-    examples, tasks = problem
-    codes = sum(c * examples.flags(own).astype(np.int32) for c, own in enumerate(examples.of_class))
-    k = examples.n_classes
-    random = np.random.default_rng(len(tasks))
-    for width in widths:
-        requests = [Request(task, target, (1.0,) * k, float(k)) for task in tasks]
-        asked = Settings("ratio", width=width, max_length=3, unequal=True)
-        others = Examples(examples.table, Target(codes, k, examples.weights))
-        assert examples.search(requests, asked) == others.search(requests, asked)
-        taken = bits_of(random.random(examples.n_rows) < 0.05)
-        tasks = [task & ~taken for task in tasks if task & ~taken] or tasks
-
-
 @given(problems(40), st.integers(1, 6))
 @settings(max_examples=60, deadline=None)
 def test_a_wider_beam_finds_rules_at_least_as_good(problem, width):

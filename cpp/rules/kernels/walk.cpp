@@ -66,13 +66,8 @@ class Pass {
     const F n = below.n();
     I at_most = {}, above = {};
     for (int c = 0; c < classes; c++) {
-      if constexpr (kind == Kind::foil) {
-        at_most = gains(0, below.p[c], n);
-        above = gains(1, all.p[c] - below.p[c], all.n() - n);
-      } else {
-        at_most |= below.p[c] - slope[0][c] * n >= bound[0][c];
-        above |= below.p[c] - slope[1][c] * n <= bound[1][c];
-      }
+      at_most |= below.p[c] - slope[0][c] * n >= bound[0][c];
+      above |= below.p[c] - slope[1][c] * n <= bound[1][c];
     }
     if constexpr (!any) {  // a rule for a class must cover some of it
       at_most &= below.p[0] > 0.0f;
@@ -87,20 +82,12 @@ class Pass {
     I at_most = {}, above = {};
     for (int c = 0; c < classes; c++) {
       const F low_n = most(n + block.p[c], least_weight), high_n = fewest(end - block.p[c], most_below);
-      if constexpr (kind == Kind::foil) {
-        at_most = gains(0, below.p[c] + block.p[c], low_n);
-        above = gains(1, all.p[c] - below.p[c], all.n() - high_n);
-      } else {
-        at_most |= below.p[c] + block.p[c] - slope[0][c] * low_n >= bound[0][c];
-        above |= below.p[c] - slope[1][c] * high_n <= bound[1][c];
-      }
+      at_most |= below.p[c] + block.p[c] - slope[0][c] * low_n >= bound[0][c];
+      above |= below.p[c] - slope[1][c] * high_n <= bound[1][c];
     }
     const std::uint32_t lanes = lanes_of((at_most & (end >= least_weight)) | (above & (n <= most_below)));
     return lanes & (lanes_of(in > 0.0f) | own | own >> 16);
   }
-
-  // Whether FOIL's gain of rules that cover n, of which p is in the target, might be among the best.
-  I gains(int side, F p, F n) const { return (p > 0.0f) & (p * (quick_log2(p) - quick_log2(n) - a[0]) >= wanted(side)); }
 
   std::size_t n_blocks() const { return (s.n_rows + block_rows - 1) / block_rows; }
   std::size_t end_of(std::size_t block) const { return (block + 1) * block_rows < s.n_rows ? (block + 1) * block_rows : s.n_rows; }
@@ -261,8 +248,7 @@ class Pass {
 template <class Do>
 void with_pass(const Walk& s, Do work) {
   if (s.kind == Kind::ratio) s.any ? work(Pass<Kind::ratio, true>(s)) : work(Pass<Kind::ratio, false>(s));
-  else if (s.kind == Kind::linear) s.any ? work(Pass<Kind::linear, true>(s)) : work(Pass<Kind::linear, false>(s));
-  else work(Pass<Kind::foil, false>(s));
+  else s.any ? work(Pass<Kind::linear, true>(s)) : work(Pass<Kind::linear, false>(s));
 }
 
 }  // namespace

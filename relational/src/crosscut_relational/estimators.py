@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from crosscut.statistics.scores import accuracy, r_squared
 from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
 from crosscut.training.guarantees import PredictsIntervals, PredictsSets
-from crosscut.training.scores import accuracy, r_squared
 from crosscut_relational.queries.prediction import leaf_numbers
 from crosscut_relational.queries.queries import STEP_LIMIT
 from crosscut_relational.training_set import RelationalSet

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.labels import counted, number
+from crosscut.forest.export.text import counted, number
 from crosscut.report.charts import level_chart
 from crosscut.report.drawing import MAX_LEAVES, Box, class_colours, svg_of
 from crosscut.report.page import first_lines, write_page

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut.training.validation import Validation
+    from crosscut.statistics.validation import Validation
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.language import Language
     from crosscut_relational.queries.growth import Sharing

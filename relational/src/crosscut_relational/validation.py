@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.training.validation import Validation
+from crosscut.statistics.validation import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ class RelationalValidation(Validation):
     trees : sequence of RelationalTree
         The final tree, and those of the folds.
     rows, row_start, y, classes
-        As for :class:`crosscut.training.validation.Validation`.
+        As for :class:`crosscut.statistics.validation.Validation`.
     leaf : int32 array (len(rows),)
         The leaf that each held-out example reaches, as a number of its tree's nodes in preorder.
     m : float

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut.forest.error_pruning import additional_errors
+from crosscut.forest.pruning_table import additional_errors
 from crosscut_relational import datasets
 from crosscut_relational.database.database import Database
 from crosscut_relational.estimators import RelationalTreeClassifier

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crosscut.forest.error_pruning import additional_errors
+from crosscut.forest.pruning_table import additional_errors
 from crosscut_relational import Bias, Database, RelationalTreeRegressor, datasets
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts

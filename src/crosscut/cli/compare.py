@@ -9,16 +9,16 @@ import click
 from rich.table import Table
 
 from crosscut.cli import options
-from crosscut.cli.cv import fit
+from crosscut.cli.cv import estimator, fit_noting
 from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import plain, print_json, stdout, waiting
-from crosscut.forest.labels import counted, number
+from crosscut.forest.export.text import counted, number
 
 if TYPE_CHECKING:
-    from crosscut.training.comparison import Comparison
+    from crosscut.statistics.comparison import Comparison
 
 
 @click.command(short_help="Compare saved models, or settings of a tree.")
@@ -48,7 +48,7 @@ def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **give
         models, notes = _settings(files, target, given)
     if len(models) < 2:
         raise Failure("there is nothing to compare: give two models or more, or two settings", UNSUITABLE)
-    from crosscut.training.comparison import compare as compared
+    from crosscut.statistics.comparison import compare as compared
 
     with failing_with(UNSUITABLE):
         errors = {name: model.fit_.validated("crosscut compare").error for name, model in models.items()}
@@ -94,7 +94,8 @@ def _settings(files: tuple[str, ...], target: str, given: dict[str, Any]) -> tup
     )
     tried = options.candidates(given | {"cv": given.pop("folds")})
     with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
-        models = [fit(source, **one, in_order=False, scoring=None, class_weight=()) for one in tried]
+        models = [estimator(source, **one, in_order=False, scoring=None, class_weight=()) for one in tried]
+        fit_noting(models, source)
     varied = [name for name in options.SETTINGS if len(given[name] or ()) > 1]
     names = [
         " ".join(

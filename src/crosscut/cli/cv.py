@@ -6,7 +6,7 @@ import warnings
 from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter as clock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -15,11 +15,46 @@ from crosscut.cli import options
 from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.out_of_fold import write_out_of_fold
-from crosscut.cli.second_file import judged
-from crosscut.cli.source import Source, read_source
+from crosscut.cli.source import Source, read_rows, read_source, rows_for
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
-from crosscut.forest.labels import counted
+from crosscut.data.files import split_target
+from crosscut.forest.export.text import counted
+from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from crosscut.data.text.dialect import TextOptions
+    from crosscut.typing import ColumnLike, CrossValidation
+
+LEVEL = 0.9  # of the interval
+
+
+def judged(model: BaseEstimator, file: str, target: str, options: TextOptions) -> dict[str, Any]:
+    """Return the error on another file: a rate of wrong classes, or a root mean square; and its interval."""
+    frame = read_rows(file, None, options)
+    with failing_with(UNSUITABLE, f"{file}: "):
+        X, y = split_target(frame, target)
+        said = model.predict(rows_for(model, X))
+    classes = model.fit_.classes
+    if classes is None:
+        if y.dtype.kind not in "fiub":
+            raise Failure(f"{file}: {target!r} holds no numbers, but the model predicts them", UNSUITABLE)
+        y = y.astype(np.float64)
+        loss, centred = (y - said) ** 2, y - y.mean()
+    else:
+        # whole numbers may be read with or without a decimal point
+        y = y.astype(classes.dtype) if classes.dtype.kind in "iu" and y.dtype.kind == "f" else y
+        loss, centred = np.asarray(said != y, dtype=np.float64), None
+    sums = LossSums.of(loss, centred, None, np.zeros(len(y), np.int64), 1)
+    error, score = error_of(sums), score_of(sums)[0]
+    low, high = interval_of(sums, sums, LEVEL, "rows")
+    measured = {"error": error.value, "standard_error": error.standard_error}
+    if classes is None and error.value > 0:
+        root = float(np.sqrt(error.value))
+        measured = {"error": root, "standard_error": error.standard_error / (2 * root)}
+    return {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high, **measured}
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")
@@ -93,7 +128,8 @@ def cv(
     )
     tried = options.candidates(given)
     with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
-        models = [fit(source, **candidate) for candidate in tried]
+        models = [estimator(source, **candidate) for candidate in tried]
+        fit_noting(models, source)
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()
     from crosscut.model_file import save_model
@@ -125,7 +161,9 @@ def cv(
     print_result(stdout(), model, summary)
 
 
-def _told(model: Any, given: dict[str, Any], setting: dict[str, Any], chosen: Any) -> dict[str, Any]:
+def _told(
+    model: BaseEstimator, given: dict[str, Any], setting: dict[str, Any], chosen: Any
+) -> dict[str, Any]:
     """Return what is said of one setting of several: its own values, its score, and whether it was chosen."""
     own = {name: setting[name] for name in options.SETTINGS if len(given[name] or ()) > 1}
     return own | {
@@ -136,8 +174,10 @@ def _told(model: Any, given: dict[str, Any], setting: dict[str, Any], chosen: An
     }
 
 
-def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None, **growing: Any) -> Any:
-    """Fit the estimator that the options describe."""
+def estimator(
+    source: Source, *, cv: CrossValidation, seed: int, in_order: bool, jobs: int | None, **growing: Any
+) -> BaseEstimator:
+    """Return the unfitted estimator that the options describe."""
     from crosscut.estimators import TreeClassifier, TreeRegressor
 
     classify = source.kind == "classification"
@@ -174,11 +214,10 @@ def fit(source: Source, *, cv: Any, seed: int, in_order: bool, jobs: int | None,
         model.set_params(prune_by="loss", loss=_by_class("--loss", growing["loss"], source.y))
     elif growing["prune_by"] is not None:
         model.set_params(prune_by=growing["prune_by"])
-    fit_noting(model, source)
     return model
 
 
-def _by_class(option: str, given: tuple[str, ...], y: Any) -> dict[Any, float]:
+def _by_class(option: str, given: tuple[str, ...], y: ColumnLike) -> dict[Any, float]:
     """Return the number of each class that ``CLASS=NUMBER`` names."""
     names = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
     found: dict[Any, float] = {}
@@ -192,13 +231,18 @@ def _by_class(option: str, given: tuple[str, ...], y: Any) -> dict[Any, float]:
     return found
 
 
-def fit_noting(model: Any, source: Source) -> None:
-    """Fit a model to a file; what is remarkable becomes a note, and too few rows for folds a failure."""
-    with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as said:
+def fit_noting(models: list[Any], source: Source) -> None:
+    """Fit models to a file, several at once; warnings become notes, and too few rows for folds a failure."""
+    from crosscut.training.train import train_together
+
+    with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
-    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in said))
-    if not hasattr(model, "cv_score_"):
+        if len(models) == 1:
+            models[0].fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
+        else:
+            train_together(models, source.X, source.y, source.weights, source.groups)
+    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in caught))
+    if not hasattr(models[0], "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from crosscut.data.dialect import TextOptions
+from crosscut.data.text.dialect import TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
 
-def write_out_of_fold(path: Path, model: Any, target: str, rows: NDArray[Any]) -> None:
+def write_out_of_fold(path: Path, model: BaseEstimator, target: str, rows: NDArray[Any]) -> None:
     """Write row (its number in the file, from 1), fold, truth, prediction, and class probabilities."""
     fit = fit_of(model)
     validation, classes = fit.validated("--oof"), fit.classes

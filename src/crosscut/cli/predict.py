@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
 from crosscut.cli.viewers import viewer_of
 from crosscut.data.files import reading_of
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @click.command(short_help="Predict new rows with a saved model.")
@@ -49,7 +52,7 @@ def predict(
         write_csv(out, list(columns), zip(*columns.values(), strict=True))
 
 
-def _predicted(fitted: Any, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
+def _predicted(fitted: BaseEstimator, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
     """Return the columns to be printed, by heading."""
     columns = {target: fitted.predict(data).tolist()}
     if probabilities:

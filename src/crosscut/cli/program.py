@@ -4,18 +4,39 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
 import crosscut
+from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.compare import compare
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import WRONG_OPTION, Failure
-from crosscut.cli.open import open_command
-from crosscut.cli.predict import predict
+from crosscut.cli.predict import predict, read_model_file
 from crosscut.cli.rules import rules
-from crosscut.cli.show import show
+from crosscut.cli.show import show, write_model_report
 from crosscut.extensions import COMMANDS, extensions, hint
+
+
+@click.command("open", short_help="Open a report or a saved model in a browser.")
+@click.argument("file", type=click.Path(path_type=Path))
+def open_command(file: Path) -> None:
+    """Open FILE in a browser: an HTML report, or a model file, whose report is then written to a new folder.
+
+    The page can be explored without a server: choose a node, change the size of the tree, try a row.
+    """
+    if file.suffix.lower() in {".html", ".htm"}:
+        if not file.is_file():
+            raise click.BadParameter(f"{str(file)!r} is not a file", param_hint="FILE")
+        show_page(file)
+        return
+    fitted, target = read_model_file(file)
+    path = page_path(None, True, file.name)
+    assert path is not None
+    write_model_report(file, fitted, target, path)
+    show_page(path)
+
 
 EPILOG = """
 Exit codes: 0 done, 1 an error of crosscut itself, 2 a wrong option, 3 a file that cannot be read, 4 data no

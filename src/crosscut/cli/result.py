@@ -10,12 +10,14 @@ from rich.tree import Tree as Branches
 
 from crosscut.cli.terminal import plain
 from crosscut.data.visible import short
-from crosscut.forest.labels import branch_label, counted, duration, number, outcome_label
+from crosscut.forest.export.text import branch_label, counted, duration, number, outcome_label
 from crosscut.forest.tree import shares
+from crosscut.statistics.sentences import LIKE_BEST, RECALL, confusion_caption, correct_rows, error_line
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
@@ -24,7 +26,7 @@ MAX_LINES = 60  # of the printed tree
 MAX_ROWS = 12  # of the printed pruning table
 
 
-def print_result(console: Console, model: Any, summary: dict[str, Any]) -> None:
+def print_result(console: Console, model: BaseEstimator, summary: dict[str, Any]) -> None:
     """Print the tree first, then what to think of it."""
     print_notes(console, summary["notes"])
     _print_tried(console, summary["tried"], summary["cv"]["scoring"])
@@ -81,7 +83,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
     """Print the cross-validation: error, pruning table, where it errs, and where the folds disagree."""
     cv = summary["cv"]
     console.print(
-        f"\n[bold]{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}[/] "
+        f"\n[bold]{error_line(cv)}[/] "
         f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
     _print_pruning(console, summary["pruning"])
@@ -165,7 +167,7 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
     console.print()
     console.print(table)
     if sum(pruning["like_best"]) > 1:
-        console.print("[dim]≈ held-out rows do not tell it from the best[/]")
+        console.print(f"[dim]≈ {LIKE_BEST}[/]")
 
 
 def _rows_to_show(pruning: dict[str, Any]) -> list[int]:
@@ -181,14 +183,14 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
     confusion, classes = summary["confusion"], summary["classes"]
     console.print()
     if confusion["matrix"] is None or len(classes) > 12:
-        console.print(f"{confusion['right']:,} of {confusion['rows']:,} held-out rows classified correctly")
+        console.print(correct_rows(confusion["right"], confusion["rows"]))
         return
-    console.print("[bold]Held-out rows: class (lines) by prediction (columns)[/]")
+    console.print(f"[bold]{confusion_caption()}[/]")
     table = Table(box=None)
     table.add_column("")
     for name in classes:
         table.add_column(plain(short(name)), justify="right")
-    table.add_column("found", justify="right")
+    table.add_column(RECALL, justify="right")
     for k, (name, row) in enumerate(zip(classes, confusion["matrix"], strict=True)):
         cells = [f"[bold]{n:,}[/]" if j == k else f"{n:,}" for j, n in enumerate(row)]
         table.add_row(plain(short(name)), *cells, f"{confusion['recall'][k]:.0%}")

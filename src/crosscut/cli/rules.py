@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,10 @@ from crosscut.cli.source import read_source
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.data.visible import visible
-from crosscut.forest.labels import counted
+from crosscut.forest.export.text import counted
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _LINKED = (
     ".b",
@@ -73,7 +76,7 @@ def rules(
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))
     with waiting(f"learning {folds + 1} rule sets"):
-        fit_noting(model, source)
+        fit_noting([model], source)
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if sql is not None:
@@ -92,7 +95,7 @@ def rules(
     print_rules(model)
 
 
-def print_rules(model: Any) -> None:
+def print_rules(model: BaseEstimator) -> None:
     """Print fitted rules, and how they do on held-out rows if that is known."""
     text = f"{counted(len(model.rules_), 'rule')}, {counted(model.rules_.n_conditions, 'condition')}"
     if hasattr(model, "cv_score_"):
@@ -104,7 +107,7 @@ def print_rules(model: Any) -> None:
     stdout().print(visible(model.to_text()), markup=False, highlight=False, soft_wrap=True)
 
 
-def rule_data(model: Any) -> dict[str, Any]:
+def rule_data(model: BaseEstimator) -> dict[str, Any]:
     """Return fitted rules, and how they do on held-out rows if that is known, as plain data."""
     data: dict[str, Any] = {
         "rules": [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import echo, print_json, stdout
 from crosscut.cli.viewers import viewer_of
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @click.command(short_help="Show a saved model.")
@@ -55,7 +58,7 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
 
 
 def write_model_report(
-    model: Path, fitted: Any, target: str, path: Path, summary: dict[str, Any] | None = None
+    model: Path, fitted: BaseEstimator, target: str, path: Path, summary: dict[str, Any] | None = None
 ) -> None:
     """Write the report on the model of a file; ``summary`` is that of a tree, if it is known already."""
     from crosscut.report import write_report

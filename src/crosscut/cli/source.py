@@ -13,13 +13,16 @@ import numpy as np
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.data.column_roles import findings
 from crosscut.data.column_types import held_by
-from crosscut.data.dialect import TextOptions
 from crosscut.data.files import read_file, reading_of, split_target
+from crosscut.data.text.dialect import TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+
+    from crosscut.typing import TableLike
 
 FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
 MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
@@ -50,7 +53,7 @@ class Source:
         Numbers of the rows in the file, from 1.
     """
 
-    X: Any
+    X: TableLike
     y: NDArray[Any]
     kind: str
     groups: NDArray[Any] | None = None
@@ -61,7 +64,7 @@ class Source:
     rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> Any:  # noqa: B008, frozen
+def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> TableLike:  # noqa: B008, frozen
     """Read a file; everything that can be wrong with one becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
@@ -77,7 +80,7 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     return frame
 
 
-def rows_for(fitted: Any, frame: Any) -> Any:
+def rows_for(fitted: BaseEstimator, frame: TableLike) -> TableLike:
     """Return the columns of a table that a model asks about."""
     schema = fitted.fit_.schema
     absent = [name for name in schema.names if name not in frame.column_names]
@@ -144,7 +147,7 @@ def read_source(
     return source
 
 
-def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
+def _take(X: TableLike, name: str, option: str, target: str) -> tuple[Any, NDArray[Any]]:
     if name not in X.column_names:
         why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
         raise ValueError(f"{option} {name!r} cannot be used: {why}")
@@ -158,14 +161,14 @@ def _take(X: Any, name: str, option: str, target: str) -> tuple[Any, NDArray[Any
     return X.drop_columns([name]), values
 
 
-def _as_text(X: Any, name: str) -> Any:
+def _as_text(X: TableLike, name: str) -> TableLike:
     import pyarrow as pa
 
     _check_known(X, name, "--nominal")
     return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
 
 
-def _check_known(X: Any, name: str, option: str) -> None:
+def _check_known(X: TableLike, name: str, option: str) -> None:
     if name not in X.column_names:
         raise ValueError(
             f"{option} {name!r} is not a column to test; choose one of {', '.join(X.column_names[:20])}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.cli.source import Source
+    from crosscut.typing import ColumnLike, CrossValidation, TableLike
 
 Rows = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
@@ -27,11 +28,11 @@ class Splits:
     name: str
     rows: list[Rows]
 
-    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Rows]:  # noqa: ARG002, scikit-learn's
+    def split(self, X: TableLike = None, y: ColumnLike = None, groups: ColumnLike = None) -> Iterator[Rows]:  # noqa: ARG002, scikit-learn's
         """Yield the rows."""
         return iter(self.rows)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002, scikit-learn's
+    def get_n_splits(self, X: TableLike = None, y: ColumnLike = None, groups: ColumnLike = None) -> int:  # noqa: ARG002, scikit-learn's
         """Return their number."""
         return len(self.rows)
 
@@ -39,7 +40,7 @@ class Splits:
         return self.name
 
 
-def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | None) -> Any:
+def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | None) -> CrossValidation:
     """Return the ``cv`` of an estimator; no ``seed`` means that rows are not shuffled."""
     if source.folds is not None:
         why = "cannot be combined with --folds-column, which says which rows are held out together"

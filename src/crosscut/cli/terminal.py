@@ -37,7 +37,7 @@ def echo(text: str) -> None:
     click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
 
 
-def print_json(data: Any) -> None:
+def print_json(data: object) -> None:
     """Print plain data as JSON, with null for NaN and infinity, which it lacks."""
     click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False))
 

@@ -10,8 +10,8 @@ from io import TextIOWrapper
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.dialect import text_stream
 from crosscut.data.file_kind import Contents, FileKind
+from crosscut.data.text.dialect import text_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

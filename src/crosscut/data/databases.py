@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crosscut.data.column_guess import ColumnGuess, settle_all
-from crosscut.data.dialect import READ_AS, Dialect
 from crosscut.data.file_kind import Contents, FileKind, Place, sliced
+from crosscut.data.text.column_guess import ColumnGuess, settle_all
+from crosscut.data.text.dialect import READ_AS, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from crosscut.data.dialect import TextOptions
+    from crosscut.data.text.dialect import TextOptions
 
 MIXED = "numbers among text are text"
 

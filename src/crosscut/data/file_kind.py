@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from crosscut.data.dialect import Dialect, TextOptions
 from crosscut.data.memory import READ_LESS, check_memory
+from crosscut.data.text.dialect import Dialect, TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.arff import ArffFile
-from crosscut.data.columnar_files import ArrowFile, ParquetFile
+from crosscut.data.array_file import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
-from crosscut.data.dialect import READ_AS, TextOptions
 from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file, check_names
-from crosscut.data.text_file import TextFile
+from crosscut.data.text.dialect import READ_AS, TextOptions
+from crosscut.data.text.text_file import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.file_kind import Contents
+    from crosscut.typing import TableLike
 
 
 def read_file(
@@ -156,7 +157,7 @@ def readable(place: Place) -> Iterator[FileKind]:
         ) from error
 
 
-def split_target(frame: Any, target: str) -> tuple[Any, NDArray[Any]]:
+def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
     """Split a frame in the columns to test and the values to predict.
 
     Examples

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.typing import TableLike
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -65,7 +67,7 @@ class Schema:
     def __len__(self) -> int:
         return len(self.names)
 
-    def matrix(self, X: Any) -> NDArray[np.float32]:
+    def matrix(self, X: TableLike) -> NDArray[np.float32]:
         """Encode new data for prediction: float32 (rows, columns), C-contiguous.
 
         Numbers stay numbers; a category becomes its code; missing values and categories the table did not

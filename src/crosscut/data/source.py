@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from crosscut.data.dialect import TextOptions
+    from crosscut.data.text.dialect import TextOptions
 
 BATCH_ROWS = 1 << 18
 

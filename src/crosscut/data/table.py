@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.data.columns import Column, Kind, chosen, infinite_error, plain_matrix
 from crosscut.data.frames import columns_of
 from crosscut.data.ranks import MAX_COARSE, Ranks, readable
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
+
+    from crosscut.typing import TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class Table:
     @classmethod
     def from_data(
         cls,
-        X: Any,
+        X: TableLike,
         *,
         max_bins: int | None = None,
         names: Sequence[str] | None = None,
@@ -100,12 +101,11 @@ class Table:
     @classmethod
     def with_matrix(
         cls,
-        X: Any,
+        X: TableLike,
         *,
         max_bins: int | None = None,
         names: Sequence[str] | None = None,
         n_jobs: int | None = None,
-        known_names: list[str] | None = None,
     ) -> tuple[Self, NDArray[Any]]:
         """Build a table; return also the rows as trees read them: X itself where that is possible.
 
@@ -113,8 +113,6 @@ class Table:
         ----------
         X, max_bins, names, n_jobs
             As for :meth:`from_data`.
-        known_names : list of str, optional
-            Names of the columns of a frame, where they have been read.
         """
         if max_bins is not None and not (
             isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
@@ -126,7 +124,7 @@ class Table:
         if plain is not None:
             schema, matrix, columns = Schema.of_matrix(plain, names), readable(plain), []
         else:
-            columns = chosen(columns_of(X, known_names), names)
+            columns = chosen(columns_of(X), names)
             schema, matrix = Schema.of(columns), _matrix_of(columns)
         ranked = Ranks.empty(matrix.shape[1], matrix.shape[0], max_bins)
         kinds = zip(schema.kinds, schema.categories, strict=True)
@@ -217,8 +215,10 @@ class Table:
 
 def _matrix_of(columns: list[Column]) -> NDArray[np.float32]:
     """Return the columns as numbers, and codes where they are nominal; NaN is missing."""
-    values, are_codes = [c.values for c in columns], [c.kind == "nominal" for c in columns]
-    lines = np.empty((len(columns), len(values[0])), np.float32)
-    if not _core.float_lines(values, are_codes, lines):  # numbers of unusual types
-        _core.float_lines([own.astype(np.float64) for own in values], are_codes, lines)
+    lines = np.empty((len(columns), len(columns[0].values)), np.float32)
+    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+        for line, column in zip(lines, columns, strict=True):
+            line[:] = column.values
+            if column.kind == "nominal":
+                line[line < 0] = np.nan
     return lines.T

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 MOST = 80  # characters of a name that are shown
 
@@ -13,7 +12,7 @@ _UNSEEN = re.compile(
 )
 
 
-def visible(text: Any) -> str:
+def visible(text: object) -> str:
     r"""Spell out characters that would not be seen.
 
     >>> visible("\x1b[31mred"), visible("a\u202eb")
@@ -22,7 +21,7 @@ def visible(text: Any) -> str:
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
 
 
-def short(name: Any) -> str:
+def short(name: object) -> str:
     """Return a name or value as it is shown: visible, on one line, and cut if it is very long.
 
     >>> short("x" * 1000)[-30:]

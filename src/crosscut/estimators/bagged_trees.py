@@ -10,22 +10,24 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from crosscut.estimators.tree_classifier import TreeClassifier
+from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
-from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.forest.tree import expected, probabilities
+from crosscut.statistics.conformal import bagged_intervals, bagged_sets
+from crosscut.statistics.scores import accuracy, r_squared
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table
-from crosscut.training.conformal import bagged_intervals, bagged_sets
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.parameters import limits_of, sklearn_parameters
-from crosscut.training.scores import accuracy, r_squared
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from crosscut.forest.forest import Forest
+    from crosscut.typing import ColumnLike, Seed, TableLike
 
 
 def _classifies(model: BaggedTrees) -> bool:
@@ -78,12 +80,12 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: BaseEstimator = None,
         *,
         n_trees: int = 100,
         max_samples: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.tree = tree
         self.n_trees = n_trees
@@ -91,7 +93,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -161,7 +163,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """The classes (classification only)."""
         return fit_of(self).known_classes
 
-    def _values(self, X: Any) -> NDArray[np.float64]:
+    def _values(self, X: TableLike) -> NDArray[np.float64]:
         """Return the average of the leaf values that each row reaches."""
         value, nodes = self._reached(X)
         total = np.zeros((nodes.shape[1], value.shape[1]))
@@ -176,7 +178,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             probability.argmax(axis=1) if loss is None else expected(probability, loss).argmin(axis=1)
         )
 
-    def _reached(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _reached(self, X: TableLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the values of all nodes, and the leaf of every row in each tree: (trees, rows)."""
         fit = fit_of(self)
         x = fit.schema.matrix(read_table(self, X, reset=False))
@@ -184,7 +186,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         value = probabilities(packed.value) if is_classifier(self) else packed.value
         return value, apply(packed, x, n_jobs=self.n_jobs) + packed.node_start[:-1, None]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class, or the mean, of each row of X over all trees.
 
         Parameters
@@ -198,7 +200,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return np.asarray(self.classes_[self._decided(values)])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X, averaged over all trees.
 
         Parameters
@@ -209,7 +211,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return self._values(X)
 
     @available_if(_regresses)  # type: ignore[untyped-decorator]
-    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+    def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
         """Return an interval of each row's target, from the trees that have not drawn a training row.
 
         This is the jackknife+ after the bootstrap (Kim, Xu and Barber 2020): it covers at least 2 · level - 1
@@ -232,7 +234,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return bagged_intervals(out_of_bag, value[nodes, 0], level)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
+    def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
         """Return the classes that each row may have, from the trees that have not drawn a training row.
 
         Parameters
@@ -261,7 +263,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         value, nodes = self._reached(X)
         return bagged_sets(out_of_bag, value[nodes], level, method)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> float:
         """Return accuracy, or R², on new rows.
 
         Parameters
@@ -278,7 +280,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> BaseEstimator:
         """Return a fitted ``RandomForestClassifier`` or ``RandomForestRegressor`` of the same trees.
 
         It makes the same predictions, for SHAP, ONNX converters and other tools that read scikit-learn's
@@ -310,10 +312,10 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         ]
         return model
 
-    def _template(self) -> Any:
+    def _template(self) -> BaseEstimator:
         return TreeClassifier() if self.tree is None else self.tree
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         own = get_tags(self._template())
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):

@@ -16,8 +16,10 @@ from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.forest import Packed
+    from crosscut.typing import ColumnLike, TableLike
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,13 @@ class BootstrapError:
 
 
 def bootstrap_error(
-    tree: Any, X: Any, y: Any, *, n_trees: int = 100, sample_weight: Any = None, random_state: int | None = 0
+    tree: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
+    *,
+    n_trees: int = 100,
+    sample_weight: ColumnLike = None,
+    random_state: int | None = 0,
 ) -> BootstrapError:
     """Estimate the error of a tree on new rows by the .632+ bootstrap.
 

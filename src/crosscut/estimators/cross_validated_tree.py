@@ -11,23 +11,22 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from crosscut.forest.cost import cost_report
-from crosscut.forest.onnx_model import onnx_model
+from crosscut.forest.export.code import tree_python
+from crosscut.forest.export.json import tree_data
+from crosscut.forest.export.onnx import onnx_model
+from crosscut.forest.export.scikit import fit_sklearn
+from crosscut.forest.export.sql import SqlDialect, tree_sql
+from crosscut.forest.export.text import export_text, rules_of
 from crosscut.forest.predict import apply
-from crosscut.forest.python_code import tree_python
-from crosscut.forest.sklearn_tree import fit_sklearn
 from crosscut.forest.smaller_trees import importances
-from crosscut.forest.sql import SqlDialect, tree_sql
-from crosscut.forest.text import export_text, rules_of
 from crosscut.forest.tree import probabilities
-from crosscut.forest.tree_json import tree_data
+from crosscut.statistics.measures import is_name
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
-from crosscut.training.measures import is_name
 from crosscut.training.nested_folds import nested_interval
 from crosscut.training.parameters import criterion_of, limits_of, sklearn_parameters
-from crosscut.training.scoring import Leaves
-from crosscut.training.train import grow_trees, train
+from crosscut.training.train import Leaves, grow_trees, train
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -35,12 +34,14 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from crosscut.forest.cost import CostReport
+    from crosscut.forest.export.text import RuleSet
     from crosscut.forest.forest import Forest
     from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.text import RuleSet
     from crosscut.forest.tree import Tree
+    from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
@@ -55,13 +56,15 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     min_impurity_decrease: float = 0.0
     ccp_alpha: float = 0.0
     max_bins: int | None = None
-    cv: Any = 10
+    cv: CrossValidation = 10
     prune: str | None = None
-    scoring: Any = None
+    scoring: Scoring = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
+    ) -> Self:
         """Grow the final tree and the trees of the folds.
 
         Parameters
@@ -122,7 +125,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
     # rows and the nodes they visit
 
-    def _leaves(self, X: Any) -> NDArray[np.int32]:
+    def _leaves(self, X: TableLike) -> NDArray[np.int32]:
         fit = fit_of(self)
         if isinstance(X, Leaves):
             return X.leaf
@@ -130,13 +133,13 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
-    def _said_by_folds(self, X: Any) -> NDArray[np.float64]:
+    def _said_by_folds(self, X: TableLike) -> NDArray[np.float64]:
         packed = fit_of(self).forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
         value = packed.value if self.fit_.classes is None else probabilities(packed.value)
         return np.asarray(value[apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None]])
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
+    def apply(self, X: TableLike) -> NDArray[np.int64]:
         """Return the leaf that each row of X reaches.
 
         Parameters
@@ -146,7 +149,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         """
         return self._leaves(X).astype(np.int64)
 
-    def decision_path(self, X: Any) -> Any:
+    def decision_path(self, X: TableLike) -> Any:
         """Return a sparse indicator matrix (rows, nodes) of the nodes that each row of X visits.
 
         Parameters
@@ -167,7 +170,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             rows, node = rows[node >= 0], node[node >= 0]
         return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
 
-    def _nested_interval(self, level: float, measure: Any, *data: Any) -> tuple[float, float]:
+    def _nested_interval(self, level: float, measure: Scoring, *data: Any) -> tuple[float, float]:
         if is_name(measure, "auc") or (measure is None and self.scoring is not None):
             raise ValueError(
                 "method='nested' needs a mean over rows or R², but the score is a mean over folds; give a "
@@ -198,7 +201,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return rules_of(fit.final, fit.schema, fit.classes)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the final tree as JSON, with names and categories (format: ``crosscut.forest.tree_json``).
+        """Return the final tree as JSON, with names and categories (format: ``crosscut.forest.export.json``).
 
         Parameters
         ----------
@@ -228,14 +231,14 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return tree_python(fit.final, fit.schema, fit.classes)
 
     def to_onnx(self) -> Any:
-        """Return the tree as an ONNX model; ``crosscut.forest.onnx_model`` says what goes in and out.
+        """Return the tree as an ONNX model; ``crosscut.forest.export.onnx`` says what goes in and out.
 
         It needs the extra ``crosscut[onnx]``; ``onnx.save(model.to_onnx(), "tree.onnx")`` writes a file.
         """
         fit = fit_of(self)
         return onnx_model(fit.final, fit.schema, fit.classes)
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> BaseEstimator:
         """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` with the same tree.
 
         Use it for SHAP, ONNX converters, ``plot_tree`` and other tools that read scikit-learn's trees.
@@ -293,7 +296,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
         return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
 
-    def report(self, path: str | PathLike[str], *, X: Any = None, target: str | None = None) -> None:
+    def report(self, path: str | PathLike[str], *, X: TableLike = None, target: str | None = None) -> None:
         """Write an HTML page about the tree and its error, for readers who did not fit it; works offline.
 
         Parameters
@@ -310,7 +313,9 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
         write_report(self, path, X=X, target=target)
 
-    def explain_cost(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> CostReport:
+    def explain_cost(
+        self, X: TableLike = None, y: ColumnLike = None, sample_weight: ColumnLike = None
+    ) -> CostReport:
         """Compare the paper's cost model with the measured cost of growing these trees.
 
         Parameters
@@ -349,5 +354,5 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return table_tags(super().__sklearn_tags__())

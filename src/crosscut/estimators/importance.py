@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+
+    from crosscut.typing import ColumnLike, CrossValidation, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,13 @@ class DropImportance:
 
 
 def drop_importance(
-    tree: Any, X: Any, y: Any, *, cv: Any = 10, sample_weight: Any = None, groups: Any = None
+    tree: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
+    *,
+    cv: CrossValidation = 10,
+    sample_weight: ColumnLike = None,
+    groups: ColumnLike = None,
 ) -> DropImportance:
     """Cross-validate a tree with all columns and without each of them, all grown together.
 

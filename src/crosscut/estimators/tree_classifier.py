@@ -16,6 +16,8 @@ from crosscut.training.guarantees import PredictsSets
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.typing import ClassWeight, TableLike
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
@@ -98,7 +100,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
     """
 
     criterion: str = "gini"
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     prune_by: str = "impurity"
     loss: Any = None
 
@@ -116,7 +118,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         """Number of classes."""
         return len(self.classes_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row of X, or with ``loss`` the cheapest.
 
         Parameters
@@ -127,7 +129,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         leaf = self._leaves(X)
         return predictions(self.tree_, self.classes_)[leaf]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: the shares of the classes in its leaf.
 
         Parameters
@@ -138,7 +140,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         leaf = self._leaves(X)
         return probabilities(self.tree_.value)[leaf]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the logarithms of ``predict_proba``.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,6 +12,8 @@ from crosscut.training.guarantees import PredictsIntervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from crosscut.typing import TableLike
 
 
 class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
@@ -80,7 +82,7 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
     (array([0., 2.]), 4)
     """
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: TableLike) -> NDArray[np.float64]:
         """Return the mean target of each row's leaf.
 
         Parameters

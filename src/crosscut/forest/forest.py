@@ -57,10 +57,10 @@ class Packed:
         """Number of trees."""
         return len(self.node_start) - 1
 
-    @property
+    @cached_property
     def core(self) -> _core.Forest:
-        """The trees in the core's form; checked each time, since arrays can be written to."""
-        return _core.Forest(
+        """The trees in the core's form; checked once, so their arrays can no longer be written to."""
+        arrays = (
             self.node_start,
             self.branch_start,
             self.feature,
@@ -74,6 +74,12 @@ class Packed:
             self.n_rows,
             self.weight,
         )
+        for array in arrays:
+            array.setflags(write=False)
+        return _core.Forest(*arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "core"}
 
     def leaves_of_few(
         self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
@@ -366,7 +372,7 @@ class Forest:
         return Forest, (self.packed, self.work)
 
     def _repr_html_(self) -> str:
-        from crosscut.forest.notebook import forest_html
+        from crosscut.forest.export.notebook import forest_html
 
         return forest_html(self)
 

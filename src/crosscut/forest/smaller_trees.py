@@ -8,23 +8,25 @@ trees, and a row that reached a leaf of the whole tree ends, at each level, in a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from crosscut.data.threads import n_threads
-from crosscut.forest.forest import Forest, Packed
-from crosscut.forest.predict import packed_of
-from crosscut.forest.tree import decisions, expected
+from crosscut.forest.forest import Forest, Packed, ranges
+from crosscut.forest.predict import apply_rows, packed_of
+from crosscut.forest.tree import decisions, expected, probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from crosscut.forest.forest import Packed
     from crosscut.forest.predict import Trees
     from crosscut.forest.tree import Tree
-    from crosscut.tasks.growth import Criterion
+    from crosscut.tasks.growth import Criterion, Limits
 
 EPSILON = 2.220446049250313e-16  # scikit-learn's tolerance in the comparison with min_impurity_decrease
 ABOVE_ZERO = (
@@ -235,12 +237,133 @@ def _both(a: NDArray[np.int32] | None, b: NDArray[np.int32]) -> NDArray[np.int32
     return b if a is None else np.minimum(a, b)
 
 
-def _ascending(name: str, values: Any) -> NDArray[np.float64]:
+def _ascending(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or np.any(np.diff(array) < 0):
-        raise ValueError(f"values of {name} must run from large trees to small ones, but {values} was given")
+        raise ValueError(f"values of {name} must run from large trees to small ones, but {array} was given")
     return array
 
 
 def _x(v: NDArray[np.float64]) -> NDArray[np.float64]:
     return v * np.log2(v, out=np.zeros_like(v), where=v > 0)
+
+
+class Stops(Protocol):
+    """Where the trees of one choice of parameters stop inside the largest trees."""
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of growth."""
+
+    @property
+    def ccp_alpha(self) -> float:
+        """Cost-complexity parameter."""
+
+    @property
+    def max_leaf_nodes(self) -> int | None:
+        """Maximum number of leaves."""
+
+
+class LargestTrees:
+    """The largest trees of a setting, end to end; the trees of its candidates are inside them.
+
+    A *place* is a node counted over all trees; a row *stops* at a place.
+    """
+
+    def __init__(self, packed: Packed, *, exact_ties: bool, min_impurity: float) -> None:
+        self.packed = packed
+        self.exact_ties = exact_ties  # Gini of row counts: impurities equal scikit-learn's to the last bit
+        self.min_impurity = min_impurity
+
+    @cached_property
+    def label(self) -> NDArray[np.int64]:
+        """Class code that each place predicts; the first of the heaviest classes."""
+        label: NDArray[np.int64] = self.packed.value.argmax(axis=1)
+        return label
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """Number that each place predicts."""
+        return self.packed.value[:, 0]
+
+    @cached_property
+    def probability(self) -> NDArray[np.float64]:
+        """Class probabilities of each place."""
+        return probabilities(self.packed.value)
+
+    @cached_property
+    def _impurity(self) -> NDArray[np.float64]:
+        """Impurities; those of Gini, if counts are exact, in scikit-learn's own arithmetic."""
+        packed = self.packed
+        if not self.exact_ties:
+            return packed.impurity
+        squares = np.einsum("ij,ij->i", packed.value, packed.value)  # of counts: exact in any order
+        return np.asarray(1.0 - squares / (packed.weight * packed.weight))
+
+    @cached_property
+    def _has_pure(self) -> bool:
+        if self.exact_ties:  # growth itself tells which counts are pure
+            return False
+        return bool(((self.packed.impurity <= self.min_impurity) & (self.packed.feature >= 0)).any())
+
+    def leaves(
+        self,
+        x: NDArray[np.float32],
+        trees: NDArray[np.int64],
+        rows: Sequence[NDArray[np.int64]],
+        n_jobs: int,
+    ) -> NDArray[np.int64]:
+        """Return the places where the rows given for each of the ``trees`` end."""
+        packed = self.packed
+        order = np.argsort(trees, kind="stable")
+        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
+        row_start = np.zeros(packed.n_trees + 1, np.int64)
+        np.cumsum(np.bincount(trees, sizes, packed.n_trees), out=row_start[1:])
+        leaf = apply_rows(packed, x, np.concatenate([rows[s] for s in order]), row_start, n_jobs)
+        places = np.repeat(packed.node_start[:-1], np.diff(row_start)) + leaf
+        found = np.empty_like(places)
+        found[ranges(np.concatenate([[0], np.cumsum(sizes)]), order)] = places
+        return found
+
+    def stopped(self, places: NDArray[np.int64], candidate: Stops) -> NDArray[np.integer[Any]]:
+        """Return where rows that ended at ``places`` stop in a candidate's trees."""
+        stops = self.stops(candidate)
+        return places if stops is None else stops[places]
+
+    def stops(self, candidate: Stops) -> NDArray[np.int32] | None:
+        """Return where rows that reach each place stop in a candidate's trees; None: at the leaves."""
+        packed, limits = self.packed, candidate.limits
+        depth, split = limits.max_depth, limits.min_samples_split
+        leaves, ccp_alpha = candidate.max_leaf_nodes, candidate.ccp_alpha
+        if isinstance(split, float):  # the trees were grown under a share
+            split = 2
+        deep = depth is None or depth >= packed.depth.max()
+        small = split <= 2 and not self._has_pure
+        if deep and small and leaves is None and limits.min_impurity_decrease <= 0 and ccp_alpha <= 0:
+            return None
+        return packed.core.stop_nodes(
+            self._impurity,
+            -1 if depth is None else depth,
+            -1 if leaves is None else leaves,
+            split,
+            limits.min_impurity_decrease,
+            self.min_impurity,
+            ccp_alpha,
+            self.exact_ties,
+        )
+
+    def tree(self, t: int, candidate: Stops) -> Tree:
+        """Return tree ``t``, made as small as a candidate asks for."""
+        one = LargestTrees(self.packed.only(t), exact_ties=self.exact_ties, min_impurity=self.min_impurity)
+        return one.trees(candidate).tree(0)
+
+    def trees(self, candidate: Stops) -> Packed:
+        """Return all trees, made as small as a candidate asks for."""
+        packed, stops = self.packed, self.stops(candidate)
+        if stops is None:
+            return packed
+        # a node keeps its children if rows go through it to them
+        inner = np.zeros(len(stops), bool)
+        kept = (stops == np.arange(len(stops))) & (packed.parent >= 0)
+        inner[(packed.node_start[packed.tree_of] + packed.parent)[kept]] = True
+        return packed.cut(inner)[0]

@@ -79,7 +79,7 @@ def decisions(value: NDArray[np.float64], loss: NDArray[np.float64] | None = Non
     return np.asarray(shares.argmax(axis=1) if loss is None else expected(shares, loss).argmin(axis=1))
 
 
-def predictions(tree: Tree, classes: Any) -> NDArray[Any]:
+def predictions(tree: Tree, classes: NDArray[Any] | None) -> NDArray[Any]:
     """Return what each node predicts: a class, or its mean if there are none."""
     return tree.value[:, 0] if classes is None else np.asarray(classes[decisions(tree.value, tree.loss)])
 

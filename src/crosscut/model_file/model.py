@@ -14,6 +14,10 @@ from crosscut.training.stored import ModelFileError
 if TYPE_CHECKING:
     from os import PathLike
 
+    from sklearn.base import BaseEstimator
+
+    from crosscut.training.fit import Fit, Fitted
+
 _KINDS = {  # the module that writes and reads each kind of model; other distributions add some
     "TreeClassifier": "crosscut.estimators.model_file",
     "TreeRegressor": "crosscut.estimators.model_file",
@@ -22,7 +26,7 @@ _KINDS = {  # the module that writes and reads each kind of model; other distrib
 
 
 def save_model(
-    model: Any, path: str | PathLike[str], *, target: str | None = None, held_out: bool = True
+    model: Fitted | Fit, path: str | PathLike[str], *, target: str | None = None, held_out: bool = True
 ) -> None:
     """Write a fitted model, and those of its folds, to a model file (docs/model-format.md).
 
@@ -63,7 +67,7 @@ def save_model(
     write_arrays(path, header, arrays)
 
 
-def load_model(path: str | PathLike[str]) -> Any:
+def load_model(path: str | PathLike[str]) -> BaseEstimator:
     """Read a model file; it may come from anywhere, since nothing in it is run and everything is checked.
 
     Parameters
@@ -101,7 +105,7 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
     return model, str(header.get("target", "target"))
 
 
-def _kind(learner: Any) -> Any:
+def _kind(learner: Any) -> BaseEstimator:
     """Return the module that writes and reads a kind of model."""
     if learner in _KINDS:
         return import_module(_KINDS[learner])

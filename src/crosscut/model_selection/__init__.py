@@ -3,10 +3,14 @@
 from crosscut.model_selection.delegation import DelegationWarning
 from crosscut.model_selection.elimination import RFECV
 from crosscut.model_selection.nested import NestedResult, nested_cross_validate
-from crosscut.model_selection.predict import cross_val_predict
 from crosscut.model_selection.resampling import learning_curve, permutation_test_score
 from crosscut.model_selection.search import GridSearchCV, RandomizedSearchCV
-from crosscut.model_selection.validate import cross_val_score, cross_validate, validation_curve
+from crosscut.model_selection.validate import (
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    validation_curve,
+)
 
 __all__ = [
     "RFECV",

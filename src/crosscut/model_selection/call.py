@@ -9,19 +9,22 @@ from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from joblib.logger import short_format_time
+from sklearn import get_config
 from sklearn.base import is_classifier
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils._param_validation import validate_params
+from sklearn.utils import Bunch, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from crosscut.model_selection.candidates import check_estimator
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import Grown, evaluate
-from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.pipelines import read_estimator
-from crosscut.model_selection.routing import route
-from crosscut.model_selection.settings import check_estimator
+from crosscut.model_selection.rows import TrainingRows
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import _safe_indexing, validate_params
 from crosscut.tasks.masks import BLOCK
 
 if TYPE_CHECKING:
@@ -29,8 +32,10 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
-    from crosscut.model_selection.settings import Candidate
+    from crosscut.model_selection.candidates import Candidate
+    from crosscut.typing import ColumnLike, CrossValidation, Scorer, Scoring, TableLike
 
 # training rows of the splits of one growth: leave-one-out on 20,000 rows is grown 1,000 trees at a time
 ROWS_AT_ONCE = 20_000_000
@@ -71,7 +76,7 @@ def drop_in(function: Any) -> Callable[[F], F]:
     return decorate
 
 
-def as_list(cv: Any) -> Any:
+def as_list(cv: CrossValidation) -> CrossValidation:
     """Return ``cv``, as a list if it is an iterator: it may be needed twice."""
     return list(cv) if isinstance(cv, Iterator) and not hasattr(cv, "split") else cv
 
@@ -80,25 +85,25 @@ def as_list(cv: Any) -> Any:
 class Call:
     """What a drop-in was asked: rows, splitter, scorer, and which extra arguments go where."""
 
-    estimator: Any
-    X: Any
-    y: Any
-    cv: Any  # a splitter
-    scorer: Any
+    estimator: BaseEstimator
+    X: TableLike
+    y: ColumnLike
+    cv: CrossValidation  # a splitter
+    scorer: Scorer
     routed: Any
-    examples: Examples
+    examples: TrainingRows
 
     @classmethod
     def of(
         cls,
         owner: str,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        groups: Any,
-        cv: Any,
+        estimator: BaseEstimator,
+        X: TableLike,
+        y: ColumnLike,
+        groups: ColumnLike,
+        cv: CrossValidation,
         params: Mapping[str, Any] | None,
-        scoring: Any = None,
+        scoring: Scoring = None,
         *,
         raise_exc: bool = True,
         scored: bool = True,
@@ -111,16 +116,22 @@ class Call:
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
         scorer = check_scoring(estimator, scoring=scoring, raise_exc=raise_exc) if scored else None
         routed = route(owner, params, groups, splitter=splitter, estimator=estimator, scorer=scorer)
-        examples = Examples.of(estimator, X, y, routed.estimator.fit, n_jobs)
+        examples = TrainingRows.of(estimator, X, y, routed.estimator.fit, n_jobs)
         return cls(estimator, X, y, splitter, scorer, routed, examples)
 
     def grow(
-        self, candidates: Sequence[Mapping[str, Any]], read_splits: Callable[[list[tuple[Any, Any]]], Splits]
+        self,
+        candidates: Sequence[Mapping[str, Any]],
+        read_splits: Callable[[list[tuple[Any, Any]]], Splits],
+        read: tuple[list[Candidate], list[Any]] | None = None,
     ) -> Grown:
-        """Grow the trees of all candidates on what ``read_splits`` makes of the splitter's pairs."""
-        # before the splitter is asked: what forbids sharing is then known without having used its random
-        # numbers
-        read = read_estimator(self.estimator, candidates, self.examples)
+        """Grow the trees of all candidates on what ``read_splits`` makes of the splitter's pairs.
+
+        ``read`` is what `read_estimator` returned for the same candidates, if it was called already.
+        """
+        # Read before splitting: what forbids sharing is then known before the splitter draws random numbers.
+        if read is None:
+            read = read_estimator(self.estimator, candidates, self.examples)
         given = list(self._pairs())
         try:
             return self._grow(candidates, read, read_splits(given))
@@ -163,3 +174,80 @@ class Call:
     ) -> Grown:
         fit_params = self.routed.estimator.fit
         return Grown.of(self.estimator, candidates, *read, self.examples, splits, fit_params)
+
+
+def route(
+    owner: str,
+    params: Mapping[str, Any] | None,
+    groups: ColumnLike,
+    *,
+    splitter: CrossValidation,
+    estimator: BaseEstimator,
+    scorer: Scorer = None,
+) -> Any:
+    """Return ``.estimator.fit``, ``.scorer.score`` and ``.splitter.split`` as scikit-learn routes them."""
+    params = {} if params is None else params
+    if not get_config()["enable_metadata_routing"]:
+        return Bunch(
+            splitter=Bunch(split={"groups": groups}), estimator=Bunch(fit=params), scorer=Bunch(score={})
+        )
+    if groups is not None:
+        raise ValueError(
+            "`groups` can only be passed if metadata routing is not enabled via"
+            " `sklearn.set_config(enable_metadata_routing=True)`. When routing is"
+            " enabled, pass `groups` alongside other metadata via the `params` argument"
+            " instead."
+        )
+    router = (
+        MetadataRouter(owner=owner)
+        .add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        .add(estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+    )
+    if scorer is not None:
+        router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
+    try:
+        return process_routing(router, "fit", **params)
+    except UnsetMetadataPassedError as error:
+        # the user called the function, not a fit
+        raise UnsetMetadataPassedError(
+            message=str(error).replace(f"{owner}.fit", owner),
+            unrequested_params=error.unrequested_params,
+            routed_params=error.routed_params,
+        ) from None
+
+
+def print_fits(
+    verbose: int,
+    results: Sequence[Mapping[str, Any]],
+    candidates: Sequence[Mapping[str, Any] | None],
+    n_splits: int,
+    *,
+    numbered: bool = False,
+) -> None:
+    """Print one line per candidate and split if ``verbose`` is above 1, with the scores if above 2."""
+    if verbose <= 1:
+        return
+    for k, result in enumerate(results):
+        candidate, s = candidates[k // n_splits], k % n_splits
+        progress = f" {s + 1}/{n_splits}" if numbered and verbose > 2 else ""
+        if numbered and verbose > 9:
+            progress += f"; {k // n_splits + 1}/{len(candidates)}"
+        said = (
+            "" if candidate is None else ", ".join(f"{name}={candidate[name]}" for name in sorted(candidate))
+        )
+        said += ";" if said else ""
+        if verbose > 2:
+            said += _scores(result)
+        said += f" total time={short_format_time(result['fit_time'] + result['score_time'])}"
+        start = f"[CV{progress}] END "
+        print(f"{start}{'.' * (80 - len(start) - len(said))}{said}")  # noqa: T201 - what verbose asks for
+
+
+def _scores(result: Mapping[str, Any]) -> str:
+    test, train = result["test_scores"], result.get("train_scores")
+    if isinstance(test, dict):
+        return "".join(
+            f" {name}: ({'' if train is None else f'train={train[name]:.3f}, '}test={test[name]:.3f})"
+            for name in sorted(test)
+        )
+    return f", score={test:.3f}" if train is None else f", score=(train={train:.3f}, test={test:.3f})"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class DelegationWarning(UserWarning):
@@ -26,7 +29,7 @@ def warn_delegated(function: str, reason: NotShared) -> None:
     warnings.warn(message, DelegationWarning, stacklevel=level)
 
 
-def refuse_callbacks(*estimators: Any) -> None:
+def refuse_callbacks(*estimators: BaseEstimator) -> None:
     """Refuse scikit-learn's callbacks: they are told about every single fit, and there are none."""
     steps = [step for estimator in estimators for _, step in getattr(estimator, "steps", [])]
     if any(getattr(estimator, "_skl_callbacks", None) for estimator in [*estimators, *steps]):

@@ -10,22 +10,24 @@ import numpy as np
 from sklearn import feature_selection as scikit
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from crosscut.model_selection.call import Call
+from crosscut.model_selection.candidates import check_estimator, is_scikit, tree_of
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.search import SharedSearch
-from crosscut.model_selection.settings import check_estimator, is_scikit, tree_of
 from crosscut.model_selection.splits import Splits
-from crosscut.training.intervals import mean_of_folds
+from crosscut.sklearn_private import StrOptions
+from crosscut.statistics.intervals import mean_of_folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.model_selection.evaluation import Grown
+    from crosscut.typing import ColumnLike, CrossValidation, Scoring, TableLike
 
 
 class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
@@ -62,12 +64,12 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         step: float = 1,
         min_features_to_select: int = 1,
-        cv: Any = None,
-        scoring: Any = None,
+        cv: CrossValidation = None,
+        scoring: Scoring = None,
         verbose: int = 0,
         n_jobs: int | None = None,
         importance_getter: Any = "auto",
@@ -85,7 +87,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         )
         self.rule = rule
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> RFECV:
+    def fit(self, X: TableLike, y: ColumnLike = None, **params: Any) -> RFECV:
         """Eliminate columns, and choose how many to keep.
 
         Parameters
@@ -103,7 +105,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
             self._eliminate(X, y)
         return self
 
-    def _eliminate(self, X: Any, y: Any) -> None:
+    def _eliminate(self, X: TableLike, y: ColumnLike) -> None:
         """Keep as many columns as the rule says, one fit after the other."""
         n_splits = sum(name.endswith("_ranking") for name in self.cv_results_)
         elimination = scikit.RFE(
@@ -115,7 +117,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         for name in ("support_", "ranking_", "n_features_", "estimator_"):
             setattr(self, name, getattr(elimination, name))
 
-    def _fit_together(self, X: Any, y: Any, params: dict[str, Any]) -> None:
+    def _fit_together(self, X: TableLike, y: ColumnLike, params: dict[str, Any]) -> None:
         if get_config()["enable_metadata_routing"] or set(params) - {"groups"}:
             raise NotShared("metadata is routed")
         if tree_of(self.estimator) is not self.estimator:

@@ -9,51 +9,55 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _get_feature_names
 
-from crosscut.forest.forest import Packed
+from crosscut.data.schema import Schema
+from crosscut.forest.export.scikit import fit_sklearn
+from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.smaller_trees import importances
-from crosscut.model_selection.examples import weight_name
-from crosscut.model_selection.fitted import fit_own, fit_scikit
+from crosscut.model_selection.candidates import is_scikit, tree_of
+from crosscut.model_selection.growing import grow_settings
 from crosscut.model_selection.pipelines import Transformed
-from crosscut.model_selection.plan import grow_settings
+from crosscut.model_selection.rows import weight_name
 from crosscut.model_selection.scoring import Scoring
-from crosscut.model_selection.settings import is_scikit, tree_of
+from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
+from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
-    from crosscut.model_selection.examples import Examples
-    from crosscut.model_selection.grove import Grove
-    from crosscut.model_selection.settings import Candidate, Setting
+    from crosscut.forest.smaller_trees import LargestTrees
+    from crosscut.forest.tree import Tree
+    from crosscut.model_selection.candidates import Candidate, Setting
+    from crosscut.model_selection.rows import TrainingRows
     from crosscut.model_selection.splits import Splits
+    from crosscut.typing import ErrorScore, Scorer
 
 
 @dataclass(frozen=True, eq=False)
 class Grown:
     """Every tree a call needs: of each setting (and choice of steps) one per training set."""
 
-    estimator: Any
+    estimator: BaseEstimator
     candidates: list[Candidate]
     parameters: Sequence[Mapping[str, Any]]
-    examples: Examples
+    examples: TrainingRows
     splits: Splits
     fit_params: Mapping[str, Any]
-    groves: dict[tuple[int, Setting], Grove]
+    by_setting: dict[tuple[int, Setting], LargestTrees]
     views: list[Transformed]  # of a pipeline: the rows as each choice of steps shows them
     seconds: float
 
     @classmethod
     def of(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         parameters: Sequence[Mapping[str, Any]],
         candidates: list[Candidate],
         steps: list[Any],
-        examples: Examples,
+        examples: TrainingRows,
         splits: Splits,
         fit_params: Mapping[str, Any],
     ) -> Grown:
@@ -62,27 +66,29 @@ class Grown:
         of_steps = {name: one for name, one in fit_params.items() if name != weight_name(estimator)}
         tree = tree_of(estimator)
         views = [Transformed(one, tree, examples, splits, of_steps) for one in steps]
-        groves: dict[tuple[int, Setting], Grove] = {}
+        by_setting: dict[tuple[int, Setting], LargestTrees] = {}
         for k, view in enumerate(views or [None]):
             own = [candidate for candidate in candidates if candidate.steps == k]
             found = view.grow(own) if view else grow_settings(examples, own, splits.sets)
-            groves |= {(k, setting): grove for setting, grove in found.items()}
+            by_setting |= {(k, setting): largest for setting, largest in found.items()}
         seconds = time.perf_counter() - start
-        return cls(estimator, candidates, parameters, examples, splits, fit_params, groves, views, seconds)
+        return cls(
+            estimator, candidates, parameters, examples, splits, fit_params, by_setting, views, seconds
+        )
 
-    def grove(self, candidate: Candidate) -> Grove:
+    def largest(self, candidate: Candidate) -> LargestTrees:
         """Return the trees that a candidate's are inside."""
-        return self.groves[candidate.steps, candidate.setting]
+        return self.by_setting[candidate.steps, candidate.setting]
 
     def leaves(self, part: str) -> dict[tuple[int, Setting], NDArray[np.int64]]:
         """Return the leaves that the "test" or "train" rows of each split reach, split after split."""
         found = {}
-        for key, grove in self.groves.items():
+        for key, largest in self.by_setting.items():
             if self.views:
                 x, rows = self.views[key[0]].stacked(part)
             else:
                 x, rows = self.examples.rows, getattr(self.splits, part)
-            found[key] = grove.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
+            found[key] = largest.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
         return found
 
     def restricted(self, features: NDArray[np.bool_]) -> Grown:
@@ -95,11 +101,11 @@ class Grown:
     def importances(self) -> list[NDArray[np.float64]]:
         """Return the importances of the columns in each tree of the first candidate."""
         candidate = self.candidates[0]
-        trees = [self.grove(candidate).tree(t, candidate) for t in self.splits.trees]
+        trees = [self.largest(candidate).tree(t, candidate) for t in self.splits.trees]
         criterion, n_columns = candidate.setting.growth.criterion, self.examples.n_features
         return [importances(Packed.of([tree]), criterion, n_columns) for tree in trees]
 
-    def unfitted(self, c: int) -> Any:
+    def unfitted(self, c: int) -> BaseEstimator:
         """Return candidate ``c`` as an estimator."""
         return clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
 
@@ -111,7 +117,7 @@ class Grown:
         like: Any = None,
         trees: Packed | None = None,
         columns: NDArray[np.int64] | None = None,
-    ) -> Any:
+    ) -> BaseEstimator:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
 
         It is a copy of ``like`` if given. Crosscut's own trees then come without the cross-validation of
@@ -126,7 +132,7 @@ class Grown:
             params = _check_method_params(examples.X, params=self.fit_params, indices=rows)
             return estimator.fit(*_safe_split(estimator, examples.X, examples.given_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
-        grown = self.grove(candidate).tree(t, candidate) if trees is None else trees.tree(t)
+        grown = self.largest(candidate).tree(t, candidate) if trees is None else trees.tree(t)
         names, n_features = _get_feature_names(examples.X), examples.n_features
         if columns is not None:
             place = np.full(n_features + 1, -1, np.int32)  # leaves have column -1
@@ -146,10 +152,10 @@ class Grown:
 
 def evaluate(
     grown: Grown,
-    scorer: Any,
+    scorer: Scorer,
     score_params: Mapping[str, Any],
     *,
-    error_score: Any = "raise",
+    error_score: ErrorScore = "raise",
     return_train_score: bool = False,
     return_estimator: bool = False,
 ) -> list[dict[str, Any]]:
@@ -176,3 +182,40 @@ def evaluate(
             result["estimator"] = grown.fitted(k // n_splits, k % n_splits)
         results.append(result)
     return results
+
+
+def fit_scikit(
+    estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]
+) -> None:
+    """Give scikit-learn's ``estimator``, which knows its columns, what fitting the rows ``train`` would."""
+    classes = examples.classes
+    if classes is not None:
+        tree, classes = _present(tree, classes, examples.codes[train])
+    fit_sklearn(estimator, tree, estimator.n_features_in_, classes)
+
+
+def fit_own(estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]) -> None:
+    """Give crosscut's ``estimator`` its tree; it has no cross-validation of its own."""
+    classes = examples.classes
+    if classes is not None:
+        tree, classes = _present(tree, classes, examples.codes[train])
+    of_steps = examples.matrix is None  # which give numbers
+    schema = (
+        Schema.of_matrix(np.empty((1, estimator.n_features_in_))) if of_steps else examples.exact_table.schema
+    )
+    forest = Forest([tree])
+    estimator.fit_ = Fit(
+        learner=type(estimator).__name__,
+        settings=estimator.get_params(deep=False),
+        schema=schema,
+        classes=classes,
+        forest=forest,
+        grown=forest,
+        alpha=float(estimator.ccp_alpha),
+    )
+
+
+def _present(tree: Tree, classes: NDArray[Any], codes: NDArray[Any]) -> tuple[Tree, NDArray[Any]]:
+    """Return the tree and the classes without those that no row trains."""
+    present = np.bincount(codes, minlength=len(classes)) > 0
+    return replace(tree, value=tree.value[:, present]), classes[present]

@@ -12,22 +12,22 @@ from sklearn import get_config
 from sklearn import model_selection as scikit
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _num_samples
 
 from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.splits import Splits, read_pairs
+from crosscut.sklearn_private import _check_method_params, _num_samples, _safe_indexing, _safe_split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.model_selection.evaluation import Grown
     from crosscut.model_selection.splits import Pair
+    from crosscut.typing import ColumnLike, CrossValidation, Scorer, Scoring, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class NestedResult:
     test_scores: dict[str, NDArray[np.float64]]
     best_params: list[Mapping[str, Any]]
     inner_score: NDArray[np.float64]
-    estimator: Any
+    estimator: BaseEstimator
     params: Mapping[str, Any]
     metric: str
     seconds: float
@@ -85,16 +85,16 @@ class NestedResult:
 
 
 def _one_by_one(
-    estimator: Any,
-    param_grid: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+    X: TableLike,
+    y: ColumnLike,
     *,
-    inner_cv: Any = None,
+    inner_cv: CrossValidation = None,
     refit: str | None = None,
     params: dict[str, Any] | None = None,
-    cv: Any = None,
-    groups: Any = None,
+    cv: CrossValidation = None,
+    groups: ColumnLike = None,
     **options: Any,
 ) -> NestedResult:
     """Do the same with scikit-learn's search, one fit after the other."""
@@ -108,7 +108,7 @@ def _one_by_one(
         raise ValueError(f"cv cannot be nested: {reason}") from None
     folds = None if inner_cv is not None else Splits.nested(given, n_rows, None)
 
-    def search(cv: Any, rows: NDArray[np.int64]) -> Any:
+    def search(cv: CrossValidation, rows: NDArray[np.int64]) -> BaseEstimator:
         found = scikit.GridSearchCV(
             estimator, param_grid, cv=cv, refit=True if refit is None else refit, **options
         )
@@ -145,15 +145,15 @@ def _one_by_one(
 
 @drop_in(_one_by_one)
 def nested_cross_validate(
-    estimator: Any,
+    estimator: BaseEstimator,
     param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ColumnLike,
     *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
-    inner_cv: Any = None,
+    groups: ColumnLike = None,
+    scoring: Scoring = None,
+    cv: CrossValidation = None,
+    inner_cv: CrossValidation = None,
     refit: str | None = None,
     n_jobs: int | None = None,
     params: dict[str, Any] | None = None,
@@ -229,7 +229,9 @@ def nested_cross_validate(
     )
 
 
-def _search_params(estimator: Any, grid: Any, scoring: Any, params: dict[str, Any] | None) -> dict[str, Any]:
+def _search_params(
+    estimator: BaseEstimator, grid: Any, scoring: Scoring, params: dict[str, Any] | None
+) -> dict[str, Any]:
     """Return what scikit-learn's search would give its scorer: without routing, the weights."""
     if get_config()["enable_metadata_routing"]:
         return {}
@@ -238,7 +240,7 @@ def _search_params(estimator: Any, grid: Any, scoring: Any, params: dict[str, An
     return routed
 
 
-def _scores(grown: Grown, scorer: Any, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+def _scores(grown: Grown, scorer: Scorer, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     """Return the scores of each metric, an array of candidates and splits."""
     scores = [result["test_scores"] for result in evaluate(grown, scorer, score_params)]
     if not isinstance(scores[0], dict):
@@ -259,7 +261,12 @@ def _best(means: NDArray[np.float64]) -> int:
 
 
 def _inner_splits(
-    estimator: Any, X: Any, y: Any, groups: Any, inner_cv: Any, rows: NDArray[np.int64]
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
+    groups: ColumnLike,
+    inner_cv: CrossValidation,
+    rows: NDArray[np.int64],
 ) -> list[Pair]:
     """Split the rows of an outer training set; positions among them are returned."""
     inner_y = None if y is None else _safe_indexing(y, rows)

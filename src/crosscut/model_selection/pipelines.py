@@ -8,33 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _get_feature_names
 
 from crosscut.forest.forest import Packed
+from crosscut.forest.smaller_trees import LargestTrees
+from crosscut.model_selection.candidates import is_scikit, read_candidates, tree_of
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.examples import read_matrix
-from crosscut.model_selection.grove import Grove
-from crosscut.model_selection.plan import grow_settings
-from crosscut.model_selection.settings import is_scikit, read_candidates, tree_of
+from crosscut.model_selection.growing import grow_settings
+from crosscut.model_selection.rows import read_matrix
+from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.tree import Tree
-    from crosscut.model_selection.examples import Examples
-    from crosscut.model_selection.settings import Candidate, Setting
+    from crosscut.model_selection.candidates import Candidate, Setting
+    from crosscut.model_selection.rows import TrainingRows
     from crosscut.model_selection.splits import Splits
+    from crosscut.typing import TableLike
 
 MAX_CELLS = 1 << 28  # of a sparse matrix that is made dense
 GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further apart
 
 
 def read_estimator(
-    estimator: Any, candidates: Sequence[Mapping[str, Any]], examples: Examples
+    estimator: BaseEstimator, candidates: Sequence[Mapping[str, Any]], examples: TrainingRows
 ) -> tuple[list[Candidate], list[Any]]:
     """Read each candidate, and the different choices of a pipeline's steps; none of a tree by itself."""
     tree, weighted = tree_of(estimator), examples.weights is not None
@@ -67,7 +68,7 @@ def read_estimator(
 class Prepared:
     """What the steps make of one training set."""
 
-    steps: Any  # fitted
+    steps: BaseEstimator  # fitted
     matrix: NDArray[np.float32]  # the rows as the tree sees them
     names: NDArray[Any] | None  # of the columns
 
@@ -76,7 +77,12 @@ class Transformed:
     """The rows as a pipeline's steps, fitted to each training set, show them to its tree."""
 
     def __init__(
-        self, steps: Any, tree: Any, examples: Examples, splits: Splits, fit_params: Mapping[str, Any]
+        self,
+        steps: BaseEstimator,
+        tree: BaseEstimator,
+        examples: TrainingRows,
+        splits: Splits,
+        fit_params: Mapping[str, Any],
     ) -> None:
         self.steps, self.tree, self.fit_params = steps, tree, fit_params
         self.examples, self.splits = examples, splits
@@ -98,7 +104,7 @@ class Transformed:
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
         return Prepared(steps, self._matrix(found), names)
 
-    def _matrix(self, found: Any) -> NDArray[np.float32]:
+    def _matrix(self, found: TableLike) -> NDArray[np.float32]:
         if issparse(found):
             if found.shape[0] * found.shape[1] > MAX_CELLS or not np.isfinite(found.data).all():
                 raise NotShared("the steps give a sparse matrix that is too large, or has missing values")
@@ -107,7 +113,7 @@ class Transformed:
             raise NotShared(f"the steps give {type(self.tree).__name__} a {type(found).__name__}")
         return read_matrix(found)
 
-    def _transform(self, t: int, rows: NDArray[np.int64]) -> Any:
+    def _transform(self, t: int, rows: NDArray[np.int64]) -> TableLike:
         X, _ = _safe_split(self.steps, self.examples.X, None, rows)
         try:
             return self.prepared[t].steps.transform(X)
@@ -129,21 +135,23 @@ class Transformed:
             self.stacks[part] = stack, places
         return self.stacks[part]
 
-    def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, Grove]:
+    def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, LargestTrees]:
         """Grow the trees of every setting, one for each training set.
 
         Training sets whose columns have the same order grow together, each tree with thresholds between its
         own values; the others alone, on their own matrix.
         """
         trees: dict[int, dict[Setting, Tree]] = {}
-        groves: dict[Setting, Grove] = {}
+        by_setting: dict[Setting, LargestTrees] = {}
         binned = any(candidate.setting.max_bins is not None for candidate in candidates)
         codes, alike = (self.examples.matrix, []) if binned else self._same_order()
         if alike:
-            ranked = replace(self.examples, matrix=codes)
-            groves = grow_settings(ranked, candidates, self.splits.sets.take(alike))
+            ranked = self.examples.with_matrix(codes)
+            by_setting = grow_settings(ranked, candidates, self.splits.sets.take(alike))
         for k, t in enumerate(alike):
-            own = {key: self._own_values(grove.packed.tree(k), t, codes) for key, grove in groves.items()}
+            own = {
+                key: self._own_values(largest.packed.tree(k), t, codes) for key, largest in by_setting.items()
+            }
             found = {setting: tree for setting, tree in own.items() if tree is not None}
             if len(found) == len(own):
                 trees[t] = found
@@ -151,15 +159,15 @@ class Transformed:
             if t not in trees:
                 part = self.examples.part(rows, self.prepared[t].matrix)
                 everything = Tasks.from_rows([np.arange(len(rows))], len(rows))
-                groves = grow_settings(part, candidates, everything)
-                trees[t] = {setting: grove.packed.tree(0) for setting, grove in groves.items()}
+                by_setting = grow_settings(part, candidates, everything)
+                trees[t] = {setting: largest.packed.tree(0) for setting, largest in by_setting.items()}
         return {
-            setting: Grove(
+            setting: LargestTrees(
                 Packed.of([trees[t][setting] for t in range(len(self.train))]),
-                exact_ties=grove.exact_ties,
-                min_impurity=grove.min_impurity,
+                exact_ties=largest.exact_ties,
+                min_impurity=largest.min_impurity,
             )
-            for setting, grove in groves.items()
+            for setting, largest in by_setting.items()
         }
 
     def _same_order(self) -> tuple[NDArray[np.float32], list[int]]:

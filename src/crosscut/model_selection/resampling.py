@@ -6,37 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import model_selection as scikit
-from sklearn.model_selection._validation import _aggregate_score_dicts, _shuffle, _translate_train_sizes
 from sklearn.utils import check_random_state, indexable
 
-from crosscut.model_selection.call import Call, drop_in
+from crosscut.model_selection.call import Call, drop_in, print_fits
 from crosscut.model_selection.delegation import NotShared
-from crosscut.model_selection.progress import print_fits
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import _aggregate_score_dicts, _shuffle, _translate_train_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.base import BaseEstimator
+
+    from crosscut.typing import ColumnLike, CrossValidation, ErrorScore, Scoring, Seed, TableLike
 
 
 @drop_in(scikit.learning_curve)
 def learning_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
     *,
-    groups: Any = None,
-    train_sizes: Any = np.linspace(0.1, 1.0, 5),  # noqa: B008 - scikit-learn's signature
-    cv: Any = None,
-    scoring: Any = None,
+    groups: ColumnLike = None,
+    train_sizes: ArrayLike = np.linspace(0.1, 1.0, 5),  # noqa: B008 - scikit-learn's signature
+    cv: CrossValidation = None,
+    scoring: Scoring = None,
     exploit_incremental_learning: bool = False,
     n_jobs: int | None = None,
     pre_dispatch: int | str = "all",
     verbose: int = 0,
     shuffle: bool = False,
-    random_state: Any = None,
-    error_score: Any = np.nan,
+    random_state: Seed = None,
+    error_score: ErrorScore = np.nan,
     return_times: bool = False,
     params: dict[str, Any] | None = None,
 ) -> tuple[NDArray[Any], ...]:
@@ -81,17 +83,17 @@ def learning_curve(
 
 @drop_in(scikit.permutation_test_score)
 def permutation_test_score(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
     *,
-    groups: Any = None,
-    cv: Any = None,
+    groups: ColumnLike = None,
+    cv: CrossValidation = None,
     n_permutations: int = 100,
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     verbose: int = 0,
-    scoring: Any = None,
+    scoring: Scoring = None,
     params: dict[str, Any] | None = None,
 ) -> tuple[float, NDArray[np.float64], float]:
     """Return a tree's score, its scores on permuted targets, and the p-value that they give.

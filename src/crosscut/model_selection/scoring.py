@@ -7,28 +7,69 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.metrics._scorer import _MultimetricScorer
-from sklearn.model_selection._validation import _score
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from crosscut.model_selection.scores import OF_PROBABILITIES, Cells, Segments, needs_estimator, quick_metric
-from crosscut.model_selection.stand_in import ClassifierStandIn, RegressorStandIn
+from crosscut.model_selection.metrics import OF_PROBABILITIES, Cells, Segments, needs_estimator, quick_metric
+from crosscut.sklearn_private import _check_method_params, _MultimetricScorer, _safe_split, _score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from crosscut.forest.smaller_trees import LargestTrees
     from crosscut.model_selection.evaluation import Grown
-    from crosscut.model_selection.grove import Grove
+    from crosscut.typing import ColumnLike, ErrorScore, Scorer, TableLike
+
+
+class ClassifierStandIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Answers for the rows of one test set, which are given as positions in it."""
+
+    def __init__(self, classes: NDArray[Any], labels: NDArray[Any], probability: NDArray[np.float64]) -> None:
+        self.classes_ = classes
+        self.labels = labels
+        self.probability = probability
+
+    def fit(self, X: TableLike, y: ColumnLike) -> ClassifierStandIn:
+        """Do nothing: the predictions are given."""
+        del X, y
+        return self
+
+    def predict(self, X: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the class of each position."""
+        return self.labels[X]
+
+    def predict_proba(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the class probabilities of each position."""
+        return self.probability[X]
+
+
+class RegressorStandIn(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Answers for the rows of one test set, which are given as positions in it."""
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        self.values = values
+
+    def fit(self, X: TableLike, y: ColumnLike) -> RegressorStandIn:
+        """Do nothing: the predictions are given."""
+        del X, y
+        return self
+
+    def predict(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the value of each position."""
+        return self.values[X]
 
 
 class Scoring:
     """The scores of all candidates on the rows of one part of each split, "test" or "train"."""
 
     def __init__(
-        self, grown: Grown, part: str, scorer: Any, score_params: Mapping[str, Any], error_score: Any
+        self,
+        grown: Grown,
+        part: str,
+        scorer: Scorer,
+        score_params: Mapping[str, Any],
+        error_score: ErrorScore,
     ) -> None:
         self.grown, self.scorer, self.error_score = grown, scorer, error_score
         self.score_params = dict(score_params)
@@ -51,7 +92,7 @@ class Scoring:
 
     @cached_property
     def leaves(self) -> dict[Any, NDArray[np.int64]]:
-        """The places where the rows end in each grove."""
+        """The places where the rows end in each largest."""
         return self.grown.leaves(self.part)
 
     @cached_property
@@ -70,7 +111,7 @@ class Scoring:
 
     @cached_property
     def cells(self) -> dict[Any, Cells]:
-        """The cells of each grove."""
+        """The cells of each largest."""
         classes = self.grown.examples.classes
         assert classes is not None
         return {key: Cells.of(self.segments, own, len(classes)) for key, own in self.leaves.items()}
@@ -97,13 +138,13 @@ class Scoring:
             return {}
         candidate = self.grown.candidates[c]
         key = candidate.steps, candidate.setting
-        grove = self.grown.groves[key]
+        largest = self.grown.by_setting[key]
         arguments: tuple[Any, ...]
         if self.grown.examples.classes is None:
-            arguments = self.segments, grove.mean[grove.stopped(self.leaves[key], candidate)]
+            arguments = self.segments, largest.mean[largest.stopped(self.leaves[key], candidate)]
         else:
             cells = self.cells[key]
-            arguments = cells, grove, grove.stopped(cells.leaf, candidate)
+            arguments = cells, largest, largest.stopped(cells.leaf, candidate)
         found = {name: (sign, metric(*arguments)) for name, (sign, metric) in self.quick.items()}
         return {
             name: (sign * scores).tolist() for name, (sign, scores) in found.items() if scores is not None
@@ -113,14 +154,14 @@ class Scoring:
         """Return what scikit-learn's scorers of these names say of each split."""
         candidate = self.grown.candidates[c]
         key = candidate.steps, candidate.setting
-        grove = self.grown.groves[key]
+        largest = self.grown.by_setting[key]
         scorer = self.scorer
         if self.multi:
             some = {name: self.scorers[name] for name in names}
             scorer = _MultimetricScorer(scorers=some, raise_exc=scorer._raise_exc)
         real = self.grown.unfitted(c) if needs_estimator(scorer) else None
-        places = grove.stopped(self.leaves[key], candidate) if real is None else None
-        trees = None if real is None else grove.trees(candidate)
+        places = largest.stopped(self.leaves[key], candidate) if real is None else None
+        trees = None if real is None else largest.trees(candidate)
         ends = None if places is None else np.split(places, self.segments.first[1:-1])
         examples, splits = self.grown.examples, self.grown.splits
         scores = []
@@ -130,15 +171,17 @@ class Scoring:
                 estimator = self.grown.fitted(c, s, like=real, trees=trees)
                 X, y = _safe_split(estimator, examples.X, examples.given_y, rows, splits.train[s])
             else:
-                estimator, X, y = self._stand_in(grove, ends[s], s), np.arange(len(rows)), examples.y[rows]
+                estimator, X, y = self._stand_in(largest, ends[s], s), np.arange(len(rows)), examples.y[rows]
             scores.append(_score(estimator, X, y, scorer, params, self.error_score))
         return scores
 
-    def _stand_in(self, grove: Grove, places: NDArray[Any], s: int) -> Any:
+    def _stand_in(
+        self, largest: LargestTrees, places: NDArray[Any], s: int
+    ) -> ClassifierStandIn | RegressorStandIn:
         classes = self.grown.examples.classes
         if classes is None:
-            return RegressorStandIn(grove.mean[places])
+            return RegressorStandIn(largest.mean[places])
         present = self.present[s]
         return ClassifierStandIn(
-            classes[present], classes[grove.label[places]], grove.probability[places][:, present]
+            classes[present], classes[largest.label[places]], largest.probability[places][:, present]
         )

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn import model_selection as scikit
 from sklearn.base import is_classifier
-from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import check_random_state, indexable
-from sklearn.utils.validation import _check_method_params
 
-from crosscut.model_selection.call import Call, as_list
+from crosscut.model_selection.call import Call, as_list, print_fits
+from crosscut.model_selection.candidates import check_estimator
 from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
-from crosscut.model_selection.examples import Examples
 from crosscut.model_selection.pipelines import read_estimator
-from crosscut.model_selection.progress import print_fits
-from crosscut.model_selection.settings import check_estimator
+from crosscut.model_selection.rows import TrainingRows
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import _check_method_params, _MultimetricScorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from crosscut.typing import ColumnLike, Seed, TableLike
 
 
 class SharedSearch:
     """The ``fit`` of both searches: one growth where the candidates allow it, else scikit-learn's own."""
 
-    def fit(self: Any, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit(self: Any, X: TableLike, y: ColumnLike = None, **params: Any) -> Any:
         """Score every candidate on every split and, with ``refit``, grow the best one's tree on all rows.
 
         Parameters
@@ -59,7 +59,7 @@ class SharedSearch:
             self.cv = given_cv
         return self
 
-    def _fit_together(self: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
+    def _fit_together(self: Any, X: TableLike, y: ColumnLike, params: dict[str, Any]) -> None:
         check_estimator(self.estimator)
         if type(self)._run_search not in {
             scikit.GridSearchCV._run_search,
@@ -71,11 +71,11 @@ class SharedSearch:
         X, y = indexable(X, y)
         params = _check_method_params(X, params=params)
         routed = self._get_routed_params_for_fit(params)
-        examples = Examples.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
+        examples = TrainingRows.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
         random_state = getattr(self, "random_state", None)
         # drawn from a copy: if the search is delegated, scikit-learn draws the same candidates
         drawn = self._candidates(deepcopy(check_random_state(random_state)))
-        read_estimator(self.estimator, drawn, examples)
+        read = read_estimator(self.estimator, drawn, examples)
 
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
@@ -88,7 +88,9 @@ class SharedSearch:
                 f" totalling {len(candidates) * self.n_splits_} fits"
             )
         call = Call(self.estimator, X, y, cv, scorers, routed, examples)
-        grown = call.grow(candidates, partial(Splits.of, n_rows=examples.n_rows, final=bool(self.refit)))
+        grown = call.grow(
+            candidates, partial(Splits.of, n_rows=examples.n_rows, final=bool(self.refit)), read
+        )
         if len(grown.splits) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "
@@ -139,7 +141,7 @@ class GridSearchCV(SharedSearch, scikit.GridSearchCV):  # type: ignore[misc]
     (12, 'DecisionTreeClassifier')
     """
 
-    def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
+    def _candidates(self, random_state: Seed) -> list[Mapping[str, Any]]:
         del random_state
         return list(ParameterGrid(self.param_grid))
 
@@ -163,5 +165,5 @@ class RandomizedSearchCV(SharedSearch, scikit.RandomizedSearchCV):  # type: igno
     ['max_depth', 'min_impurity_decrease']
     """
 
-    def _candidates(self, random_state: Any) -> list[Mapping[str, Any]]:
+    def _candidates(self, random_state: Seed) -> list[Mapping[str, Any]]:
         return list(ParameterSampler(self.param_distributions, self.n_iter, random_state=random_state))

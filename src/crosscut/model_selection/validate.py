@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import model_selection as scikit
 from sklearn.metrics import check_scoring
-from sklearn.model_selection._validation import _aggregate_score_dicts, _normalize_score_results
 from sklearn.utils import indexable
 
-from crosscut.model_selection.call import Call, drop_in
-from crosscut.model_selection.progress import print_fits
+from crosscut.model_selection.call import Call, drop_in, print_fits
+from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.splits import Splits
+from crosscut.sklearn_private import _aggregate_score_dicts, _normalize_score_results
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+
+    from crosscut.model_selection.evaluation import Grown
+    from crosscut.typing import ColumnLike, CrossValidation, ErrorScore, Scoring, TableLike
 
 
 @drop_in(scikit.cross_validate)
 def cross_validate(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike = None,
     *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
+    groups: ColumnLike = None,
+    scoring: Scoring = None,
+    cv: CrossValidation = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
+    pre_dispatch: int | str | None = "2*n_jobs",
     return_train_score: bool = False,
     return_estimator: bool = False,
     return_indices: bool = False,
-    error_score: Any = np.nan,
+    error_score: ErrorScore = np.nan,
 ) -> dict[str, Any]:
     """Evaluate a tree by cross-validation; the trees of all splits are grown at once.
 
@@ -108,18 +115,18 @@ def cross_validate(
 
 @drop_in(scikit.cross_val_score)
 def cross_val_score(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike = None,
     *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
+    groups: ColumnLike = None,
+    scoring: Scoring = None,
+    cv: CrossValidation = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     params: dict[str, Any] | None = None,
     pre_dispatch: int | str | None = "2*n_jobs",
-    error_score: Any = np.nan,
+    error_score: ErrorScore = np.nan,
 ) -> NDArray[np.float64]:
     """Return a tree's score on each split of a cross-validation; the trees are grown at once.
 
@@ -155,19 +162,19 @@ def cross_val_score(
 
 @drop_in(scikit.validation_curve)
 def validation_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike,
     *,
     param_name: str,
-    param_range: Any,
-    groups: Any = None,
-    cv: Any = None,
-    scoring: Any = None,
+    param_range: Iterable[Any],
+    groups: ColumnLike = None,
+    cv: CrossValidation = None,
+    scoring: Scoring = None,
     n_jobs: int | None = None,
     pre_dispatch: int | str = "all",
     verbose: int = 0,
-    error_score: Any = np.nan,
+    error_score: ErrorScore = np.nan,
     params: dict[str, Any] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return training and test scores for every value of one parameter, from one growth where possible.
@@ -196,3 +203,84 @@ def validation_curve(
     columns = _aggregate_score_dicts(results)
     shape = len(candidates), len(grown.splits)
     return columns["train_scores"].reshape(shape), columns["test_scores"].reshape(shape)
+
+
+@drop_in(scikit.cross_val_predict)
+def cross_val_predict(
+    estimator: BaseEstimator,
+    X: TableLike,
+    y: ColumnLike = None,
+    *,
+    groups: ColumnLike = None,
+    cv: CrossValidation = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict[str, Any] | None = None,
+    pre_dispatch: int | str | None = "2*n_jobs",
+    method: str = "predict",
+) -> NDArray[Any]:
+    """Predict each row by the tree that was not trained on it; the trees are grown at once.
+
+    Arguments and results are those of :func:`sklearn.model_selection.cross_val_predict`; see
+    :func:`cross_validate`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from crosscut import cross_val_predict
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cross_val_predict(DecisionTreeClassifier(), X, y, cv=10, method="predict_proba").shape
+    (150, 3)
+    """
+    del verbose, pre_dispatch
+    if not hasattr(estimator, method):
+        raise NotShared(f"a {type(estimator).__name__} has no {method}")
+    call = Call.of("cross_val_predict", estimator, X, y, groups, cv, params, scored=False, n_jobs=n_jobs)
+    test, parts = [], []
+    for grown in call.grow_parts():
+        test += grown.splits.test
+        parts.append(_predictions(grown, method))
+    rows, n_rows = np.concatenate(test), call.examples.n_rows
+    if len(rows) != n_rows or len(np.unique(rows)) != n_rows:
+        raise ValueError("cross_val_predict only works for partitions")
+    back = np.empty(n_rows, np.int64)
+    back[rows] = np.arange(n_rows)
+    return np.concatenate(parts)[back]
+
+
+def _predictions(grown: Grown, method: str) -> NDArray[Any]:
+    """Return what ``method`` gives for the test rows, split after split."""
+    examples, splits = grown.examples, grown.splits
+    candidate = grown.candidates[0]
+    largest = grown.largest(candidate)
+    (leaves,) = grown.leaves("test").values()
+    places = largest.stopped(leaves, candidate)
+    found: NDArray[Any]
+    if examples.classes is None:
+        found = largest.mean[places]
+        return found
+    if method == "predict":
+        found = examples.classes[largest.label[places]]
+        return found
+    found = largest.probability[places]
+    if method == "predict_log_proba":
+        # one log per split, for scikit-learn warns of log(0) in every fit; classes a training set lacks are
+        # not logged
+        found = np.log(found)
+    n_classes = len(examples.classes)
+    first = np.cumsum([0, *map(len, splits.test)])
+    for s, train in enumerate(splits.train):
+        present = np.bincount(examples.codes[train], minlength=n_classes) > 0
+        if present.all():
+            continue
+        warnings.warn(
+            f"Number of classes in training fold ({np.count_nonzero(present)}) does not match total number "
+            f"of classes ({n_classes}). Results may not be appropriate for your use case. To fix this, use a "
+            "cross-validation technique resulting in properly stratified folds",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        absent = 0.0 if method == "predict_proba" else np.finfo(found.dtype).min
+        found[first[s] : first[s + 1], ~present] = absent
+    return found

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crosscut.forest.labels import branch_label, fold_label, outcome_label
-from crosscut.plot.boxes import draw
-from crosscut.plot.layout import Box
+from crosscut.forest.export.text import branch_label, fold_label, outcome_label
+from crosscut.plot.boxes import Box, draw
 from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:
@@ -15,12 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from crosscut.forest.sharing import SharedNode
+    from crosscut.training.fit import Fitted
 
 MAX_BOXES = 60  # with more, a picture is too wide to read
 
 
 def plot_forest(
-    model: Any, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
+    model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
 ) -> Axes:
     """Draw the final tree and the trees of the folds in one picture.
 
@@ -152,7 +152,7 @@ def _trees(tasks: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def _leaf(fit: Fit, tasks: Any, at: dict[int, int]) -> str:
+def _leaf(fit: Fit, tasks: Sequence[int], at: dict[int, int]) -> str:
     """Return the predictions of the trees here, with counts if they differ."""
     classes = fit.classes
     said: dict[str, int] = {}

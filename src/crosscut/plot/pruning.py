@@ -1,19 +1,22 @@
-"""The pruning curve."""
+"""Charts: error by tree size, agreement and time by level."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, labelled
+from crosscut.statistics.sentences import LIKE_BEST
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from crosscut.training.fit import Fit, Fitted
 
-def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
+
+def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     """Draw the cross-validated error of every pruning with ±1 standard error, and the chosen size.
 
     Parameters
@@ -39,7 +42,7 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.plot(leaves, error, color=BLUE, label="held-out rows, ±1 standard error")
     ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
     like = table.like_best
-    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label="cannot be told from the lowest")
+    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label=LIKE_BEST)
     ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
     best = table.choose("best")
     limit = float(error[best] + spread[best])
@@ -62,3 +65,51 @@ def plot_pruning(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False, fontsize=8)
     rate = "mean cost" if table.by == "loss" else "error rate"
     return labelled(ax, "leaves of the final tree", "mean squared error" if fit.classes is None else rate)
+
+
+def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
+    """Draw f(i), the number of different tests per test of one tree: 1 where all trees agree.
+
+    Parameters
+    ----------
+    model : TreeClassifier, TreeRegressor or their Fit
+        Fitted with cross-validation.
+    ax : Axes, optional
+        Where to draw.
+    """
+    sharing = fit_of(model).forest.sharing
+    ax = axes(ax, 6.4, 3.4)
+    level = np.arange(1, len(sharing.f) + 1)
+    ax.bar(level, sharing.f, color=BLUE, width=0.7)
+    for at, label in ((1, "all trees agree"), (sharing.n_trees, "every tree differs")):
+        ax.axhline(at, color=GREY, linestyle=":", linewidth=1)
+        ax.annotate(
+            label,
+            (1.01, at),
+            xycoords=("axes fraction", "data"),
+            ha="left",
+            va="center",
+            fontsize=8,
+            color=GREY,
+        )
+    ax.set_ylim(0, sharing.n_trees * 1.12)
+    return labelled(ax, "level", "different tests f(i)", whole=True)
+
+
+def plot_time(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
+    """Draw the time the engine spent on each level of all trees.
+
+    Parameters
+    ----------
+    model : TreeClassifier, TreeRegressor or their Fit
+        Fitted by an engine that measured it.
+    ax : Axes, optional
+        Where to draw.
+    """
+    work = fit_of(model).forest.work
+    if work is None or "seconds" not in work:
+        raise ValueError("the engine that grew these trees did not measure the time of each level")
+    seconds = np.asarray(work["seconds"], dtype=float)
+    ax = axes(ax, 6.4, 3.4)
+    ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)
+    return labelled(ax, "level", "milliseconds", whole=True)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crosscut.forest.labels import branch_label, outcome_label
+from crosscut.forest.export.text import branch_label, outcome_label
 from crosscut.forest.tree import probabilities
-from crosscut.plot.boxes import draw
+from crosscut.plot.boxes import Box, draw
 from crosscut.plot.canvas import class_colour
-from crosscut.plot.layout import Box
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from crosscut.forest.tree import Tree
+    from crosscut.training.fit import Fit, Fitted
+
 MAX_NODES = 150  # without max_depth, larger trees are drawn down to the level that keeps to this
 
 
-def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
+def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
     """Draw the final tree of a fitted estimator.
 
     Parameters
@@ -78,7 +80,7 @@ def plot_tree(model: Any, *, ax: Axes | None = None, max_depth: int | None = Non
     return ax
 
 
-def _sizes(tree: Any) -> list[int]:
+def _sizes(tree: Tree) -> list[int]:
     """Return the number of nodes in the subtree of each node."""
     sizes = [1] * len(tree)
     for node in range(len(tree) - 1, -1, -1):

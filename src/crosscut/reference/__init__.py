@@ -16,7 +16,7 @@ info(T)                                     ``node.info``
 3.1 and Figure 3, the forest with forks     ``forest.ForestNode``, ``Fork``, ``different_tests``
 3.2.1, depth-first growth                   ``forest.grow_forest``
 3.2.2, level-wise growth                    ``forest.grow_forest_level_wise``
-2.3 and 3.2.1, costs                        ``cost.predicted_speedup``; what is counted: ``count.Counts``
+2.3 and 3.2.1, costs                        ``count.Counts``; formulas: ``crosscut.forest.cost``
 ==========================================  ==========================================================
 
 ``engine.grow`` grows each task alone, the paper's serial algorithm, and returns what any other engine does.

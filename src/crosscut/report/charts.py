@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from crosscut.forest.labels import counted, number
+from crosscut.forest.export.text import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.data.days import cut_text
-from crosscut.forest.labels import counted, number
+from crosscut.data.columns import cut_text
+from crosscut.forest.export.text import counted, number
 from crosscut.forest.smaller_trees import importances
 from crosscut.report.charts import Chart
 from crosscut.training.parameters import criterion_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.labels import branch_label, counted, outcome_label
+from crosscut.forest.export.text import branch_label, counted, outcome_label
 from crosscut.forest.tree import decisions, probabilities
 
 if TYPE_CHECKING:

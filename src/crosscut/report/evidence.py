@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.training.curves import (
+from crosscut.statistics.curves import (
     calibration_points,
     frequent_classes,
     precision_recall_points,
@@ -16,8 +16,8 @@ from crosscut.training.curves import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
-    from crosscut.training.validation import Validation
 
 MAX_CURVES = 5  # classes with a curve of their own
 MAX_POINTS = 150  # of a curve

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.export.text import branch_label, number, outcome_label
 from crosscut.forest.forest import Forest
-from crosscut.forest.labels import branch_label, number, outcome_label
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities
 from crosscut.report.stability import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -63,7 +63,7 @@ def node_facts(
     return facts
 
 
-def _ways(fit: Fit, tree: Tree) -> Any:
+def _ways(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
     """Return a function that gives the conditions on the way to a node."""
     parent: dict[int, tuple[int, int]] = {}
     for node in np.flatnonzero(tree.feature >= 0).tolist():
@@ -90,7 +90,7 @@ def _does(fit: Fit, tree: Tree, node: int) -> str:
     return f"{fit.schema.names[int(tree.feature[node])]} {branch_label(tree, node, 0, fit.schema)}"
 
 
-def _held_out(fit: Fit, forest: Forest, x: NDArray[np.float32]) -> Any:
+def _held_out(fit: Fit, forest: Forest, x: NDArray[np.float32]) -> Callable[[int], str]:
     """Return a function that tells how the rows of a node fare when they are held out."""
     cv, packed = fit.validated("report()"), forest.packed.only(0)
     leaf = apply(packed, x)[0]

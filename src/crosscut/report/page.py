@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.array_file import replace_text
-from crosscut.forest.labels import counted, fold_label, number
+from crosscut.forest.export.text import counted, fold_label, number
 from crosscut.report import charts
 from crosscut.report.drawing import N_COLOURS, class_colours
 from crosscut.report.evidence import calibration, most_wrong, predictions, ranking
-from crosscut.report.glossary import TERMS
+from crosscut.statistics import sentences
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -90,7 +90,7 @@ def page_part(name: str, package: str = "crosscut.report") -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def script_data(data: Any) -> str:
+def script_data(data: object) -> str:
     """Return plain data as JSON in which no "<" can end the script element that holds it."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
@@ -116,7 +116,7 @@ def _template(name: str, package: str) -> Template:
         "folds": fold_label,
         "day": _day,
     }
-    environment.globals |= {"style": page_part("page.css"), "terms": TERMS}
+    environment.globals |= {"style": page_part("page.css"), "terms": sentences.TERMS, "sentences": sentences}
     return environment.from_string(page_part(name, package))
 
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.labels import counted
+from crosscut.statistics.sentences import stability_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
-
-MOST = 0.8  # of the folds: a question that so many ask is stable
 
 
 def aligned(trees: Sequence[Tree]) -> list[dict[int, int]]:
@@ -55,7 +53,9 @@ def stability(fit: Fit) -> dict[str, Any]:
         "forest_nodes": [int(n) for n in sharing.n_nodes],
         "tree_nodes": [int(n) for n in sharing.n_tree_nodes],
         "questions": questions,
-        "words": _words(questions, len(trees) - 1, int(sum(len(tree) > 1 for tree in trees[1:]))),
+        "words": stability_sentences(
+            questions, len(trees) - 1, int(sum(len(tree) > 1 for tree in trees[1:]))
+        ),
     }
 
 
@@ -72,40 +72,3 @@ def _questions(fit: Fit) -> list[dict[str, Any]]:
         column, level = names[int(tree.feature[node])], int(tree.depth[node]) + 1
         found.append({"node": node, "level": level, "column": column, "folds": same, "instead": instead})
     return found
-
-
-def _words(questions: list[dict[str, Any]], n_folds: int, n_asking: int) -> list[str]:
-    if not questions:
-        if n_asking == 0:
-            return ["No tree has a test: none found a split worth making."]
-        return [f"The final tree has no test, but the trees of {counted(n_asking, 'fold')} have."]
-    first = questions[0]
-    if all(question["folds"] == n_folds for question in questions):
-        asked = "the same question" if len(questions) == 1 else f"the same {len(questions)} questions"
-        return [f"All {n_folds} folds ask {asked} as the final tree, if at slightly different values."]
-    sentences = [
-        f"All {n_folds} folds ask about {first['column']} first."
-        if first["folds"] == n_folds
-        else f"{first['folds'] or 'None'} of the {n_folds} folds ask{'s' * (first['folds'] == 1)} about "
-        f"{first['column']} first, as the final tree does; {_others(first['instead'])}."
-    ]
-    stable = sum(question["folds"] >= MOST * n_folds for question in questions)
-    if len(questions) > 1:
-        sentences.append(
-            f"Of the {len(questions)} questions of the final tree, {stable or 'none'} "
-            f"{'are' if stable > 1 else 'is'} asked in the same place by at least "
-            f"{int(np.ceil(MOST * n_folds))} of the {n_folds} folds."
-        )
-    return sentences
-
-
-def _others(instead: list[list[Any]], most: int = 3) -> str:
-    """Say what the other folds ask, those of most folds first."""
-    said = [
-        f"{count} ask{'s' * (count == 1)} about {column}"
-        if column is not None
-        else f"{count} {'asks' if count == 1 else 'ask'} nothing"
-        for column, count in instead[:most]
-    ]
-    left = sum(count for _, count in instead[most:])
-    return ", ".join(said + [f"{left} about other columns"] * bool(left))

@@ -11,27 +11,24 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.labels import duration
 from crosscut.forest.pruning_table import COLUMNS
-from crosscut.report.answer import LEVEL, answer
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
-from crosscut.training.conformal import coverage
+from crosscut.statistics.conformal import coverage
+from crosscut.statistics.sentences import LEVEL, answer, cost_sentence
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.cost import CostReport
     from crosscut.forest.pruning_table import PruningTable
-    from crosscut.training.fit import Fit
+    from crosscut.training.fit import Fit, Fitted
 
 FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
-SHARED = 1.1  # rows visited one by one, as a multiple, from which it is worth saying how many are shared
 MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
 
 
-def summarize(model: Any, *, target: str | None = None) -> dict[str, Any]:
+def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, Any]:
     """Summarize a fitted tree and its cross-validation.
 
     Parameters
@@ -87,7 +84,7 @@ def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
 
 def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
     """Return what the summary of every kind of fit says of held-out rows."""
-    said = {"answer": answer(fit, row), "cv": errors(fit)}
+    said = {"answer": answer(fit.validated("report()"), row), "cv": errors(fit)}
     return said | ({"residuals": _residuals(fit)} if fit.classes is None else {"confusion": _confusion(fit)})
 
 
@@ -225,7 +222,7 @@ def _cost(fit: Fit) -> dict[str, Any]:
     seconds = cost.seconds if math.isfinite(cost.seconds) else None
     work = fit.forest.work or {}
     return {
-        "words": _cost_words(fit, cost),
+        "words": cost_sentence(cost, one_by_one=fit.settings.get("class_weight") == "balanced"),
         "trees": cost.n + 1,
         "grow_seconds": seconds,
         "serial_seconds": seconds * speedup if seconds is not None and speedup is not None else None,
@@ -234,22 +231,3 @@ def _cost(fit: Fit) -> dict[str, Any]:
         "seconds_by_level": [float(s) for s in work.get("seconds", ())],
         "rows_by_level": [int(n) for n in work.get("rows", ())],
     }
-
-
-def _cost_words(fit: Fit, cost: CostReport) -> str | None:
-    """Say what growing the trees took, and what of it they shared; None if that was not measured."""
-    seconds, ratio = cost.seconds, cost.actual_speedup
-    if not math.isfinite(seconds) or not math.isfinite(ratio):
-        return None
-    trees, took = f"{cost.n + 1} trees were grown", f"{duration(seconds)} of processor time"
-    if ratio >= SHARED:
-        return (
-            f"{trees} together in {took}; one by one it would be about {duration(seconds * ratio)} by the "
-            f"cost model: {ratio:.1f} times as many rows to visit."
-        )
-    if fit.settings.get("class_weight") == "balanced":
-        return f"{trees} one by one, each with class weights of its own rows, in {took}."
-    return (
-        f"{trees} together in {took}. They share reading and sorting; nodes of few rows are searched tree by "
-        "tree, which is faster."
-    )

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.forest.labels import number
-from crosscut.forest.text import export_text
+from crosscut.forest.export.notebook import STYLE
+from crosscut.forest.export.text import export_text, number
 from crosscut.report.charts import level_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
 from crosscut.report.drawing import TreeBoxes, class_colours, svg_of
 from crosscut.report.evidence import most_wrong
 from crosscut.report.nodes import node_facts
 from crosscut.report.page import first_lines, page_part, script_data, write_page
-from crosscut.report.sizes import sizes_of
-from crosscut.report.summary import confusion_facts, residual_facts, summarize
-from crosscut.report.trial import trial
+from crosscut.report.stability import stability
+from crosscut.report.summary import confusion_facts, errors, residual_facts, summarize
+from crosscut.report.trial import sizes_of, trial
+from crosscut.statistics.sentences import error_line
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -24,19 +26,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crosscut.report.sizes import Sizes
-    from crosscut.training.fit import Fit
+    from crosscut.report.trial import Sizes
+    from crosscut.training.fit import Fit, Fitted
+    from crosscut.typing import CrossValidation, TableLike
 
 MAX_LINES = 80  # of the tree as text
+MAX_NOTEBOOK_LINES = 40  # of the tree as text in a notebook
 MAX_CHARTS = 24  # columns whose values are drawn
 MAX_VALUES = 6  # of a row that is listed
 
 
 def write_report(
-    model: Any,
+    model: Fitted | Fit,
     path: str | PathLike[str],
     *,
-    X: Any = None,
+    X: TableLike = None,
     target: str | None = None,
     summary: dict[str, Any] | None = None,
     row_numbers: NDArray[np.int64] | None = None,
@@ -97,7 +101,7 @@ def _drawn(
     fit: Fit, sizes: Sizes, colours: list[int], x: NDArray[np.float32] | None
 ) -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
     """Draw the tree in every size, with its error and confusion; describe the nodes that are drawn."""
-    cv: Any = fit.validated("report()")
+    cv: CrossValidation = fit.validated("report()")
     table, tree = fit.pruning_table, sizes.forest[0]
     boxes = TreeBoxes(fit, tree, colours)
     truth, found, shown = cv.y[cv.rows], [], set()
@@ -150,3 +154,18 @@ def _column_charts(
         | {"svg": column_chart(fit, names.index(column["name"]), x[:, names.index(column["name"])], colours)}
         for column in columns[:MAX_CHARTS]
     ]
+
+
+def notebook_html(fit: Fit) -> str:
+    """Return the tree, its cross-validated error and where the folds part, as a fragment of HTML."""
+    tree = fit.final
+    text = first_lines(export_text(tree, fit.schema, fit.classes), MAX_NOTEBOOK_LINES)
+    said = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
+    if fit.validation is not None:
+        cv = errors(fit)
+        said.append(f"{error_line(cv)} ({cv['folds']} folds)")
+        said += stability(fit)["words"][:1]
+    return (
+        f'<div style="{STYLE}"><b>{" · ".join(escape(part) for part in said)}</b>'
+        f'<pre style="max-height:24em;overflow:auto;margin:.4em 0">{escape(text)}</pre></div>'
+    )

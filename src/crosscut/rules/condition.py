@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from crosscut.data.days import cut_text, separates_days
-from crosscut.forest.thresholds import threshold_text
+from crosscut.data.columns import cut_text, separates_days
+from crosscut.forest.export.text import threshold_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

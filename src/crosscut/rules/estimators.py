@@ -13,23 +13,24 @@ from sklearn.utils import check_random_state
 from crosscut.rules.examples import Examples
 from crosscut.rules.export import sql_case
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.rule_estimator import RuleEstimator
-from crosscut.rules.validation import RuleValidation
+from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, rule_sets, weighed_alike
 from crosscut.rules.wording import TableWording
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
-from crosscut.training.scoring import held_out_rows, with_scores
+from crosscut.training.train import held_out_rows, with_scores
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
-    from crosscut.forest.sql import SqlDialect
+    from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
     from crosscut.tasks import Tasks
+    from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -100,11 +101,13 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     """
 
     class_weight: dict[Any, float] | str | None = None
-    cv: Any = 10
-    scoring: Any = None
-    random_state: Any = None
+    cv: CrossValidation = 10
+    scoring: Scoring = None
+    random_state: Seed = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
+    ) -> Self:
         """Learn the final rule set and those of the folds.
 
         Parameters
@@ -140,7 +143,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         self.fit_ = fit
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X: the class shares of the rules that hold.
 
         Parameters
@@ -154,7 +157,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         parts = [rules.values(_held(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row of X.
 
         Parameters
@@ -195,7 +198,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         fit = fit_of(self)
         return sql_case(fit.final, fit.schema, self.classes_.tolist(), dialect)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return table_tags(super().__sklearn_tags__())
 
 

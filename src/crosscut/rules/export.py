@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.data.columns import separates_days
 from crosscut.data.databases import quoted
-from crosscut.data.days import separates_days
-from crosscut.forest.sql import check_dialect, comparison, literal
+from crosscut.forest.export.sql import check_dialect, comparison, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crosscut.data.schema import Schema
-    from crosscut.forest.sql import SqlDialect
+    from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.condition import Condition
     from crosscut.rules.rule_set import Rule, RuleSet
 

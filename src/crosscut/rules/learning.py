@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from crosscut.training.parameters import is_integer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sklearn.base import BaseEstimator
+
 Strategy = Literal["cn2", "ripper"]
 KINDS: dict[Measure, Kind] = {
     "laplace": "ratio",
@@ -26,7 +28,7 @@ KINDS: dict[Measure, Kind] = {
 LAPLACE = Quality("laplace")
 
 
-def check_parameters(model: Any) -> None:
+def check_parameters(model: BaseEstimator) -> None:
     """Check the parameters of a rule estimator."""
     for name, allowed in (("strategy", ("cn2", "ripper")), ("measure", tuple(KINDS))):
         if getattr(model, name) not in allowed:
@@ -87,7 +89,7 @@ class Learning:
     seed: int = 0
 
     @classmethod
-    def of(cls, model: Any, *, seed: int) -> Self:
+    def of(cls, model: BaseEstimator, *, seed: int) -> Self:
         """Return the settings from the parameters of a rule estimator; see `check_parameters`."""
         return cls(
             model.strategy,

@@ -25,8 +25,9 @@ from crosscut.training.stored import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
-    from crosscut.data.schema import Schema
+    from crosscut.typing import CrossValidation
 
 _RULES = {"rule_start": np.int64, "condition_start": np.int64, "totals": np.float64}
 _CONDITIONS = {"feature": np.int32, "operator": np.int32, "value": np.float64}
@@ -39,7 +40,7 @@ _HELD_OUT = {
 }
 
 
-def written(model: Any, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def written(model: BaseEstimator, fit: Fit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file with this fit."""
     arrays = rule_arrays(fit)
     conditions = conditions_of(fit)
@@ -78,7 +79,7 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
         "condition_start": np.cumsum([0, *(len(rule.conditions) for rule in rules)], dtype=np.int64),
         "totals": np.array([rule.totals for rule in rules], np.float64),
     }
-    cv: Any = fit.validation
+    cv: CrossValidation = fit.validation
     if cv is None:
         return arrays
     arrays |= {
@@ -93,7 +94,7 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
 
 
 def read_fit(
-    model: Any,
+    model: BaseEstimator,
     header: dict[str, Any],
     arrays: dict[str, NDArray[Any]],
     conditions: list[Any],
@@ -164,7 +165,7 @@ def _validation(
     return validation
 
 
-def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Condition]:
+def _conditions(arrays: dict[str, NDArray[Any]], schema: Any) -> list[Condition]:
     check_types(arrays, _CONDITIONS)
     feature, operator, value = (arrays[name] for name in _CONDITIONS)
     need(feature.ndim == 1 and operator.shape == value.shape == feature.shape, "conditions differ in number")

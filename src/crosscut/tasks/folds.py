@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.data.target import Target
+    from crosscut.typing import ColumnLike, CrossValidation, Seed, TableLike
 
 
-def folds_of(n_folds: int, n_rows: int, y: Any = None, random_state: Any = None) -> NDArray[np.int64]:
+def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed = None) -> NDArray[np.int64]:
     """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
 
     This is all that an integer ``cv`` needs; importing scikit-learn takes longer than growing the trees, and
@@ -62,7 +63,7 @@ def folds_of(n_folds: int, n_rows: int, y: Any = None, random_state: Any = None)
 
 
 def _dealt(
-    n_folds: int, codes: NDArray[np.int32], n_classes: int, random_state: Any, n_jobs: int | None = None
+    n_folds: int, codes: NDArray[np.int32], n_classes: int, random_state: Seed, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], list[int]]:
     """Return each row's stratified fold, and the number of rows of each class."""
     folds = np.empty(len(codes), np.int64)
@@ -70,7 +71,7 @@ def _dealt(
     return folds, _core.deal_folds(codes, n_classes, n_folds, folds, _shuffle(random_state), threads)
 
 
-def _shuffle(random_state: Any) -> Callable[[NDArray[np.int64]], None] | None:
+def _shuffle(random_state: Seed) -> Callable[[NDArray[np.int64]], None] | None:
     if random_state is None:
         return None
     from sklearn.utils import check_random_state
@@ -82,8 +83,8 @@ def folds_that_fit(
     n_folds: int,
     n_rows: int,
     codes: NDArray[Any] | None,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ColumnLike = None,
+    random_state: Seed = None,
     *,
     n_classes: int = 0,
     n_jobs: int | None = None,
@@ -117,7 +118,9 @@ def folds_that_fit(
     return folds, min(counts)
 
 
-def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
+def splits_of(
+    cv: CrossValidation, n_rows: int, X: TableLike, y: ColumnLike, groups: ColumnLike
+) -> Iterable[tuple[Any, Any]]:
     """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
     pairs: Iterable[tuple[Any, Any]] = cv
     if hasattr(cv, "split") and not isinstance(cv, str):
@@ -130,7 +133,7 @@ def splits_of(cv: Any, n_rows: int, X: Any, y: Any, groups: Any) -> Iterable[tup
     return pairs
 
 
-def group_codes(groups: Any) -> NDArray[np.int64] | None:
+def group_codes(groups: ColumnLike) -> NDArray[np.int64] | None:
     """Return a number for the group of each row; None if there are no groups."""
     if groups is None:
         return None
@@ -159,7 +162,7 @@ def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[n
     return folds
 
 
-def warn_groups(groups: Any, n_folds: int) -> None:
+def warn_groups(groups: ColumnLike, n_folds: int) -> None:
     """Warn that plain folds do not keep groups together."""
     if groups is not None:
         warnings.warn(
@@ -170,7 +173,7 @@ def warn_groups(groups: Any, n_folds: int) -> None:
         )
 
 
-def count_rows(n_rows: int | None, **given: Any) -> int:
+def count_rows(n_rows: int | None, **given: object) -> int:
     """Return the number of rows, on which all arguments must agree."""
     lengths = {name: _length(value) for name, value in given.items() if value is not None}
     if n_rows is not None:
@@ -182,7 +185,7 @@ def count_rows(n_rows: int | None, **given: Any) -> int:
     return next(iter(lengths.values()))
 
 
-def _length(value: Any) -> int:
+def _length(value: ColumnLike) -> int:
     return int(value.shape[0]) if hasattr(value, "shape") else len(value)
 
 

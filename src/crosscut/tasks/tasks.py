@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.tasks.growth import Limits
+    from crosscut.typing import ColumnLike, CrossValidation, TableLike
 
 
 class Options(TypedDict, total=False):
@@ -45,12 +46,12 @@ class Tasks(TaskList):
     @classmethod
     def from_cv(
         cls,
-        cv: Any = 10,
-        y: Any = None,
-        groups: Any = None,
+        cv: CrossValidation = 10,
+        y: ColumnLike = None,
+        groups: ColumnLike = None,
         *,
         n_rows: int | None = None,
-        X: Any = None,
+        X: TableLike = None,
         classifier: bool = False,
         final: bool = True,
         **options: Unpack[Options],
@@ -268,7 +269,9 @@ class Tasks(TaskList):
         return cls.from_folds(np.arange(n_rows), **options)
 
 
-def _folds_of_number(cv: Any, n_rows: int, classes: Any, groups: Any) -> NDArray[np.int64] | None:
+def _folds_of_number(
+    cv: CrossValidation, n_rows: int, classes: ColumnLike, groups: ColumnLike
+) -> NDArray[np.int64] | None:
     """Return the number of folds if ``cv`` is a number; None if it is something else."""
     if cv is not None and (not isinstance(cv, (int, np.integer)) or isinstance(cv, bool)):
         return None

@@ -15,29 +15,33 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_feature_names, _check_sample_weight
 
 from crosscut import _core
 from crosscut.data.frames import coded_text, names_of_frame
 from crosscut.data.target import coded_classes
+from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
+
+    from crosscut.typing import ClassWeight, ColumnLike, TableLike
 
 _AS_THEY_ARE = {"int64", "double", "bool"}  # Arrow's types that Python's numbers become in NumPy, too
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: TableLike) -> bool:
     """Whether X is a non-empty NumPy matrix of numbers."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and X.size > 0
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: TableLike) -> bool:
     """Whether X has named, typed columns."""
     return hasattr(type(X), "__dataframe__") or hasattr(type(X), "__arrow_c_stream__")
 
 
-def whole(X: Any) -> Any:
+def whole(X: TableLike) -> TableLike:
     """Return X in a form scikit-learn can index: lazy frames collected, record batches as tables."""
     kind = type(X)  # frames take long to say that they have no such attribute
     if kind is np.ndarray:
@@ -51,7 +55,7 @@ def whole(X: Any) -> Any:
     return X
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableLike:
     """Check X and store its columns, or compare them with those stored; return what ``Table`` reads."""
     X = whole(X)
     if isinstance(X, (str, PathLike)):
@@ -82,7 +86,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def known_columns(estimator: Any, X: Any) -> Any:
+def known_columns(estimator: BaseEstimator, X: TableLike) -> TableLike:
     """Return the columns of a frame that the estimator was fitted on, in its order, if they are all there."""
     known = list(getattr(estimator, "feature_names_in_", ()))
     if not known or not is_frame(X):
@@ -102,11 +106,11 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite=False))
 
 
-def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
-    codes, names, ordered = coded_text(y) or (None, [], False)
-    if codes is not None and len(codes) == n_rows and codes.min() >= 0 and not ordered:
-        return np.array(names, "U" if hasattr(type(y), "to_pylist") else object), codes
+    coded = coded_text(y)
+    if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
+        return np.array(coded.categories, "U" if hasattr(type(y), "to_pylist") else object), coded.codes
     y = _bare(y, "iubUO")
     simple = type(y) is np.ndarray and y.ndim == 1 and len(y) > 0
     if not simple or not (y.dtype.kind in "iubU" or (y.dtype.kind == "O" and set(map(type, y)) == {str})):
@@ -116,7 +120,7 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     return coded_classes(y)
 
 
-def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
+def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     """Return the targets of a regression as doubles."""
     y = _bare(y, "fiub")
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
@@ -131,7 +135,7 @@ def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def read_weights(
-    sample_weight: Any, class_weight: Any, y: NDArray[Any], classes: NDArray[Any] | None = None
+    sample_weight: ColumnLike, class_weight: ClassWeight, y: NDArray[Any], classes: NDArray[Any] | None = None
 ) -> NDArray[np.float64] | None:
     """Return sample weight times class weight, or None if all rows count the same.
 
@@ -154,7 +158,7 @@ def read_weights(
     return np.ascontiguousarray(weights, dtype=np.float64)
 
 
-def _bare(y: Any, kinds: str) -> Any:
+def _bare(y: ColumnLike, kinds: str) -> ColumnLike:
     """Return a pandas, polars or Arrow column of these kinds as NumPy's array, which is quicker to check."""
     array, of = y, type(y)  # columns take long to say that they have no such attribute
     if hasattr(of, "to_pylist"):
@@ -164,7 +168,7 @@ def _bare(y: Any, kinds: str) -> Any:
     return array if getattr(array, "ndim", 0) == 1 and array.dtype.kind in kinds else y
 
 
-def _column(y: Any, what: str) -> NDArray[Any]:
+def _column(y: ColumnLike, what: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"This {what} requires y to be passed, but the target y is None")
     if hasattr(y, "to_pylist"):  # Arrow's to_numpy refuses to copy by default
@@ -188,7 +192,7 @@ def _check_length(y: NDArray[Any], n_rows: int) -> None:
         )
 
 
-def table_tags(tags: Any) -> Any:
+def table_tags(tags: Tags) -> Tags:
     """Declare that an estimator accepts missing values, categories and text."""
     tags.input_tags.allow_nan = True
     tags.input_tags.categorical = True

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from crosscut.data.schema import Schema
+from crosscut.forest.export.scikit import tree_from_sklearn
 from crosscut.forest.forest import Forest
-from crosscut.forest.sklearn_tree import tree_from_sklearn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.statistics.validation import Validation
     from crosscut.training.streamed_set import StreamedSet
     from crosscut.training.training_set import TrainingSet
-    from crosscut.training.validation import Validation
+    from crosscut.typing import ColumnLike, Estimator, Scoring, TableLike
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,7 +68,7 @@ class Fit:
 
     learner: str
     settings: Mapping[str, Any]
-    schema: Any
+    schema: Any  # a Schema, or the signature of a database
     classes: NDArray[Any] | None
     target: str = "target"
     forest: Any
@@ -77,7 +79,7 @@ class Fit:
     n_missing: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, model: Any, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:
+    def of(cls, model: Estimator, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:
         """Return the fit of an estimator to a training set."""
         known = {"grown": forest} | known
         return cls(
@@ -150,13 +152,19 @@ class Fit:
         return self.validated("pruning_table_").pruning_table if self.chosen_by is None else self.chosen_by
 
 
-def _parameters(model: Any) -> dict[str, Any]:
+def _parameters(model: Estimator) -> dict[str, Any]:
     """Return the parameters of an estimator; scikit-learn's own way takes as long as growing a small tree."""
     fields = getattr(type(model), "__dataclass_fields__", None)
     return model.get_params(deep=False) if fields is None else {name: getattr(model, name) for name in fields}
 
 
-def fit_of(fitted: Any) -> Fit:
+class Fitted(Protocol):
+    """A fitted estimator."""
+
+    fit_: Fit
+
+
+def fit_of(fitted: Fitted | Fit) -> Fit:
     """Return the Fit of a fitted estimator; a Fit stays as it is."""
     if isinstance(fitted, Fit):
         return fitted
@@ -171,7 +179,7 @@ class Validated(property):
     Parameters
     ----------
     of : str
-        The attribute of :class:`crosscut.training.validation.Validation`.
+        The attribute of :class:`crosscut.statistics.validation.Validation`.
     doc : str
         What it is.
     """
@@ -183,12 +191,14 @@ class Validated(property):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def _value(self, estimator: Any) -> Any:
+    def _value(self, estimator: BaseEstimator) -> Any:
         return getattr(fit_of(estimator).validated(self.name), self.of)
 
 
 class CrossValidated:
     """What every estimator knows of its error, from the rows that its folds hold out."""
+
+    fit_: Fit
 
     cv_scores_ = Validated("scores", "Score of each fold's model on the rows it holds out.")
     cv_score_ = Validated(
@@ -202,11 +212,11 @@ class CrossValidated:
         self,
         level: float = 0.9,
         method: str = "rows",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: TableLike = None,
+        y: ColumnLike = None,
+        sample_weight: ColumnLike = None,
         *,
-        measure: Any = None,
+        measure: Scoring = None,
     ) -> tuple[float, float]:
         """Return an interval for the score of models that are trained like this one.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crosscut.training.conformal import class_sets, coverage, intervals
+from crosscut.statistics.conformal import class_sets, coverage, intervals
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from crosscut.training.fit import Fit
+    from crosscut.typing import TableLike
+
 
 class Guaranteed:
     """An estimator that can say how often its intervals or sets cover."""
 
+    fit_: Fit
     # values that the folds' models give some rows: (folds, rows, classes or 1)
     _said_by_folds: Callable[[Any], NDArray[np.float64]]
 
@@ -44,7 +48,7 @@ class Guaranteed:
 class PredictsIntervals(Guaranteed):
     """A regressor that predicts intervals."""
 
-    def predict_interval(self, X: Any, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
+    def predict_interval(self, X: TableLike, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
         """Return an interval of each row's target, from the trees of the folds and the rows they hold out.
 
         Parameters
@@ -80,7 +84,7 @@ class PredictsIntervals(Guaranteed):
 class PredictsSets(Guaranteed):
     """A classifier that predicts sets of classes."""
 
-    def predict_set(self, X: Any, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
+    def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
         """Return the classes that each row may have, from the trees of the folds and the rows they hold out.
 
         Parameters

@@ -19,23 +19,24 @@ that of trees pruned by their own choice, and that of trees pruned by the final 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crosscut.forest.forest import Forest
+from crosscut.statistics.intervals import LossSums, interval_about, value_of
+from crosscut.statistics.measures import kind_of, row_losses
 from crosscut.tasks import Tasks
-from crosscut.training.intervals import LossSums, interval_about, value_of
-from crosscut.training.measures import kind_of, row_losses
 from crosscut.training.parameters import measure_of
 from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
     from crosscut.training.training_set import TrainingSet
-    from crosscut.training.validation import Validation
+    from crosscut.typing import Scoring, TreeEstimator
 
 
 class NestedLosses(NamedTuple):
@@ -45,7 +46,9 @@ class NestedLosses(NamedTuple):
     change: NDArray[np.float64]  # (folds,)
 
 
-def nested_interval(model: Any, data: TrainingSet, level: float, measure: Any = None) -> tuple[float, float]:
+def nested_interval(
+    model: TreeEstimator, data: TrainingSet, level: float, measure: Scoring = None
+) -> tuple[float, float]:
     """Return the interval of a measure of the estimator's procedure, choice of a pruning included."""
     chosen: Validation = model.fit_.validation
     chosen.interval(level, "rows", measure)  # refuses what is no measure of these rows
@@ -70,12 +73,12 @@ def nested_interval(model: Any, data: TrainingSet, level: float, measure: Any = 
     return interval_about(value, error, rows, level, of)
 
 
-def _losses(cv: Validation, measure: Any) -> NDArray[np.float64]:
+def _losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     return cv.losses if kind_of(measure) == "score" else row_losses(cv, measure)
 
 
 def nested_losses(
-    model: Any, data: TrainingSet, fold: NDArray[np.int64], measure: Any = None
+    model: TreeEstimator, data: TrainingSet, fold: NDArray[np.int64], measure: Scoring = None
 ) -> NestedLosses:
     """Grow the trees that leave out one or two folds in one pass, and judge the rows they hold out.
 
@@ -104,10 +107,16 @@ def nested_losses(
 
 
 def _each_chosen(
-    model: Any, data: TrainingSet, fold: NDArray[np.int64], sets: list[tuple[int, ...]], grown: Forest
+    model: TreeEstimator,
+    data: TrainingSet,
+    fold: NDArray[np.int64],
+    sets: list[tuple[int, ...]],
+    grown: Forest,
 ) -> Forest:
     """Prune each tree that leaves out one or two folds as a fit to its rows, with the same folds, would."""
     number = {frozenset(out): task for task, out in enumerate(sets)}
+    assert model.prune == "best" or model.prune == "1se"  # noqa: PLR1714, mypy reads these
+    rule = model.prune
     pruned = []
     for out in (out for out in sets if len(out) < 3):
         left = [k for k in range(fold.max() + 1) if k not in out]
@@ -116,7 +125,7 @@ def _each_chosen(
         trees = [number[frozenset(out)], *(number[frozenset((*out, k))] for k in left)]
         own = Forest(grown.packed.select(trees))
         cv = validate(data, Tasks.from_folds(place[fold]), own, by=measure_of(model))
-        pruned.append(pruned_by(model, cv.pruning_table, Forest(grown.packed.only(trees[0])))[0])
+        pruned.append(pruned_by(rule, cv.pruning_table, Forest(grown.packed.only(trees[0])))[0])
     return Forest.joined(pruned)
 
 

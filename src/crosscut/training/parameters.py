@@ -11,8 +11,10 @@ from crosscut.tasks.growth import Criterion, Growth, Limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.forest.smaller_trees import Measure
+    from crosscut.typing import TreeEstimator
 
 CRITERIA = ("gini", "entropy", "gain_ratio")
 IN_SKLEARN = (
@@ -26,7 +28,7 @@ IN_SKLEARN = (
 )
 
 
-def is_integer(value: Any, at_least: int) -> bool:
+def is_integer(value: object, at_least: int) -> bool:
     """Whether a parameter is an integer, not a boolean, of at least this size."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= at_least
 
@@ -36,34 +38,34 @@ def criterion_of(criterion: str) -> Criterion:
     return "variance" if criterion == "squared_error" else criterion  # type: ignore[return-value]  # checked
 
 
-def growth_of(model: Any) -> Growth:
+def growth_of(model: TreeEstimator) -> Growth:
     """Return how tests are made and judged."""
     return Growth(criterion_of(model.criterion), model.splits)
 
 
-def sklearn_parameters(model: Any) -> dict[str, Any]:
+def sklearn_parameters(model: TreeEstimator) -> dict[str, Any]:
     """Return the parameters that scikit-learn's trees and forests have, too."""
     named = {name: getattr(model, name) for name in IN_SKLEARN if hasattr(model, name)}
     return named | {"criterion": "entropy" if model.criterion == "gain_ratio" else model.criterion}
 
 
-def limits_of(model: Any, n_rows: int) -> Limits:
+def limits_of(model: TreeEstimator, n_rows: int) -> Limits:
     """Return the limits of a task with this many training rows; shares of the rows become numbers."""
     return given_limits(model).of_rows(n_rows)
 
 
-def has_shares(model: Any) -> bool:
+def has_shares(model: TreeEstimator) -> bool:
     """Whether limits depend on a task's number of rows."""
     return given_limits(model).has_shares
 
 
-def measure_of(model: Any) -> Measure:
+def measure_of(model: TreeEstimator) -> Measure:
     """Return what pruning weighs against the number of leaves."""
     measure: Measure = getattr(model, "prune_by", "impurity")
     return measure
 
 
-def cost_matrix(model: Any, classes: NDArray[Any] | None) -> NDArray[np.float64] | None:
+def cost_matrix(model: TreeEstimator, classes: NDArray[Any] | None) -> NDArray[np.float64] | None:
     """Return the cost of each predicted class (columns) for rows of each class (rows), if there is a loss."""
     given = getattr(model, "loss", None)
     if given is None or classes is None:
@@ -83,7 +85,7 @@ def cost_matrix(model: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]
     return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
 
 
-def given_limits(model: Any) -> Limits:
+def given_limits(model: TreeEstimator) -> Limits:
     """Return the limits as they are given, perhaps as shares of the rows."""
     split, leaf = (
         count if isinstance(count, float) else int(count)
@@ -93,7 +95,7 @@ def given_limits(model: Any) -> Limits:
     return Limits(depth, split, leaf, float(model.min_impurity_decrease))
 
 
-def check_parameters(model: Any) -> None:
+def check_parameters(model: BaseEstimator) -> None:
     """Refuse parameters that mean nothing, saying what would."""
     classifies = isinstance(model, ClassifierMixin)
     choices: dict[str, tuple[str | None, ...]] = {

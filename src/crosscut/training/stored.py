@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from crosscut.training.fit import Fit
 
@@ -25,7 +26,7 @@ class ModelFileError(ValueError):
     """The file is not a model file, or is damaged, or comes from a later version."""
 
 
-def need(holds: Any, what: str) -> None:
+def need(holds: object, what: str) -> None:
     """Raise an error unless a condition on the file holds."""
     if not bool(holds):
         raise ModelFileError(f"the model is damaged: {what}")
@@ -42,7 +43,7 @@ def spans(start: NDArray[Any], end: int) -> bool:
     return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
 
 
-def described(model: Any, fit: Fit) -> dict[str, Any]:
+def described(model: BaseEstimator, fit: Fit) -> dict[str, Any]:
     """Return what every header contains: the kind of the model, its parameters, columns and classes."""
     schema = fit.schema
     return {
@@ -60,13 +61,13 @@ def described(model: Any, fit: Fit) -> dict[str, Any]:
     }
 
 
-def plain_parameters(model: Any) -> dict[str, Any]:
+def plain_parameters(model: BaseEstimator) -> dict[str, Any]:
     """Return the parameters that are stored: not objects such as splitters, nor what suits one machine."""
     given = model.get_params(deep=False).items()
     return {name: value for name, value in given if _is_plain(value) and name != "n_jobs"}
 
 
-def set_parameters(model: Any, given: dict[str, Any]) -> None:
+def set_parameters(model: BaseEstimator, given: dict[str, Any]) -> None:
     """Set the parameters from a file; their names are checked here, their values are not."""
     unknown = set(given) - set(model.get_params(deep=False)) | set(given) & {"n_jobs"}
     known = not unknown and all(_is_plain(value) for value in given.values())
@@ -74,7 +75,7 @@ def set_parameters(model: Any, given: dict[str, Any]) -> None:
     model.set_params(**given)
 
 
-def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[Any] | None]:
+def read_described(header: dict[str, Any], model: BaseEstimator) -> tuple[Schema, NDArray[Any] | None]:
     """Restore what `described` wrote; the names of parameters are checked here, their values are not."""
     set_parameters(model, header["parameters"])
     schema = _schema(header["columns"])
@@ -84,7 +85,7 @@ def read_described(header: dict[str, Any], model: Any) -> tuple[Schema, NDArray[
     return schema, None if header["classes"] is None else _read_values(header["classes"])
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.engines.passes import held_out_nodes
+from crosscut.engines.stream.passes import held_out_nodes
 from crosscut.forest.held_out_losses import Prunings, table_from
 from crosscut.forest.predict import HeldOut
-from crosscut.training.intervals import LossSums
-from crosscut.training.validation import TreeValidation
+from crosscut.statistics.intervals import LossSums
+from crosscut.statistics.validation import TreeValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.engines.coding import Batch, Coding
-    from crosscut.engines.level_wise import Rows
+    from crosscut.engines.stream.coding import Batch, Coding
+    from crosscut.engines.stream.level_wise import Rows
     from crosscut.forest.forest import Forest, Packed
     from crosscut.forest.held_out_losses import Losses
     from crosscut.forest.pruning_table import PruningTable

@@ -4,41 +4,90 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from crosscut.data.grid import Grids
+from crosscut.data.grid import Bits, Grids
 from crosscut.data.ranks import MAX_COARSE
-from crosscut.engines.checkpoint import Checkpoint
-from crosscut.engines.leaf_values import coded_trees, with_values
-from crosscut.engines.level_wise import Plan, grow_level_wise
-from crosscut.engines.passes import LeafPass
-from crosscut.engines.stream import Stream
-from crosscut.engines.survey import Roles
+from crosscut.engines.stream.checkpoint import Checkpoint
+from crosscut.engines.stream.growing_tree import coded_trees, with_values
+from crosscut.engines.stream.level_wise import Plan, grow_level_wise
+from crosscut.engines.stream.passes import LeafPass
+from crosscut.engines.stream.stream import Stream
+from crosscut.engines.stream.survey import Roles
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.balanced_rows import BalancedRows, weighed
 from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.data.grid import Totals
     from crosscut.data.schema import Schema
-    from crosscut.engines.coding import Batch, Coding
+    from crosscut.engines.stream.coding import Batch, Coding
     from crosscut.tasks.growth import Limits
+    from crosscut.typing import ColumnLike, TableLike, TreeEstimator
+
+
+def weighed(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:
+    """Return what grids depend on if sample weights are multiplied by class weights."""
+    if class_weights is None:
+        return totals
+    low, high = totals.weight.times(Bits.of(class_weights))
+    return replace(totals, weight=Bits(low, high + 1))  # products are rounded, perhaps to a power of two
+
+
+@dataclass
+class BalancedPass:
+    """Another pass, over rows with other class weights; None if rows count the same."""
+
+    own: Any
+    class_weights: NDArray[np.float64] | None
+
+    @property
+    def name(self) -> str:
+        """Name of the pass."""
+        return str(self.own.name)
+
+    def start(self) -> Any:
+        """Start it."""
+        return self.own.start()
+
+    def add(self, sums: Any, batch: Batch) -> None:
+        """Add a batch with its weights."""
+        weight = None
+        if self.class_weights is not None:
+            weight = self.class_weights[batch.target]
+            weight = weight if batch.sample_weight is None else weight * batch.sample_weight
+        self.own.add(sums, replace(batch, weight=weight))
+
+    def merge(self, sums: Any, others: Any) -> Any:
+        """Add up."""
+        return self.own.merge(sums, others)
+
+
+class BalancedRows(NamedTuple):
+    """The rows of a stream, with other class weights."""
+
+    rows: Any
+    class_weights: NDArray[np.float64] | None
+
+    def run(self, one_pass: Any) -> Any:
+        """Return the sums of a pass over all rows."""
+        return self.rows.run(BalancedPass(one_pass, self.class_weights))
 
 
 @dataclass(eq=False)
 class StreamedSet:
     """Rows of a stream; the counterpart of :class:`crosscut.training.training_set.TrainingSet`."""
 
-    model: Any
+    model: TreeEstimator
     stream: Stream
     rows: Any
     coding: Coding
@@ -48,7 +97,9 @@ class StreamedSet:
     gather: bool = True
 
     @classmethod
-    def read(cls, model: Any, X: Any, target: Any, sample_weight: Any, groups: Any) -> StreamedSet:
+    def read(
+        cls, model: TreeEstimator, X: TableLike, target: Any, sample_weight: ColumnLike, groups: ColumnLike
+    ) -> StreamedSet:
         """Survey and code the data."""
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
         classifies = isinstance(model, ClassifierMixin)
@@ -215,7 +266,7 @@ def _check_names(**given: Any) -> None:
             )
 
 
-def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
+def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRule:
     """Return the folds of a number, or of a splitter that needs only a row's number, class or group."""
     from sklearn import model_selection as ms
 
@@ -240,7 +291,7 @@ def _fold_rule(model: Any, classifies: bool, grouped: bool) -> FoldRule:
     return FoldRule(0 if cv is None else int(cv), stratified, grouped, seed, in_order)
 
 
-def _class_weight(model: Any) -> Any:
+def _class_weight(model: TreeEstimator) -> Any:
     """Return the class weights as a role of the target: "balanced", or pairs of class and weight."""
     given = getattr(model, "class_weight", None)
     if given is None or given == "balanced":

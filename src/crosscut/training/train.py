@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics import check_scoring
 
-from crosscut.engines.stream import Stream
-from crosscut.forest.error_pruning import pessimistic
+from crosscut.engines.memory import grow
+from crosscut.engines.stream.stream import Stream
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
+from crosscut.forest.pruning_table import pessimistic
 from crosscut.forest.smaller_trees import prune
+from crosscut.sklearn_private import _safe_indexing
+from crosscut.statistics.validation import TreeValidation
+from crosscut.tasks.folds import trained_classes
 from crosscut.training.fit import Fit
-from crosscut.training.own_classes import grow_own_classes
 from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
@@ -25,22 +30,111 @@ from crosscut.training.parameters import (
     limits_of,
     measure_of,
 )
-from crosscut.training.scoring import held_out_leaves, held_out_rows, with_scores
 from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
-from crosscut.training.validation import TreeValidation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.smaller_trees import Measure
     from crosscut.tasks import Tasks
+    from crosscut.tasks.growth import Growth
+    from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
 
 
-def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Fit:
+def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
+    """Whether a tree may depend on classes that none of its training rows has."""
+    return target.n_classes > 2 and growth.splits == "binary" and "nominal" in table.kinds
+
+
+def grow_own_classes(
+    table: Table, target: Target, tasks: Tasks, growth: Growth, *, n_jobs: int | None
+) -> Forest:
+    """Grow each task with only the classes present in its training rows.
+
+    The number of classes decides which subsets of categories are tried (docs/semantics.md), and nothing else.
+    """
+    if not classes_matter(table, target, growth):
+        return grow(table, target, tasks, growth, n_jobs=n_jobs)
+    trained, classes = trained_classes(tasks.masks, tasks.n_tasks, target)
+    if trained.all() and len(classes) == target.n_classes:
+        return grow(table, target, tasks, growth, n_jobs=n_jobs)
+    together: dict[bytes, list[int]] = {}
+    for task, has in enumerate(trained):
+        together.setdefault(has.tobytes(), []).append(task)
+    forests = []
+    for own in together.values():
+        kept = classes[trained[own[0]]]
+        code = np.zeros(target.n_classes, np.int32)
+        code[kept] = np.arange(len(kept))
+        own_target = replace(target, values=code[target.values], n_classes=len(kept))
+        part = grow(table, own_target, tasks.take(own), growth, n_jobs=n_jobs)
+        value = np.zeros((len(part.packed.value), target.n_classes))
+        value[:, kept] = part.packed.value
+        forests.append(Forest(replace(part.packed, value=value), part.work))
+    joined = Forest.joined(forests)
+    order = np.argsort([task for own in together.values() for task in own])
+    return Forest(joined.packed.select(order.tolist()), joined.work)
+
+
+class Leaves:
+    """Rows of a stream, represented by the leaves they reach."""
+
+    def __init__(self, leaf: NDArray[np.int32]) -> None:
+        self.leaf = leaf
+
+    def __len__(self) -> int:
+        return len(self.leaf)
+
+
+def held_out_rows(data: TrainingSet, tasks: Tasks, task: int) -> tuple[Any, NDArray[Any]]:
+    """Return the rows that a task holds out, and their labels."""
+    rows = tasks.test_rows(task)
+    return _safe_indexing(data.X, rows), data.labels[rows]
+
+
+def held_out_leaves(fit: Fit, task: int) -> tuple[Leaves, NDArray[Any]]:
+    """Return the rows of a stream that a task holds out, and their labels."""
+    validation: Any = fit.validation
+    own = validation.held_out.of(task)
+    y = validation.y[validation.rows[own]]
+    return Leaves(validation.held_out.leaf[own]), y if fit.classes is None else fit.classes[y]
+
+
+def with_scores(model: Estimator, fit: Fit, rows_of: Callable[[int], tuple[Any, NDArray[Any]]]) -> Fit:
+    """Return the fit with the folds scored by ``scoring``, if that is given.
+
+    ``rows_of(task)`` are the rows that a task holds out, and their labels.
+    """
+    if model.scoring is None or fit.validation is None:
+        return fit
+    scorer = check_scoring(model, model.scoring)
+    scores = []
+    for task in range(1, len(fit.forest)):
+        fitted = copy(model)
+        fitted.fit_ = replace(fit, forest=_only(fit.forest, task), validation=None, chosen_by=None)
+        scores.append(scorer(fitted, *rows_of(task)))
+    return replace(fit, validation=fit.validation.scored(np.array(scores, dtype=np.float64), model.scoring))
+
+
+def _only(forest: Any, task: int) -> Any:
+    """Return one model of a forest, as a forest."""
+    return Forest(forest.packed.only(task)) if isinstance(forest, Forest) else (forest[task],)
+
+
+def train(
+    model: TreeEstimator,
+    X: TableLike,
+    y: ColumnLike,
+    sample_weight: ColumnLike = None,
+    groups: ColumnLike = None,
+) -> Fit:
     """Grow, prune and validate the trees of a tree estimator.
 
     Parameters
@@ -61,7 +155,49 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = N
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
-def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups: Any) -> Fit:
+def train_together(
+    models: Sequence[Any],
+    X: TableLike,
+    y: ColumnLike,
+    sample_weight: ColumnLike = None,
+    groups: ColumnLike = None,
+) -> None:
+    """Fit estimators that differ only in criterion, limits and pruning, on the same folds.
+
+    The rows are read once, and the trees of all limits of a criterion are grown at once. Their forests do not
+    record the work of growing, which they share.
+    """
+    first = models[0]
+    for model in models:
+        check_parameters(model)
+    data = TrainingSet.read(first, X, y, sample_weight)
+    tasks = data.tasks(first.cv, groups, first.random_state, None, first.n_jobs)
+    by_growth: dict[Growth, list[Any]] = {}
+    for model in models:
+        by_growth.setdefault(growth_of(model), []).append(model)
+    for same in by_growth.values():
+        if getattr(first, "class_weight", None) == "balanced":  # weights depend on the rows of a task
+            grown = [grow_trees(model, data, limited(model, tasks)) for model in same]
+        else:
+            crossed = tasks.with_limits([given_limits(model) for model in same])
+            every = grow_own_classes(
+                data.table, data.target, crossed, growth_of(same[0]), n_jobs=first.n_jobs
+            )
+            numbers = range(len(crossed))
+            parts = (Forest(every.packed.select(numbers[k :: len(same)])) for k in range(len(same)))
+            grown = [with_loss(model, part, data.classes) for model, part in zip(same, parts, strict=True)]
+        for model, forest in zip(same, grown, strict=True):
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(first, name):
+                    setattr(model, name, getattr(first, name))
+            judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+            fit = _fit(model, data, forest, None if tasks.n_tasks == 1 else judge)
+            model.fit_ = with_scores(model, fit, partial(held_out_rows, data, tasks))
+
+
+def _train_streamed(
+    model: TreeEstimator, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
+) -> Fit:
     """Train on data that is not held in memory."""
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
@@ -71,14 +207,14 @@ def _train_streamed(model: Any, X: Any, target: str, sample_weight: Any, groups:
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
 
-def without_folds(tree: Any, **parameters: Any) -> Any:
+def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
     """Return an unfitted copy of a tree estimator, checked, that grows its final tree only."""
     model = clone(tree).set_params(cv=None, **parameters)
     check_parameters(model)
     return model
 
 
-def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
+def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
     given = given_limits(model)
     limits = None if given.has_shares else given
@@ -86,7 +222,7 @@ def tasks_of(model: Any, data: TrainingSet, groups: Any) -> Tasks:
     return limited(model, tasks) if limits is None else tasks
 
 
-def limited(model: Any, tasks: Tasks) -> Tasks:
+def limited(model: TreeEstimator, tasks: Tasks) -> Tasks:
     """Return the tasks with the limits of an estimator; shares of the rows are those of a task's own."""
     if not has_shares(model):
         return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
@@ -94,25 +230,26 @@ def limited(model: Any, tasks: Tasks) -> Tasks:
     return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
 
 
-def grow_trees(model: Any, data: TrainingSet, tasks: Tasks) -> Forest:
+def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
     """Grow all tasks, without pruning.
 
     Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
     """
     growth = growth_of(model)
-    if getattr(model, "class_weight", None) != "balanced":
-        forest = grow_own_classes(data.table, data.target, tasks, growth, n_jobs=model.n_jobs)
-    else:
+    table, target, n_jobs = data.table, data.target, model.n_jobs
+    if getattr(model, "class_weight", None) == "balanced":
         forest = Forest.joined(
-            grow_own_classes(
-                data.table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=model.n_jobs
-            )
+            grow_own_classes(table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=n_jobs)
             for t in range(tasks.n_tasks)
         )
+    elif classes_matter(table, target, growth):
+        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
+    else:
+        forest = grow(table, target, tasks, growth, n_jobs=n_jobs)
     return with_loss(model, forest, data.classes)
 
 
-def with_loss(model: Any, forest: Forest, classes: NDArray[Any] | None) -> Forest:
+def with_loss(model: TreeEstimator, forest: Forest, classes: NDArray[Any] | None) -> Forest:
     """Return the same trees, whose leaves predict by the estimator's ``loss`` if it has one."""
     cost = cost_matrix(model, classes)
     return forest if cost is None else Forest(replace(forest.packed, loss=cost), forest.work)
@@ -135,7 +272,7 @@ def validate(
     return found
 
 
-def prune_each(model: Any, forest: Forest) -> Forest:
+def prune_each(model: TreeEstimator, forest: Forest) -> Forest:
     """Prune each tree by itself if the parameters say so; otherwise return the same forest."""
     if model.ccp_alpha > 0:
         forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
@@ -143,7 +280,7 @@ def prune_each(model: Any, forest: Forest) -> Forest:
 
 
 def _fit(
-    model: Any,
+    model: TreeEstimator,
     data: TrainingSet | StreamedSet,
     grown: Forest,
     judge: Callable[[Forest], TreeValidation] | None,
@@ -151,17 +288,23 @@ def _fit(
     """Prune the trees and judge them; if the parameters say so, prune by the folds and judge again."""
     forest, alpha, table = prune_each(model, grown), float(model.ccp_alpha), None
     validation = judge(forest) if judge else None
-    if judge and validation and model.prune in {"best", "1se"}:
+    if validation and model.prune in {"best", "1se"}:
         table = validation.pruning_table
-        forest, chosen = pruned_by(model, table, forest)
-        validation, alpha = judge(forest), max(alpha, chosen)
+        row = table.choose(model.prune)
+        alpha = max(alpha, float(table.alpha[row]))
+        if isinstance(data, StreamedSet):  # held-out rows are read once more
+            forest = pruned_by(model.prune, table, forest)[0]
+            validation = data.validate(forest)
+        else:
+            validation = validation.pruned(table.tests_kept(forest.packed, row))
+            forest = validation.forest
     return Fit.of(
         model, data, forest=forest, grown=grown, validation=validation, alpha=alpha, chosen_by=table
     )
 
 
-def pruned_by(model: Any, table: PruningTable, forest: Forest) -> tuple[Forest, float]:
+def pruned_by(rule: Literal["best", "1se"], table: PruningTable, forest: Forest) -> tuple[Forest, float]:
     """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
-    row = table.choose(model.prune)
+    row = table.choose(rule)
     inner = table.tests_kept(forest.packed, row)
     return Forest(forest.packed.cut(inner)[0], forest.work), float(table.alpha[row])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.tasks.growth import Limits
+    from crosscut.typing import ColumnLike, CrossValidation, Estimator, Seed, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,24 +46,22 @@ class TrainingSet:
         The rows' weights without those of the classes.
     """
 
-    X: Any
+    X: TableLike
     matrix: NDArray[Any]
     table: Table
     target: Target
     classes: NDArray[Any] | None
     name: str = "target"
-    sample_weight: Any = None
+    sample_weight: ColumnLike = None
 
     @classmethod
-    def read(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def read(cls, model: Estimator, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
         """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
         data = read_table(model, X, reset=True)
-        names = getattr(model, "feature_names_in_", None)
         table, matrix = Table.with_matrix(
             data,
             max_bins=getattr(model, "max_bins", None),
             n_jobs=getattr(model, "n_jobs", None),
-            known_names=None if names is None else names.tolist(),
         )
         given = getattr(y, "name", None)
         name = given if isinstance(given, str) and given else "target"
@@ -110,9 +109,9 @@ class TrainingSet:
 
     def tasks(
         self,
-        cv: Any,
-        groups: Any = None,
-        random_state: Any = None,
+        cv: CrossValidation,
+        groups: ColumnLike = None,
+        random_state: Seed = None,
         limits: Limits | None = None,
         n_jobs: int | None = None,
     ) -> Tasks:

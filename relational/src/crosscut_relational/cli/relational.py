@@ -19,12 +19,13 @@ from crosscut.cli.rules import rule_data
 from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import print_json, stdout, waiting
 from crosscut.data.array_file import replace_text
-from crosscut.forest.labels import counted
+from crosscut.forest.export.text import counted
 from crosscut_relational.cli.database import place_of, read_database
 from crosscut_relational.cli.viewer import print_model
 
 if TYPE_CHECKING:
     from crosscut.training.fit import Fit
+    from crosscut.typing import CrossValidation
 
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
@@ -143,7 +144,7 @@ def relational(
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
         order = "time" if source.time is not None else given["cv"]
-        cv: Any = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
+        cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
         if folds is None and database.folds is not None and cv == number_of_folds:
             cv = "marks"
         known = {"sample_weight": source.weights, "groups": source.groups}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut.data.days import moment_of
+from crosscut.data.columns import moment_of
 from crosscut.engines.progress import each_part, watching_part
 from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
 from crosscut_relational.database.relation import Relation, distinct_facts

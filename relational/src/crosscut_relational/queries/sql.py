@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from crosscut.data.columns import moment_of
 from crosscut.data.databases import quoted
-from crosscut.data.days import moment_of
 from crosscut_relational.database.database import KEY_OF_SEVERAL, MISSING, ROW_NUMBER
 
 if TYPE_CHECKING:

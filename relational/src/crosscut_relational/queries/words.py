@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.days import cut_text, separates_days
-from crosscut.forest.labels import number
+from crosscut.data.columns import cut_text, separates_days
+from crosscut.forest.export.text import number
 from crosscut_relational.language.attributes import attribute_text, rows_text
 from crosscut_relational.queries.printing import query_text
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from crosscut.rules.learning import Learning, check_parameters
-from crosscut.rules.rule_estimator import RuleEstimator
-from crosscut.rules.validation import RuleValidation
+from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import rule_sets, weighed_alike
 from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of

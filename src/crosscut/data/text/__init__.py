@@ -1,0 +1,1 @@
+"""The reader of text files: dialect, types of columns, dates."""

@@ -1,0 +1,217 @@
+"""Files of separated values: CSV, TSV and their relatives."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from crosscut.data.column_types import held_by, joined, settled
+from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, sliced
+from crosscut.data.memory import check_memory
+from crosscut.data.text.column_guess import ColumnGuess, settle_all
+from crosscut.data.text.detection import detect, one_byte_encoding
+from crosscut.data.text.dialect import READ_AS, Dialect, check_unpacked, text_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from crosscut.data.file_kind import Place
+
+Read = TypeVar("Read")
+BLOCK = 1 << 24  # bytes read at once
+COLUMNS = 5000  # read at once: pyarrow takes some 10 kB for each
+
+
+class TextFile(FileKind):
+    """A file of separated values; it has one part, since rows can only be found by reading."""
+
+    def __init__(self, separator: str) -> None:
+        self.separator = separator
+
+    def contents(self, place: Place) -> Contents:
+        """Read the file once: a column's type depends on all of its values, as when it is read whole."""
+        return self._decoded(place, lambda dialect: self._contents(place, dialect))
+
+    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
+        """Yield the rows of the file."""
+        import pyarrow as pa
+
+        dialect = contents.dialect
+        formed = dict(dialect.forms)
+        types = pa.schema(
+            [pa.field(f.name, pa.string() if f.name in formed else f.type) for f in contents.schema]
+        )
+        with _open(place, dialect, types) as reader:
+            for batch in reader:
+                for table in sliced(batch, rows):
+                    yield dialect.formed(table)
+
+    def whole(self, place: Place) -> pa.Table:
+        """Read all rows; pyarrow finds the types, on all threads."""
+        return self._decoded(place, lambda dialect: self._whole(place, dialect))
+
+    def _whole(self, place: Place, dialect: Dialect) -> pa.Table:
+        import pyarrow.compute as pc
+
+        check_memory(
+            3 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
+        )
+        if place.path.suffix in {".gz", ".bz2"}:
+            check_unpacked(place.path)
+        with _explained(place, dialect), dialect.opened(place.path) as source:
+            table = _table(source, dialect)
+        _check_text(place, table.schema, dialect)
+        guesses = _guesses(table.schema, place, dialect)
+        for name, guess in guesses.items():
+            guess.add(pc.unique(table[name]).to_pylist())
+        dialect = _with_forms(place, dialect, guesses)
+        return self._said(dialect.formed(table), dialect)
+
+    def _contents(self, place: Place, dialect: Dialect) -> Contents:
+        import pyarrow as pa
+
+        with _explained(place, dialect):
+            try:  # the types that pyarrow finds in the first block
+                contents, guesses = self._first_types(place, dialect)
+            except pa.ArrowInvalid:  # a later block has values of other types
+                contents, guesses = self._types_of_blocks(place, dialect)
+        _check_text(place, contents.schema, dialect)
+        dialect = _with_forms(place, dialect, guesses)
+        empty = dialect.formed(contents.schema.empty_table())
+        return Contents(self._said(empty, dialect).schema, contents.parts, dialect)
+
+    def _first_types(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
+        with _open(place, dialect) as reader:
+            guesses, rows = _guesses(reader.schema, place, dialect), 0
+            for batch in reader:
+                rows += batch.num_rows
+                for name, guess in guesses.items():
+                    guess.add(batch.column(name).unique().to_pylist())
+            return Contents(reader.schema, (rows,)), guesses
+
+    def _types_of_blocks(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
+        import pyarrow as pa
+
+        with _open(place, dialect) as reader:
+            names = reader.schema.names
+        texts = pa.schema([(name, pa.string()) for name in names])
+        guesses, rows = _guesses(texts, place, dialect), 0
+        types = [pa.null()] * len(names)
+        with _open(place, dialect, texts) as reader:
+            for batch in reader:
+                rows += batch.num_rows
+                found = _inferred(batch, dialect)
+                types = [joined(a, b) for a, b in zip(types, found, strict=True)]
+                for name, guess in guesses.items():
+                    guess.add(batch.column(name).unique().to_pylist())
+        schema = pa.schema(list(zip(names, map(settled, types), strict=True)))
+        texts_left = [name for name, dtype in zip(names, schema.types, strict=True) if dtype == pa.string()]
+        return Contents(schema, (rows,)), {name: guesses[name] for name in texts_left}
+
+    def _decoded(self, place: Place, read: Callable[[Dialect], Read]) -> Read:
+        """Read in the encoding that the first lines show; if later ones are not UTF-8, in another."""
+        dialect = detect(place.path, self.separator, place.options)
+        try:
+            return read(dialect)
+        except (EncodingError, UnicodeDecodeError):
+            if place.options.encoding is not None or dialect.encoding != "utf-8":
+                raise
+            with text_stream(place.path) as stream:
+                encoding = one_byte_encoding(stream.read())
+            return read(replace(dialect, encoding=encoding))
+
+    def _said(self, table: pa.Table, dialect: Dialect) -> pa.Table:
+        told = dialect.told(self.separator)
+        return table.replace_schema_metadata({READ_AS: told} if told else None)
+
+
+def _table(source: str, dialect: Dialect) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names, wide = dialect.names, len(dialect.names) > COLUMNS
+    groups = [names[at : at + COLUMNS] for at in range(0, len(names), COLUMNS)] if wide else [()]
+    tables = [
+        csv.read_csv(
+            source,
+            read_options=dialect.reading(**({"block_size": BLOCK} if wide else {})),
+            parse_options=dialect.parsing(),
+            convert_options=dialect.converting(columns=group),
+        )
+        for group in groups
+    ]
+    return pa.table([column for table in tables for column in table.columns], names) if wide else tables[0]
+
+
+@contextmanager
+def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Iterator[Any]:
+    from pyarrow import csv
+
+    with (
+        dialect.opened(place.path) as source,
+        csv.open_csv(
+            source,
+            read_options=dialect.reading(block_size=BLOCK),
+            parse_options=dialect.parsing(),
+            convert_options=dialect.converting(types),
+        ) as reader,
+    ):
+        yield reader
+
+
+def _guesses(schema: pa.Schema, place: Place, dialect: Dialect) -> dict[str, ColumnGuess]:
+    """Return a guess for every text column."""
+    import pyarrow as pa
+
+    check_names(place, schema)
+    texts = [field.name for field in schema if field.type == pa.string()]
+    return {name: ColumnGuess(dialect.missing, place.options) for name in texts}
+
+
+def _with_forms(place: Place, dialect: Dialect, guesses: dict[str, ColumnGuess]) -> Dialect:
+    try:
+        forms = settle_all(guesses, dialect.decimal)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from error
+    return dialect.with_forms(forms, {name: guess.words for name, guess in guesses.items()})
+
+
+@contextmanager
+def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
+    """Say in errors which separator was found, and what to do about other encodings."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise EncodingError(place, dialect.encoding) from error
+        raise pa.ArrowInvalid(f"as values separated by {dialect.separator!r}: {error}") from error
+
+
+def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
+    """Let pyarrow find the types of values that were read as text, by writing and reading them again."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    sink = pa.BufferOutputStream()
+    csv.write_csv(batch, sink)
+    own = Dialect(missing=dialect.missing, decimal=dialect.decimal)
+    table = csv.read_csv(
+        pa.BufferReader(sink.getvalue()), parse_options=own.parsing(), convert_options=own.converting()
+    )
+    types = list(table.schema.types)
+    for c, dtype in enumerate(types):
+        if dtype == pa.int64() and set(pc.min_max(table.column(c)).as_py().values()) <= {0, 1}:
+            types[c] = pa.uint8()
+    return types
+
+
+def _check_text(place: Place, schema: pa.Schema, dialect: Dialect) -> None:
+    for c, dtype in enumerate(schema.types):
+        if held_by(dtype) == "binary":
+            raise EncodingError(place, dialect.encoding, f"column {schema.field(c).name!r} is")

@@ -1,0 +1,191 @@
+"""Stateless passes: a batch of coded rows and the forest so far in, sums out.
+
+A pass has three functions: ``start`` gives empty sums, ``add`` adds a batch of rows to them, ``merge``
+adds up two sums. Sums are integers (or least and largest values), so neither batches nor their order
+matter, and any part of a pass can be repeated on any worker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from crosscut import _core
+from crosscut.data.threads import n_threads
+from crosscut.forest.predict import apply
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crosscut.data.grid import Grids
+    from crosscut.engines.stream.coding import Batch, Coding
+    from crosscut.forest.forest import Packed
+
+Sums = TypeVar("Sums")
+
+
+class Pass(Protocol[Sums]):
+    """What is done with every batch of coded rows."""
+
+    name: str
+
+    def start(self) -> Sums:
+        """Return sums of no rows."""
+
+    def add(self, sums: Sums, batch: Batch) -> None:
+        """Add the rows of a batch."""
+
+    def merge(self, sums: Sums, others: Sums) -> Sums:
+        """Add up."""
+
+
+class GatheredRows(NamedTuple):
+    """Rows of a bundle in some batch."""
+
+    codes: NDArray[np.uint8]
+    tasks: NDArray[np.uint64]  # that they train, as bits
+    target: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+@dataclass
+class LevelSums:
+    """Statistics of the frontier, and the rows of gathered bundles."""
+
+    statistics: NDArray[Any]
+    ranges: NDArray[np.float64] | None
+    gathered: dict[int, list[GatheredRows]]
+
+
+@dataclass
+class LevelPass:
+    """Fill the statistics of frontier bundles, and gather the rows of small ones."""
+
+    name: str
+    arrays: dict[str, Any]  # of the bundles
+    first_bin: NDArray[np.int64]
+    n_channels: int
+    n_statistics: int
+    n_ranges: int
+    wide: bool  # statistics need 64 bits
+    task_masks: NDArray[np.uint64]  # tasks that the rows of each fold train
+    grids: Grids | None  # None if rows are counted
+    n_jobs: int | None = None
+
+    def start(self) -> LevelSums:
+        """Return statistics of no rows."""
+        statistics = np.zeros(self.n_statistics, np.int64 if self.wide else np.int32)
+        ranges = None
+        if self.grids is not None and self.grids.numbers:
+            ranges = np.tile([np.inf, -np.inf], self.n_ranges // 2)
+        return LevelSums(statistics, ranges, {})
+
+    def add(self, sums: LevelSums, batch: Batch) -> None:
+        """Send the rows down the bundles, each to the statistics of the frontier."""
+        masks = self.task_masks[batch.fold]
+        if batch.weight is not None:
+            masks = np.where(batch.weight > 0, masks, np.uint64(0))
+        amounts = target = None
+        if self.grids is not None:
+            digits = self.grids.digits(batch.target, batch.weight)
+            amounts = np.ascontiguousarray(digits[:, : self.grids.n_deciding])
+        if self.grids is not None and self.grids.numbers:
+            slot, target = np.zeros(batch.n_rows, np.int32), batch.target
+        else:
+            slot = batch.target.astype(np.int32)
+        found = _core.pass_batch(
+            self.arrays,
+            batch.codes,
+            masks,
+            slot,
+            amounts,
+            target,
+            self.first_bin,
+            self.n_channels,
+            sums.statistics,
+            sums.ranges,
+            n_threads(self.n_jobs),
+        )
+        for place, rows, tasks in found:
+            bundle = int(self.arrays["bundle"][place])
+            weight = None if batch.weight is None else batch.weight[rows]
+            sums.gathered.setdefault(bundle, []).append(
+                GatheredRows(batch.codes[:, rows], tasks, batch.target[rows], weight)
+            )
+
+    def merge(self, sums: LevelSums, others: LevelSums) -> LevelSums:
+        """Add up the statistics of two parts of the data."""
+        statistics = sums.statistics + others.statistics
+        ranges = sums.ranges
+        if ranges is not None and others.ranges is not None:
+            ranges = ranges.copy()
+            np.minimum(ranges[::2], others.ranges[::2], out=ranges[::2])
+            np.maximum(ranges[1::2], others.ranges[1::2], out=ranges[1::2])
+        gathered = {bundle: list(parts) for bundle, parts in sums.gathered.items()}
+        for bundle, parts in others.gathered.items():
+            gathered.setdefault(bundle, []).extend(parts)
+        return LevelSums(statistics, ranges, gathered)
+
+
+@dataclass
+class LeafPass:
+    """Add up the training rows of each leaf (counted over all trees) where they do not simply count.
+
+    The sums are the digits of exact sums (``Grids.trained``), of each class's weight or of the target.
+    """
+
+    name: str
+    coded: Packed  # trees whose thresholds are codes
+    coding: Coding
+    grids: Grids
+    n_jobs: int | None = None
+
+    def start(self) -> NDArray[np.int64]:
+        """Return sums of no rows."""
+        width = (self.coding.n_classes or 1) * self.grids.trained.starts[-1]
+        return np.zeros((len(self.coded.feature), width), np.int64)
+
+    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
+        """Send the rows down the trees."""
+        digits = self.grids.digits(batch.target, batch.weight)
+        leaf = apply(self.coded, code_matrix(self.coding, batch.codes), n_jobs=self.n_jobs)
+        to = sums.reshape(len(sums), self.coding.n_classes or 1, -1)
+        for t, start in enumerate(self.coded.node_start[:-1].tolist()):
+            rows = np.ones(batch.n_rows, np.bool_) if batch.weight is None else batch.weight > 0
+            if t:
+                rows &= batch.fold != t - 1
+            node = start + leaf[t][rows]
+            place: NDArray[np.int64] = np.zeros_like(node)
+            if self.coding.n_classes:
+                place += batch.target[rows]
+            np.add.at(to, (node, place), digits[rows])
+
+    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up the sums of two parts of the data."""
+        return sums + others
+
+
+def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Codes as prediction reads them: NaN for missing values."""
+    x = codes.T.astype(np.float32, order="C")
+    for f, n in enumerate(coding.n_bins.tolist()):
+        if coding.has_missing[f] or not n:
+            x[codes[f] == n, f] = np.nan
+    return x
+
+
+def held_out_nodes(
+    coded: Packed, coding: Coding, batch: Batch, n_folds: int, n_jobs: int | None
+) -> NDArray[np.int64]:
+    """Leaf of each row in the tree that holds it out, counted over all trees."""
+    x = code_matrix(coding, batch.codes)
+    order = np.argsort(batch.fold, kind="stable")
+    row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(batch.fold, minlength=n_folds))]).astype(
+        np.int64
+    )
+    leaf = coded.core.apply(x, order, row_start, n_threads(n_jobs))
+    node = np.empty(batch.n_rows, np.int64)
+    node[order] = np.repeat(coded.node_start[:-1], np.diff(row_start)) + leaf
+    return node

@@ -1,0 +1,1 @@
+"""Trees in other forms: text, JSON, SQL, Python, ONNX and scikit-learn."""

@@ -1,0 +1,131 @@
+"""Trees to and from scikit-learn's form, for tools that read it: SHAP, ONNX converters, plot_tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosscut.forest.tree import Tree, probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+
+
+def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[str] | None = None) -> Any:
+    """Return the tree as ``sklearn.tree._tree.Tree``.
+
+    Parameters
+    ----------
+    tree : Tree
+        All its tests must be numeric; scikit-learn has no nominal tests.
+    n_features : int
+        Columns of the training data.
+    n_classes : int
+        0 for regression.
+    names : sequence of str, optional
+        Names of the columns, for the error message.
+    """
+    from crosscut.sklearn_private import NODE_DTYPE, SklearnTree
+
+    if tree.loss is not None:
+        raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
+    inner = tree.feature >= 0
+    nominal = np.flatnonzero(inner & np.isnan(tree.threshold))
+    if len(nominal):
+        node = int(nominal[0])
+        column = int(tree.feature[node])
+        n_branches = int(tree.first_child[node + 1] - tree.first_child[node])
+        raise ValueError(
+            f"to_sklearn: node {node} tests the nominal column {names[column] if names else column!r} "
+            f"({n_branches} branches), which scikit-learn's trees cannot express; encode nominal columns as "
+            "numbers (for example with OneHotEncoder) before fitting"
+        )
+    nodes = np.zeros(len(tree), dtype=NODE_DTYPE)
+    first = tree.first_child[:-1][inner]
+    nodes["left_child"] = nodes["right_child"] = -1
+    nodes["left_child"][inner] = tree.children[first]
+    nodes["right_child"][inner] = tree.children[first + 1]
+    nodes["feature"] = np.where(inner, tree.feature, -2)
+    nodes["threshold"] = np.where(inner, tree.threshold, -2.0)
+    nodes["impurity"] = tree.impurity
+    nodes["n_node_samples"] = tree.n_rows
+    nodes["weighted_n_node_samples"] = tree.weight
+    nodes["missing_go_to_left"] = inner & (tree.missing == 0)
+    value = probabilities(tree.value) if n_classes else tree.value
+    made = SklearnTree(n_features, np.array([max(n_classes, 1)], dtype=np.intp), 1)
+    made.__setstate__(
+        {
+            "max_depth": tree.max_depth,
+            "node_count": len(tree),
+            "nodes": nodes,
+            "values": np.ascontiguousarray(value[:, None, :]),
+        }
+    )
+    return made
+
+
+def fit_sklearn(
+    model: BaseEstimator,
+    tree: Tree,
+    n_features: int,
+    classes: NDArray[Any] | None,
+    names: Sequence[str] | None = None,
+) -> Any:
+    """Return scikit-learn's ``model``, a tree, with what fitting it would give; see :func:`sklearn_tree`."""
+    model.n_features_in_ = model.max_features_ = n_features
+    model.n_outputs_ = 1
+    n_classes = 0
+    if classes is not None:
+        model.classes_, n_classes = classes, len(classes)
+        model.n_classes_ = np.int64(n_classes)
+    model.tree_ = sklearn_tree(tree, n_features, n_classes, names)
+    return model
+
+
+def tree_from_sklearn(model: BaseEstimator) -> Tree:
+    """Return the tree of one of scikit-learn's fitted estimators, or of one of ours.
+
+    Parameters
+    ----------
+    model : estimator
+        With a ``tree_``; it must have one output.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree_from_sklearn(DecisionTreeClassifier().fit([[1], [2], [4]], [0, 0, 1])).threshold
+    array([ 3., nan, nan])
+    """
+    given = getattr(model, "tree_", None)
+    if isinstance(given, Tree):
+        return given
+    if given is None or given.n_outputs != 1:
+        raise TypeError(f"trees must be fitted and have one output, but {model!r} was given")
+    inner, n = given.children_left >= 0, given.node_count
+    depth = np.zeros(n, np.int32)
+    for node in np.flatnonzero(inner):  # parents come before their children
+        depth[[given.children_left[node], given.children_right[node]]] = depth[node] + 1
+    nan = np.full(n, np.nan, np.float32)
+    value, weight = given.value[:, 0, :], np.asarray(given.weighted_n_node_samples)
+    return Tree(
+        feature=np.where(inner, given.feature, -1).astype(np.int32),
+        threshold=np.where(inner, given.threshold, np.nan),
+        missing=np.where(inner, 1 - given.missing_go_to_left.astype(np.int32), np.int32(-1)),
+        first_child=np.concatenate([[0], np.cumsum(2 * inner)]).astype(np.int64),
+        children=np.stack([given.children_left, given.children_right], axis=1)[inner]
+        .ravel()
+        .astype(np.int32),
+        first_branch=np.zeros(n + 1, np.int64),
+        branches=np.empty(0, np.int32),
+        low=nan,
+        high=nan,
+        depth=depth,
+        n_rows=np.asarray(given.n_node_samples, np.int64),
+        weight=weight,
+        value=value * weight[:, None] if hasattr(model, "classes_") else value,
+        impurity=np.asarray(given.impurity),
+    )

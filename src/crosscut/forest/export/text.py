@@ -1,0 +1,308 @@
+"""Trees as text, and short labels of their tests, branches and nodes for pictures, pages and the terminal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from crosscut.data.columns import cut_text, separates_days
+from crosscut.data.visible import short
+from crosscut.forest.tree import decisions, predictions, shares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from crosscut.data.schema import Schema
+    from crosscut.forest.tree import Tree
+
+
+def shown_threshold(threshold: float) -> float:
+    """Return the shortest decimal that decides every row as a threshold does.
+
+    Rows are single precision, so all numbers from the last one of these that is not above the threshold up to
+    the next one are the same test.
+
+    Examples
+    --------
+    >>> shown_threshold(2.449999988079071), shown_threshold(10066.91357421875), shown_threshold(0.5)
+    (2.45, 10066.914, 0.5)
+    """
+    if not np.isfinite(threshold):
+        return threshold
+    last = np.float32(threshold)
+    if float(last) > threshold:  # as doubles: NumPy would round the threshold first
+        last = np.nextafter(last, np.float32(-np.inf))
+    low, high = float(last), float(np.nextafter(last, np.float32(np.inf)))
+    for digits in range(1, 17):  # if a number with this many digits is between, the one nearest the middle is
+        shown = float(f"{(low + high) / 2:.{digits}g}")
+        if low <= shown < high:
+            return shown
+    return threshold
+
+
+def threshold_text(threshold: float, decimals: int = 0) -> str:
+    """Return that number as text, padded with zeros to this many decimals.
+
+    Examples
+    --------
+    >>> threshold_text(2.449999988079071), threshold_text(9.5, 2), threshold_text(123456.0)
+    ('2.45', '9.50', '123456')
+    """
+    shown = shown_threshold(threshold)
+    padded = f"{shown:.{decimals}f}"
+    return padded if float(padded) == shown else repr(shown)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The condition of a branch on one column: a value in (low, high], or one of some categories.
+
+    ``missing`` tells whether missing values satisfy it; None for a numeric column if no test on the path
+    decides.
+    """
+
+    column: str
+    low: float = -np.inf
+    high: float = np.inf
+    categories: tuple[Any, ...] | None = None
+    missing: bool | None = None
+    kind: Literal["numeric", "date", "moment"] = "numeric"  # a moment is a date with a time of day
+
+    def text(self, decimals: int = 2) -> str:
+        """Return the condition as a formula."""
+        if self.categories is not None:
+            names = [str(category) for category in self.categories] + ["missing"] * bool(self.missing)
+            return (
+                f"{self.column} = {names[0]}"
+                if len(names) == 1
+                else f"{self.column} in {{{', '.join(names)}}}"
+            )
+        if self.missing:
+            return f"{self.column} is missing"
+        if np.isinf(self.low) and np.isinf(self.high):
+            return f"{self.column} is present"
+        low, high = self._shown(self.low, decimals), self._shown(self.high, decimals)
+        if np.isinf(self.low):
+            return f"{self.column} <= {high}"
+        return f"{self.column} > {low}" if np.isinf(self.high) else f"{low} < {self.column} <= {high}"
+
+    def _shown(self, value: float, decimals: int) -> str:
+        if self.kind == "numeric" or np.isinf(value):
+            return threshold_text(value, decimals)
+        return cut_text(value, whole=self.kind == "date")
+
+    def __and__(self, other: Condition) -> Condition:
+        """Return both conditions, on the same column, as one."""
+        if self.categories is not None and other.categories is not None:
+            kept = tuple(category for category in self.categories if category in other.categories)
+            return replace(self, categories=kept, missing=bool(self.missing and other.missing))
+        missing = other.missing if self.missing is None else self.missing
+        kind = other.kind if self.kind == "date" else self.kind
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        return replace(self, low=low, high=high, missing=missing, kind=kind)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf: rows that satisfy all conditions get the prediction."""
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    n_rows: int
+    weight: float
+    probability: float | None  # of the predicted class in the leaf; None for regression
+    leaf: int
+
+    def text(self, decimals: int = 2) -> str:
+        """Return the rule as a sentence."""
+        conditions = " and ".join(condition.text(decimals) for condition in self.conditions) or "always"
+        outcome = str(self.prediction)
+        if self.probability is None:
+            outcome = f"{self.prediction:.{decimals}f}"
+        share = "" if self.probability is None else f", probability {self.probability:.{decimals}f}"
+        return f"if {conditions} then {outcome} ({self.n_rows} rows{share})"
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class RuleSet(tuple[Rule, ...]):
+    """The rules of a tree; exactly one of them holds for any row."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(str(rule) for rule in self)
+
+
+def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Condition:
+    """Return the condition of a node's branch."""
+    column = int(tree.feature[node])
+    name = schema.names[column]
+    threshold = float(tree.threshold[node])
+    if not np.isnan(threshold):
+        if np.isinf(threshold):  # present | missing
+            return Condition(name, missing=bool(branch))
+        kind = cut_kind(tree, node, schema)
+        if kind == "numeric":
+            threshold = shown_threshold(threshold)
+        low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
+        return Condition(name, low, high, kind=kind)
+    taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
+    own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
+    return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
+
+
+def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date", "moment"]:
+    """Say what a numeric test compares: numbers, whole days, or moments."""
+    if schema.kinds[int(tree.feature[node])] != "date":
+        return "numeric"
+    whole = separates_days(float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node]))
+    return "date" if whole else "moment"
+
+
+def walk(tree: Tree) -> Iterator[tuple[int, int, int]]:
+    """Yield every node in preorder, with its parent and the branch that leads to it (-1 at the root)."""
+    todo = [(0, -1, -1)]
+    while todo:
+        node, parent, branch = todo.pop()
+        yield node, parent, branch
+        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
+        todo.extend((int(child), node, j) for j, child in reversed(list(enumerate(children))))
+
+
+def export_text(
+    tree: Tree, schema: Schema, classes: NDArray[Any] | None, *, decimals: int = 2, weights: bool = False
+) -> str:
+    """Return the tree as text, one line per branch and leaf."""
+    lines, said = [], predictions(tree, classes)
+    for node, parent, branch in walk(tree):
+        indent = "|   " * int(tree.depth[node])
+        if parent >= 0:
+            condition = condition_of(tree, parent, branch, schema).text(decimals)
+            lines.append(f"{indent[4:]}|--- {condition}")
+        if tree.feature[node] < 0:
+            shown = f"value: {said[node]:.{decimals}f}" if classes is None else f"class: {said[node]}"
+            if weights and classes is not None:
+                listed = ", ".join(f"{w:.{decimals}f}" for w in tree.value[node])
+                shown = f"weights: [{listed}] {shown}"
+            lines.append(f"{indent}|--- {shown}")
+    return "\n".join(lines) + "\n"
+
+
+def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSet:
+    """Return one rule per leaf, from left to right."""
+    said, share = predictions(tree, classes), None if classes is None else shares(tree)
+    conditions: list[dict[str, Condition]] = [{} for _ in range(len(tree))]
+    rules = []
+    for node, parent, branch in walk(tree):
+        if parent >= 0:
+            new = condition_of(tree, parent, branch, schema)
+            above = conditions[parent]
+            conditions[node] = above | {new.column: above[new.column] & new if new.column in above else new}
+        if tree.feature[node] < 0:
+            prediction = float(said[node]) if classes is None else said[node]
+            rules.append(
+                Rule(
+                    tuple(conditions[node].values()),
+                    prediction,
+                    int(tree.n_rows[node]),
+                    float(tree.weight[node]),
+                    None if share is None else float(share[node]),
+                    node,
+                )
+            )
+    return RuleSet(rules)
+
+
+MAX_CATEGORIES = 4  # shown of a set; then "3 more"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with this many significant digits, without an exponent if it is short enough.
+
+    Examples
+    --------
+    >>> number(0.30000001), number(123456.0), number(2.5)
+    ('0.3', '123456', '2.5')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == round(value) and abs(value) < 1e15:
+        return f"{value:.0f}"
+    if abs(value) >= 10**digits and abs(value) < 1e15:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def counted(n: int, what: str, several: str = "") -> str:
+    """Return a count with its noun in the singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(1200, "rule"), counted(2, "leaf", "leaves")
+    ('1 rule', '1,200 rules', '2 leaves')
+    """
+    return f"{n:,} {what if n == 1 else several or what + 's'}"
+
+
+def branch_label(
+    tree: Tree, node: int, branch: int, schema: Schema, max_names: int | None = MAX_CATEGORIES
+) -> str:
+    """Return the condition of a branch, without the column's name."""
+    condition = condition_of(tree, node, branch, schema)
+    if condition.categories is None:
+        if condition.missing is not None:
+            return "missing" if condition.missing else "present"
+        if schema.kinds[int(tree.feature[node])] == "boolean":
+            return f"= {'true' if branch else 'false'}"
+        sign = "≤ " if branch == 0 else "> "
+        if condition.kind == "numeric":
+            return sign + threshold_text(float(tree.threshold[node]))
+        return sign + cut_text(float(tree.threshold[node]), whole=condition.kind == "date")
+    names = [short(category) for category in condition.categories] + ["missing"] * bool(condition.missing)
+    if len(names) == 1:
+        return f"= {names[0]}"
+    if max_names is not None and len(names) > max_names:
+        names = [*names[: max_names - 1], f"{len(names) - max_names + 1} more"]
+    return f"in {{{', '.join(names)}}}"
+
+
+def outcome_label(tree: Tree, node: int, classes: NDArray[Any] | None) -> str:
+    """Return what a node predicts: a class, or its mean."""
+    own = tree.value[node : node + 1]
+    return number(float(own[0, 0])) if classes is None else short(classes[int(decisions(own, tree.loss)[0])])
+
+
+def fold_label(tasks: Sequence[int]) -> str:
+    """Return a short list of trees: ``final, 1-3, 7``.
+
+    Examples
+    --------
+    >>> fold_label([0, 1, 2, 3, 7])
+    'final, 1-3, 7'
+    """
+    parts = ["final"] if 0 in tasks else []
+    folds = sorted(task for task in tasks if task)
+    begin = 0
+    for k, fold in enumerate(folds):
+        if k + 1 == len(folds) or folds[k + 1] != fold + 1:
+            first = folds[begin]
+            parts.append(
+                str(first) if first == fold else f"{first}-{fold}" if fold - first > 1 else f"{first}, {fold}"
+            )
+            begin = k + 1
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words."""
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -1,0 +1,1 @@
+"""Scores of held-out rows, their standard errors and intervals, and comparisons of models."""

@@ -1,0 +1,317 @@
+"""The error of a cross-validation, its standard error and interval, from the losses of the rows held out.
+
+Everything comes from sums over rows, so rows in memory and rows of a stream give the same numbers. A row's
+features are v = (1, loss) for classes and (1, loss, z, z²) for numbers, z being the target less a centre.
+Accuracy and R² are smooth functions of the mean of v; the standard error of such a function is that of the
+mean of its linearization c·v (the delta method), whose variance is a quadratic form in Σ w v vᵀ. Rows of a
+group vary together, so that with groups the form is Σ s sᵀ, s being the sum of √w v over the rows of a group.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from crosscut.statistics.scores import explained
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Kind = Literal["score", "rate", "loss"]
+DIGITS = 78  # bits of exact sums
+
+
+class Estimate(NamedTuple):
+    """A number and its standard error."""
+
+    value: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums of the features of each group's rows, times the roots of their weights, by fold.
+
+    Attributes
+    ----------
+    key, fold : arrays (groups,)
+    sums : float64 array (groups, features)
+    """
+
+    key: NDArray[Any]
+    fold: NDArray[Any]
+    sums: NDArray[Any]
+
+    def gathered(self, add: Any = np.bincount) -> GroupSums:
+        """Return the sums with one entry for each group of a fold."""
+        order = np.lexsort((self.key, self.fold))
+        key, fold = self.key[order], self.fold[order]
+        new = np.concatenate([[True], (key[1:] != key[:-1]) | (fold[1:] != fold[:-1])])[: len(key)]
+        number = np.empty(len(key), np.int64)
+        number[order] = np.cumsum(new) - 1
+        n = int(np.count_nonzero(new))
+        sums = [add(number, column, n) for column in self.sums.T]
+        return GroupSums(key[new], fold[new], np.stack(sums, axis=1))
+
+    def products(self, n_folds: int) -> NDArray[np.float64]:
+        """Return the sums over groups of the products of their sums, by fold."""
+        found = np.zeros((n_folds, self.sums.shape[1], self.sums.shape[1]))
+        np.add.at(found, self.fold, self.sums[:, :, None] * self.sums[:, None, :])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class LossSums:
+    """Number of rows by fold, and the weighted sums of the products of their features.
+
+    Attributes
+    ----------
+    n_rows : int64 array (folds,)
+    products : float64 array (folds, features, features)
+    by_group : GroupSums or None
+        Sums of the features by group, if rows of a group are not independent.
+    """
+
+    n_rows: NDArray[np.int64]
+    products: NDArray[np.float64]
+    by_group: GroupSums | None = None
+
+    @classmethod
+    def of(
+        cls,
+        loss: NDArray[np.float64],
+        target: NDArray[np.float64] | None,
+        weight: NDArray[np.float64] | None,
+        fold: NDArray[Any],
+        n_folds: int,
+        *,
+        groups: NDArray[Any] | None = None,
+        exact: bool = False,
+    ) -> LossSums:
+        """Add up rows; ``target`` (less a centre) is wanted for numbers only.
+
+        Exact sums do not depend on the order of rows: they are integers in units of 2**-DIGITS, and no
+        number may be above 1. ``in_units`` makes numbers of them.
+        """
+        columns = [np.ones(len(loss)), loss]
+        if target is not None:
+            columns += [target, target * target]
+        products = np.empty((n_folds, len(columns), len(columns)), object if exact else np.float64)
+        add = _whole_sums if exact else np.bincount
+        for i, a in enumerate(columns):
+            weighted = a if weight is None else a * weight
+            for j, b in enumerate(columns[: i + 1]):
+                products[:, i, j] = add(fold, weighted * b, n_folds)
+                products[:, j, i] = products[:, i, j]
+        by_group = None
+        if groups is not None:
+            root = 1.0 if weight is None else np.sqrt(weight)
+            rows = GroupSums(groups, fold, np.stack([root * column for column in columns], axis=1))
+            by_group = rows.gathered(add)
+        return cls(np.bincount(fold, minlength=n_folds).astype(np.int64), products, by_group)
+
+    def in_units(self, weight: int, target: int) -> LossSums:
+        """Return exact sums as numbers; weights were divided by 2**weight, targets by 2**target."""
+        power = np.array([0, 2 * target, target, 2 * target])[: self.products.shape[1]]
+        units, own = power[:, None] + power + weight - DIGITS, self.by_group
+        if own is not None:
+            sums = np.ldexp(own.sums.astype(np.float64), power - DIGITS) * 2.0 ** (weight / 2)
+            own = GroupSums(own.key, own.fold, sums)
+        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units), own)
+
+    def __add__(self, other: LossSums) -> LossSums:
+        """Add the sums of other rows."""
+        both = None
+        if self.by_group is not None and other.by_group is not None:
+            a, b = self.by_group, other.by_group
+            every = [np.concatenate(pair) for pair in ((a.key, b.key), (a.fold, b.fold), (a.sums, b.sums))]
+            both = GroupSums(*every).gathered(_added)
+        return LossSums(self.n_rows + other.n_rows, self.products + other.products, both)
+
+    @property
+    def n_units(self) -> NDArray[np.int64]:
+        """Number of rows, or of groups, by fold: what is independent of each other."""
+        if self.by_group is None:
+            return self.n_rows
+        return np.bincount(self.by_group.fold, minlength=len(self.n_rows)).astype(np.int64)
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean of each feature."""
+        total = self.products.sum(axis=0)[0]
+        with np.errstate(invalid="ignore", divide="ignore"):  # no rows, or none with weight: NaN
+            return np.asarray(total / total[0])
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Accuracy, or R², of each fold; NaN where there are no rows, or one number."""
+        weight, loss = self.products[:, 0, 0], self.products[:, 0, 1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.products.shape[1] == 2:
+                return np.asarray((weight - loss) / weight)
+            z, squares = self.products[:, 0, 2], self.products[:, 0, 3]
+            total = squares - z * z / weight
+        # where all targets are equal, only rounding is left
+        return explained(loss, np.where(total > 1e-12 * squares, total, 0.0), self.n_rows)
+
+    def variance(self, direction: NDArray[np.float64], *, within: bool = False) -> float:
+        """Return the variance of a linear combination of the features: over all rows, or within the folds."""
+        parts = self.products
+        squares = parts if self.by_group is None else self.by_group.products(len(parts))
+        if not within:
+            parts, squares = (each.sum(axis=0, keepdims=True) for each in (parts, squares))
+        weight = parts[:, 0, 0]
+        some = weight > 0
+        weight, parts = weight[some], parts[some]
+        if not len(weight):
+            return math.nan
+        centred = np.tile(direction, (len(weight), 1))
+        centred[:, 0] -= parts[:, 0] @ direction / weight  # the first feature is 1
+        spread = np.maximum(np.einsum("fi,fij,fj->f", centred, squares[some], centred) / weight, 0.0)
+        if within:
+            n = self.n_units[some]
+            if n.min() < 2:
+                what = "rows" if self.by_group is None else "groups"
+                raise ValueError(f"method='bayle' needs at least two {what} in every fold; use method='rows'")
+            spread = spread * n / (n - 1)
+        return float(spread @ weight / weight.sum())
+
+
+def error_of(sums: LossSums) -> Estimate:
+    """Return the mean loss: a rate of errors, or a mean squared error."""
+    direction = np.zeros(len(sums.mean))
+    direction[1] = 1.0
+    return Estimate(float(sums.mean[1]), _standard_error(sums.variance(direction), sums))
+
+
+def score_of(sums: LossSums) -> tuple[float, NDArray[np.float64]]:
+    """Return accuracy, or R², of all rows together, and the direction of its linearization."""
+    together = LossSums(sums.n_rows.sum(keepdims=True), sums.products.sum(axis=0, keepdims=True))
+    score, mean = float(together.scores[0]), sums.mean
+    if len(mean) == 2:
+        return score, np.array([0.0, -1.0])
+    centre, ratio = mean[2], 1.0 - score
+    total = mean[3] - centre * centre  # mean of b = (z - centre)²
+    if not total > 1e-12 * mean[3]:  # all targets are equal, but for rounding
+        return score, np.zeros(4)
+    # 1 - loss / b, linearized: -(loss - ratio · b) / total
+    return score, np.array([ratio * centre * centre, -1.0, -2.0 * ratio * centre, ratio]) / total
+
+
+def estimate_of(rows: LossSums) -> Estimate:
+    """Return accuracy, or R², of all rows together, and its standard error."""
+    score, direction = score_of(rows)
+    return Estimate(score, _standard_error(rows.variance(direction), rows))
+
+
+def interval_of(
+    rows: LossSums, folds: LossSums, level: float, method: str, of: Kind = "score"
+) -> tuple[float, float]:
+    """Return the interval of accuracy or R², or of the mean loss.
+
+    Parameters
+    ----------
+    rows : LossSums
+        Of losses that are averaged over the times a row is held out.
+    folds : LossSums
+        Of every time a row is held out.
+    level : float
+        Coverage, between 0 and 1.
+    method : {"rows", "bayle"}
+        Whether the variance is that over all rows, or that within the folds (Bayle et al. 2020).
+    of : {"score", "rate", "loss"}
+        Accuracy or R²; or the mean of losses that are 0 or 1; or that of any losses.
+    """
+    if method not in {"rows", "bayle"}:
+        raise ValueError(f"method must be 'rows', 'bayle' or 'nested', but {method!r} was given")
+    value, direction = value_of(rows, of)
+    variance = rows.variance(direction) if method == "rows" else folds.variance(direction, within=True)
+    return interval_about(value, _standard_error(variance, rows), rows, level, of)
+
+
+def value_of(rows: LossSums, of: Kind = "score") -> tuple[float, NDArray[np.float64]]:
+    """Return accuracy, R² or the mean loss of all rows together, and the direction of its linearization."""
+    return score_of(rows) if of == "score" else (float(rows.mean[1]), np.array([0.0, 1.0]))
+
+
+def interval_about(
+    value: float, error: float, rows: LossSums, level: float, of: Kind = "score"
+) -> tuple[float, float]:
+    """Return Wilson's interval of a rate, that of R² with the variance of n - 1 rows, or that of a mean."""
+    z, n = quantile_of(level), int(rows.n_units.sum())
+    if of == "rate" or (of == "score" and rows.products.shape[1] == 2):
+        return _wilson(value, error, n, z)
+    middle = value + (1 - value) / n if of == "score" else value
+    return middle - z * error, middle + z * error
+
+
+def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
+    """Return the mean of the folds' scores and its standard error, for scores that are no means over rows.
+
+    The folds' models share training rows, so their scores vary together: the variance of the mean is
+    (1 / folds + test rows / training rows) times that of the scores (Nadeau and Bengio 2003).
+
+    Examples
+    --------
+    >>> found = mean_of_folds(np.array([0.5, 0.7]), np.array([10, 10]), 20)
+    >>> round(found.value, 12), round(found.standard_error, 12)
+    (0.6, 0.173205080757)
+    """
+    if len(scores) < 2:
+        return Estimate(float(np.mean(scores)), math.nan)
+    share = float(np.mean(rows_by_fold)) / n_rows
+    factor = 1 / len(scores) + share / (1 - share)
+    return Estimate(float(np.mean(scores)), float(np.std(scores, ddof=1) * math.sqrt(factor)))
+
+
+def quantile_of(level: float) -> float:
+    """Return how many standard errors an interval reaches to both sides.
+
+    Examples
+    --------
+    >>> round(quantile_of(0.9), 3)
+    1.645
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, but {level!r} was given")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _added(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
+    """Add up whole numbers of any size by number."""
+    total = np.zeros(n, object)
+    np.add.at(total, number, amount)
+    return total
+
+
+def _whole_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
+    """Add up numbers of at most 1 by fold in units of 2**-DIGITS, 26 bits at a time: nothing is rounded."""
+    total = np.zeros(n_folds, object)
+    for _ in range(DIGITS // 26):
+        amount = amount * 2.0**26
+        whole = np.rint(amount)
+        amount = amount - whole
+        total = total * 2**26 + np.bincount(fold, whole, n_folds).astype(np.int64)
+    return total
+
+
+def _standard_error(variance: float, rows: LossSums) -> float:
+    n = int(rows.n_rows.sum())
+    return math.sqrt(variance / n) if n else math.nan
+
+
+def _wilson(rate: float, error: float, n_rows: int, z: float) -> tuple[float, float]:
+    """Return Wilson's interval of a rate, which has a width even where no row, or every row, is wrong.
+
+    It is that of as many independent rows as would give the standard error.
+    """
+    if not math.isfinite(rate):
+        return math.nan, math.nan
+    n = rate * (1 - rate) / error**2 if error > 0 else float(n_rows)
+    middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
