@@ -72,7 +72,7 @@ def test_numbers_are_predicted_if_that_is_the_task():
     [
         ((SHOP,), UNSUITABLE, "use --target TABLE.COLUMN, for example customer.churned"),
         ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
-        ((SHOP, "-t", "churned"), UNSUITABLE, "must be 'table.column'"),
+        ((SHOP, "-t", "churned"), UNSUITABLE, "use 'table.column' with one of"),
         (
             (SHOP, "-t", "customer.churned", "--fold-files", "x"),
             UNSUITABLE,
@@ -102,9 +102,11 @@ def test_tables_that_are_too_small_or_damaged(tmp_path):
         file.write_bytes(text)
         return refused(call("relational", tmp_path, "-t", "t.c", *options), code)
 
-    assert "has 1 example, but a cross-validation needs at least 2" in refusal(b"id,c\n1,a\n", code=UNSUITABLE)
+    assert "has 1 example, but a cross-validation needs at least 2" in refusal(
+        b"id,c\n1,a\n", code=UNSUITABLE
+    )
     few = b"id,c\n1,a\n2,b\n"
-    assert "has 2 examples, but --folds 3 needs 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
+    assert "has 2 examples, but --folds 3 needs at least 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
     assert "CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
     assert "is not text" in refusal(b"id,c\n1,\xe9\x00\n2,b\n", code=UNREADABLE)
 

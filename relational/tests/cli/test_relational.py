@@ -267,11 +267,11 @@ def test_rules_keep_groups_together(marked_shop):
     [
         (["--groups", "town"], "--groups: customer has no column 'town'; it has customer_id, region"),
         (["--weights", "region"], "--weights region contains text; weights must be numbers"),
-        (["--weights", "half"], "whole numbers from 1, how often each example counts, but 1.5 was given"),
+        (["--weights", "half"], "sample_weight contains 1.5; trees need positive whole numbers"),
         (["--key", "customer"], "--key customer: use TABLE.COLUMN"),
         (
             ["--kind", "regression"],
-            "customer.churned has values such as 'yes', so it cannot be the target of a",
+            "customer.churned has values such as 'yes'; a regression needs a numeric target",
         ),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
         (["--rules", "--weights", "region"], "--weights region contains text; weights must be numbers"),
