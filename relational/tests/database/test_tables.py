@@ -221,7 +221,7 @@ def test_columns_that_mix_kinds_are_named(values, message):
 def test_a_table_without_key_has_no_query():
     database = Database.from_tables({"t": {"v": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}}, target="t.y")
     model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
-    with pytest.raises(ValueError, match="the table t has no key, so a query could not name its rows"):
+    with pytest.raises(ValueError, match="the table t has no key, so a query cannot identify its rows"):
         model.to_sql()
 
 

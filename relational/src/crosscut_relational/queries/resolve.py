@@ -1,4 +1,4 @@
-"""Resolving a bias against a database: checks, choices of constants, keys made explicit."""
+"""Resolve a bias against a database: check it, choose constants and make keys explicit."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
-    """Return the modes checked against a database, constants chosen and numbered, keys made explicit.
+    """Return the language: checked modes with numbered constants and explicit keys.
 
-    Trees try every cut of a numeric attribute. With `cuts`, a few are modes, for learners that do not.
+    Trees try every cut of a numeric attribute. With `cuts`, a few thresholds become modes, for rules.
     """
     resolver = _Resolver(bias, database)
     modes = [
@@ -113,7 +113,7 @@ class _Resolver:
             yield tuple(replace(literal, args=args) for literal, args in zip(located, chosen, strict=True))
 
     def located(self, literal: Literal) -> Literal:
-        """Return the literal with its key, after checks that the database and the types know it."""
+        """Return the literal with its key, after checking it against the database and the types."""
         written = literal.predicate
         name = ALIASES.get(literal.name, literal.name)
         literal = replace(literal, name=name)
@@ -139,7 +139,7 @@ class _Resolver:
         return literal
 
     def takes_key(self, name: str, arity: int) -> bool:
-        """Whether a literal written without key is about the example."""
+        """Whether a literal written without a key is about the example."""
         relation = self.database.relations.get((name, arity + 1))
         if relation is not None:
             return relation.keyed
@@ -155,7 +155,7 @@ class _Resolver:
                 if isinstance(argument, Var) and argument.mark == "-":
                     raise BiasError(
                         f"argument {position + 1} of {rule.indicator} must be bound before the test "
-                        f"({rule.text}); write +, a constant or # instead of -"
+                        f"({rule.text}); use +, a constant or # instead of -"
                     )
         if rule is not None or predicate in database.relations or predicate in self.missing:
             return
@@ -168,7 +168,7 @@ class _Resolver:
                 f"a mode uses {literal.name}/{literal.arity - hidden}, but the database has {known}"
             )
         warnings.warn(
-            f"a mode uses {literal.name}/{literal.arity - hidden}, which has no facts and no rules: "
+            f"a mode uses {literal.name}/{literal.arity - hidden}, which has no facts and no rules; "
             "it is false for every example",
             UserWarning,
             stacklevel=7,

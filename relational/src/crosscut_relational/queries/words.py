@@ -31,7 +31,7 @@ class Words:
         self.last = signature.n_keys + len(signature.attributes)
 
     def test(self, goals: Sequence[Goal], scope: Scope) -> tuple[str, Scope]:
-        """Return a test in words, else as Prolog, and the rows that may be spoken of where it holds."""
+        """Return a test as text, or as Prolog, and the rows that its *yes* branch can mention."""
         if len(goals) == 1 and goals[0].is_comparison:
             text = self._attribute_test(goals[0])
         else:
@@ -65,7 +65,7 @@ class Words:
         return f"{attribute_text(attribute, columns)} {sign} {self._constant(right, attribute.kind)}"
 
     def _rows(self, goals: Sequence[Goal], scope: Scope) -> tuple[str, Scope]:
-        """Return what is asked about rows of tables; nothing if that cannot be said in words."""
+        """Return the text of a test of linked rows, or "" if it has no simple wording."""
         compared: dict[int, list[Goal]] = {}
         rows = [goal for goal in goals if not goal.is_comparison]
         for goal in goals:
@@ -170,7 +170,7 @@ def tree_in_words(tree: RelationalTree) -> str:
 
 
 def tree_data(tree: RelationalTree) -> dict[str, Any]:
-    """Return a tree as nested dicts: tests in words and as Prolog, and what the branches hold."""
+    """Return a tree as nested dicts, with tests as text and as Prolog."""
     words = Words(tree.signature)
 
     def data(node: Node, scope: Scope, path: tuple[Goal, ...]) -> dict[str, Any]:
