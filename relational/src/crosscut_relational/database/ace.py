@@ -1,4 +1,4 @@
-"""Reading ACE applications (keys and models) and Prolog programs into a database."""
+"""Read ACE applications (keys and models format) and Prolog programs into a database."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def build(
 
 
 def _named(bias: Bias) -> set[tuple[str, int]]:
-    """Predicates that the settings name: learning needs them, and they may be without facts."""
+    """Predicates that the settings name. Learning needs them, even without facts."""
     used = [literal for mode in bias.modes for literal in mode.literals] + list(bias.root)
     used += [literal for each in bias.lookahead for literal in (each.first, *each.then)]
     used += [each.literal for each in bias.discretizations]
@@ -115,7 +115,7 @@ def _named(bias: Bias) -> set[tuple[str, int]]:
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
-    """Class of each model: the 0-ary fact among `classes` that it states."""
+    """Class of each model: the 0-ary fact among `classes` that it contains."""
     classes = bias.settings.classes
     if classes is None:
         raise TargetError("models have no target: name the classes in the settings, classes([pos,neg])")

@@ -44,7 +44,7 @@ HELPERS = ("$not", "$if", "$all")  # predicates for parts of clauses
 
 @dataclass
 class Derivation:
-    """Facts as they grow while clauses are evaluated, and predicates that need bound arguments."""
+    """Facts derived so far during evaluation, and predicates that need bound arguments."""
 
     constants: Constants
     facts: Facts
@@ -52,7 +52,7 @@ class Derivation:
 
     @classmethod
     def of(cls, database: Database) -> Derivation:
-        """Return a derivation that starts with what a database holds."""
+        """Return a derivation that starts with the facts of a database."""
         facts = {predicate: relation.columns for predicate, relation in database.relations.items()}
         return cls(database.constants, facts, dict(database.rules))
 
@@ -63,7 +63,7 @@ class Derivation:
         wanted: Collection[Predicate] | None = None,
         unread: Sequence[str] = (),
     ) -> None:
-        """Add what the clauses derive.
+        """Add the facts that the clauses derive.
 
         All problems are reported at once, with those of what could not be read (`unread`). Predicates that
         are neither defined nor `declared` are one; without `declared` they are false. What those `wanted` do
@@ -315,7 +315,7 @@ class Derivation:
                 if part.kind == "is" or part.source or (part.kind == "built-in" and makes_constants(part)):
                     what = "numbers" if part.kind == "is" else "constants"
                     name = "a term with variables" if part.name[0] == "$" else f"'{part.name}'"
-                    raise each.error(f"{name} in a recursive predicate might make new {what} for ever")
+                    raise each.error(f"{name} in a recursive predicate may create new {what} without end")
         empty = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
         calls = [[p for p in each.parts if p.predicate in recursive] for each in conjunctions]
         # only a body with two recursive calls looks at facts of earlier rounds
@@ -353,7 +353,7 @@ class Derivation:
 
 
 def _keys(facts: NDArray[np.int32]) -> list[bytes]:
-    """Return something hashable for each fact."""
+    """Return a hashable key for each fact."""
     rows = np.ascontiguousarray(facts.T)
     if rows.shape[1] == 0:
         return [b""] * len(rows)
@@ -384,7 +384,7 @@ def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
 def _least_inputs(
     bodies: Sequence[Conjunction], head: tuple[Variable, ...], inputs: Collection[int]
 ) -> set[int]:
-    """Return inputs without those that follow from the others, from the last argument."""
+    """Drop inputs that follow from the others, starting with the last argument."""
     least = set(inputs)
     for place in sorted(inputs, reverse=True):
         given = [head[each] for each in least - {place}]

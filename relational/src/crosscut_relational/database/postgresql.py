@@ -1,4 +1,4 @@
-"""Tables of a PostgreSQL server, read through ADBC."""
+"""Read the tables of a PostgreSQL server through ADBC."""
 
 from __future__ import annotations
 

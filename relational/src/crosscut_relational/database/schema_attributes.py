@@ -1,4 +1,4 @@
-"""Attributes that the links between tables give every example: values and aggregates of other rows."""
+"""Attributes of the examples of linked tables: values and aggregates of linked rows."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MOST_CONDITIONS = 5  # constants of a column that rows are counted by
 class SchemaAttributes:
     """Attributes of the examples of linked tables.
 
-    Rows that the example refers to, directly or through other rows, give their values as if they were its
-    own. Rows that refer to one of those are summarised.
+    Rows that the example refers to, directly or through other rows, contribute their values. Rows that
+    refer to one of these are summarised.
     """
 
     def __init__(self, database: Database, reach: Reach) -> None:
@@ -47,7 +47,7 @@ class SchemaAttributes:
 
     @cached_property
     def single(self) -> list[tuple[Step, ...]]:
-        """The ways to rows of which every example has one at most."""
+        """Paths of links that lead to at most one row per example."""
         ways: list[tuple[Step, ...]] = [(Step(*self.target, -1, self.own[self.target]),)]
         found = list(ways)
         for _ in range(self.reach.depth_of_links):
@@ -57,7 +57,7 @@ class SchemaAttributes:
 
     @cached_property
     def several(self) -> list[tuple[Step, ...]]:
-        """The ways to rows of which an example may have many: linked rows, what they refer to, and again."""
+        """Paths of links that can lead to many rows per example."""
         first = [way for start in self.single for way in self._to_many(start)]
         referred = (
             [way for start in first for way in self._to_one(start)] if self.reach.depth_of_links else []

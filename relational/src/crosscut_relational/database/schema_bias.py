@@ -1,4 +1,4 @@
-"""A bias made from the keys of linked tables, or from declared types."""
+"""Make a bias from the keys of linked tables, or from declared types."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class _Table:
                 yield from self._tests_of_referenced_rows(entry, tables)
 
     def tests(self, before: tuple[Literal, ...], literal: Writer, *, alone: bool) -> Iterator[Mode]:
-        """Return a mode for each column that can be tested; a test `alone` with one constant says nothing."""
+        """Return a mode for each testable column; `alone`, a column with a single constant is skipped."""
         for position, values in self.choices.items():
             if self.columns[position].kind == "nominal":
                 if len(values) > 1 or not alone:
@@ -155,10 +155,10 @@ class _Table:
                 yield Mode((*before, literal(position, value), test))
 
     def _tests_of_referenced_rows(self, entry: int, tables: Sequence[_Table]) -> Iterator[Mode]:
-        """Return tests of the rows that a row refers to, as if their values were its own.
+        """Return tests of the rows that a row refers to.
 
-        A link to one row is true of nearly every row and would never be chosen, so the test that makes use of
-        it is part of the same mode.
+        A link to one row holds for nearly every row and would never be chosen, so the same mode contains the
+        test that uses it.
         """
         ways: list[tuple[_Table, tuple[Literal, ...], Writer, int | None]]
         ways = [(self, (), self.entered(entry), entry)]
@@ -185,11 +185,11 @@ class _Table:
         return not is_target or table is self
 
     def entered(self, entry: int) -> Writer:
-        """Return how to write a literal about a row that is entered through one of its columns."""
+        """Return the literal for a row that is reached through one of its columns."""
         return lambda tested, argument: self._literal(entry, tested, argument)
 
     def referenced(self, key: Var, before: tuple[Literal, ...]) -> Writer:
-        """Return how to write a literal about the row with a key that literals before it bind."""
+        """Return the literal for the row whose key earlier literals bind."""
 
         def literal(tested: int, argument: Argument) -> Literal:
             args: list[Argument] = [
@@ -213,7 +213,7 @@ class _Table:
         return name if name not in used else f"{name}{len(before) + 1}"
 
     def _fanout(self, position: int) -> float:
-        """Return how many facts share a value of a link, on average."""
+        """Return the mean number of facts per value of a link."""
         return self.relation.n_facts / max(len(self.relation.distinct(position)), 1)
 
     def _literal(self, entry: int, tested: int | None = None, argument: Argument | None = None) -> Literal:
@@ -243,7 +243,7 @@ class _Table:
         only_links = self.relation.name != self.database.target_name and all(
             column.kind in {"key", "link"} for column in self.columns
         )
-        # a table of nothing but links is a test by itself
+        # a table of links only is itself a test
         if only_links or any(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args):
             yield Mode((literal,))
 

@@ -1,4 +1,4 @@
-"""Facts of literals that are about all solutions of a predicate."""
+"""Facts of literals that aggregate the solutions of a predicate."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TargetError(ValueError):
-    """Examples have no target, or not one that can be learnt."""
+    """The target is missing or cannot be learnt."""
 
 
 def class_codes(
@@ -48,7 +48,7 @@ def _class_order(term: Constant) -> tuple[int, float, str]:
 
 
 def check_all_or_none(database: Database, codes: NDArray[np.int32]) -> None:
-    """Set the target; all examples need a class, or none if they are to be predicted."""
+    """Set the target; either all examples have a class, or none (for prediction)."""
     missing = np.flatnonzero(codes < 0)
     if len(missing) == len(codes):
         database.classes, database.target = (), None

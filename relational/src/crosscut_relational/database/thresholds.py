@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def generated(generator: Generator, bias: Bias, database: Database) -> list[tuple[Constant, ...]]:
-    """Values for a generator's variables, in the order in which the database gives them."""
+    """Values of a generator's variables, in the order of the database."""
     goals = [
         _threshold_member(goal, bias, database)
         if isinstance(goal, Compound) and goal.name == "threshold"
@@ -86,7 +86,7 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
             return Compound("member", (constant, tuple(found)))
     raise BiasError(
         f"{term_text(goal)}: to_be_discretized({term_text(literal)}, n, [{value.name}]) is missing, "
-        "which says how many thresholds there are"
+        "which gives the number of thresholds"
     )
 
 
@@ -98,7 +98,7 @@ def column_thresholds(
     Parameters
     ----------
     database : Database
-        Where the facts are.
+        The database.
     predicate : (str, int)
         Name and arity of the relation.
     column : int
@@ -156,7 +156,7 @@ def _between(distinct: NDArray[np.float64], cut: int) -> float:
 def _best_first(
     values: NDArray[np.float64], targets: NDArray[np.generic], n_classes: int, n: int
 ) -> list[float]:
-    """Split where the impurity falls most, again and again, until there are `n` thresholds."""
+    """Split repeatedly where the impurity decreases most, until there are `n` thresholds."""
     distinct, place = np.unique(values, return_inverse=True)
     if n_classes:
         counts = np.zeros((len(distinct), n_classes))

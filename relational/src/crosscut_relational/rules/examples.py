@@ -1,4 +1,4 @@
-"""Examples of a database as bit sets: the truth of queries, from the cache that relational trees use."""
+"""Examples of a database as bit sets, with the query cache of relational trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A rule on its way, of one request."""
+    """A partial rule of one request."""
 
     request: int
     path: Path
@@ -36,7 +36,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _Refinements:
-    """What may be added to a path, in the order of generation."""
+    """The candidates of a path, in the order of generation."""
 
     candidates: Any
     numbers: NDArray[np.int64]  # of the candidates
@@ -85,12 +85,12 @@ class RelationalExamples(Rows):
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """A number for each example that depends on its name only."""
+        """A number for each example that depends only on its name."""
         names = [self.queries.facts.database.example_text(example) for example in range(self.n_rows)]
         return np.array([zlib.crc32(name.encode()) for name in names], np.uint64)
 
     def n_conditions(self, rows: int) -> int:
-        """Return how many tests may start a rule; it is the same for any rows."""
+        """Return the number of tests that can start a rule; it does not depend on the rows."""
         del rows
         return len(self._refined((), self._root).queries)
 
@@ -103,7 +103,7 @@ class RelationalExamples(Rows):
         return self._refinements[conditions]
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[Conditions]:
-        """Search all requested rules; a test's truth is computed once for all that ask for it."""
+        """Search all requested rules; the truth of a test is computed once for all requests."""
         states = [
             _State(number, self._paths[request.start], (), request.rows)
             for number, request in enumerate(requests)
