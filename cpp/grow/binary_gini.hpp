@@ -14,17 +14,16 @@ struct BinaryGiniOf {
   using V = Vec<T, W>;
   static constexpr int kParts = 2;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
-  V n, share, l, l1, limit, least, noise;
+  V n, share, l, l1, limit, noise;
   const Bundle& bundle;
 
   BinaryGiniOf(const Run&, const Bundle& t, const Best& best, double*) : bundle(t) {
-    n = share = noise = V{}, least = all<T, W>(1), limit = all<T, W>(std::numeric_limits<T>::infinity());
+    n = share = noise = V{}, limit = all<T, W>(std::numeric_limits<T>::infinity());
     each_bit(bundle.lanes, [&](int k) {
       const double rows = static_cast<double>(bundle.node[k]->n_rows), error = 2 * rows * kUnit;
       set_lane<T, W>(n, k, static_cast<T>(rows));
       set_lane<T, W>(share, k, static_cast<T>(bundle.node[k]->stats[1] / rows));
       set_lane<T, W>(noise, k, static_cast<T>(error * error));
-      set_lane<T, W>(least, k, static_cast<T>(bundle.min_leaf[k]));
       lower(best, k);
     });
     clear();
@@ -54,17 +53,16 @@ struct BinaryGiniOf {
     return greater<T, W>(d * d, limit * (l * (n - l)) + noise);
   }
   // Bound of an interval: Gini is convex in (l0, l1), so over the box of left counts that an interval can give its best value is at
-  // a corner. Two corners are the interval's ends: cuts already judged, unless min_samples_leaf forbade them. The others
-  // move all of one class first.
+  // a corner. Two corners are the interval's ends, and the others move all of one class first. Only those two matter: with p the share and
+  // d > 0, d²/(l·r) grows with every row of class 1 that goes left (its logarithm by 2(1 − p)/d − 1/l + 1/r, and d ≤ l·(1 − p)) and with
+  // every row of class 0 that goes back (d ≤ r·p), so the corner after all of class 1 is above both ends. With d < 0 it is the other one.
   u32 alive(const V* cell, double) const {
     const u32 inside = greater<T, W>(cell[0], all<T, W>(1));
-    BinaryGiniOf end = *this, zero = *this, one = *this;
-    end.add_cell(cell);
+    BinaryGiniOf zero = *this, one = *this;
     zero.l += cell[0] - cell[1];
     one.l += cell[1], one.l1 += cell[1];
-    return inside & (zero.promising() | one.promising() | (promising() & forbidden()) | (end.promising() & end.forbidden()));
+    return inside & (zero.promising() | one.promising());
   }
-  u32 forbidden() const { return greater<T, W>(least, l) | greater<T, W>(least, n - l); }
   void copy(const BinaryGiniOf& o) { l = o.l, l1 = o.l1, limit = o.limit; }
   static void cell_of(const Vec<u32, W>* counts, int, V* cell) {
     cell[1] = from_counts<T, W>(counts[1]), cell[0] = from_counts<T, W>(counts[0] + counts[1]);
@@ -77,11 +75,6 @@ struct BinaryGiniOf {
 
     explicit Cuts(const BinaryGiniOf& p) : ones(static_cast<u32>(p.l1)) {
       for (int k = 0; k < kCuts; k++) l[k] = static_cast<float>(p.l) + static_cast<float>(k + 1 - kCuts);
-    }
-    template <class Blocks>
-    CC_INLINE void move(const Blocks& to, u32 block) {
-      for (int k = 0; k < kCuts; k++) l[k] = to.l[block] + static_cast<float>(k + 1 - kCuts);
-      ones = static_cast<u32>(to.l1[block]);
     }
     CC_INLINE void next(const BinaryGiniOf&, const ScanRows&, const u32* list) {
       const u32 bits = of_class(list, 1);
@@ -97,58 +90,6 @@ struct BinaryGiniOf {
       return d * d / (l * (p.n - l));
     }
     void put(BinaryGiniOf& p, u32 k) const { p.l = l[k], p.l1 = l1[k]; }
-  };
-  // One task alone: blocks of eight consecutive cuts of a sorted list, eight blocks at once. Of a block's corners (see `alive`) only those
-  // that move all of one class first matter, whatever cuts there are at the ends: with p the share and d > 0, d²/(l·r) grows with every row
-  // of class 1 that goes left (its logarithm by 2(1 − p)/d − 1/l + 1/r, and d ≤ l·(1 − p)) and with every row of class 0 that goes back
-  // (d ≤ r·p); so the corner after all of class 1 is above both ends. With d < 0 it is the other one.
-  struct Blocks {
-    static constexpr u32 kBlock = 8, kMost = 64;
-    using F = Vec<float, 8>;
-    F l, l1, size, ones;  // before every block, and in it
-    float left, left1;    // of what comes next
-    u32 here;             // the blocks that have entries
-
-    explicit Blocks(const BinaryGiniOf& p) : left(static_cast<float>(p.l)), left1(static_cast<float>(p.l1)) {}
-    // Moves to the next entries, of which there are so many; at most kMost.
-    CC_INLINE void next(const u32* list, u32 there_are) {
-      const F start = {0, 8, 16, 24, 32, 40, 48, 56};
-      u64 bits = 0;
-      if (there_are >= kMost) {
-        for (u32 j = 0; j < kMost; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
-        size = F{} + 8.0f, here = 0xff;
-      } else {
-        for (u32 j = 0; j < there_are; j += kCuts) bits |= static_cast<u64>(of_class(list + j, 1)) << j;
-        bits &= (u64{1} << there_are) - 1;
-        const F rest = static_cast<float>(there_are) - start;
-        size = rest > 8.0f ? F{} + 8.0f : rest, here = (1u << (there_are + 7) / 8) - 1;
-      }
-      const u64 counts = count_bytes(bits), sums = counts * (~u64{0} / 255);
-      l = start + left, l1 = floats_of(sums - counts) + left1, ones = floats_of(counts);
-      left += kMost, left1 += static_cast<float>(sums >> 56);
-    }
-    // The block whose last cut is the best.
-    CC_INLINE u32 best(const BinaryGiniOf& p, u32 among) const {
-      const F end = l + size, d = l1 + ones - end * static_cast<float>(p.share);
-      return largest_of<8>(d * d / (end * (static_cast<float>(p.n) - end)), among);
-    }
-    // The blocks in which there is a change of value.
-    static CC_INLINE u32 value_changes(const u32* list, u32 n) {
-      u32 found = 0;
-      for (u32 k = 0, at = list[0] >> 16; k < 8; k++) {
-        const u32 before = at;
-        at = list[std::min(k * kBlock + kBlock, n)] >> 16;
-        found |= static_cast<u32>(at != before) << k;
-      }
-      return found;
-    }
-    CC_INLINE u32 alive(const BinaryGiniOf& p) const {
-      const auto promising = [&](F x, F x1) {
-        const F d = x1 - x * static_cast<float>(p.share);
-        return greater<float, 8>(d * d, x * (static_cast<float>(p.n) - x) * static_cast<float>(p.limit) + static_cast<float>(p.noise));
-      };
-      return here & (promising(l + ones, l1 + ones) | promising(l + size - ones, l1));
-    }
   };
   // One task alone: a value's rows after the other, by the counts of their classes.
   struct Values {

@@ -27,7 +27,6 @@ struct BorderSearch : Search<P> {
     u32 bins = 0;  // without missing
     bool missing = false;
     const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
-    const u8* whole = nullptr;    // [bins] undivided intervals, known not to hold a better cut; null: none are divided
     Vec<u32, W>* counts = nullptr;
     Vec<double, W>* values = nullptr;
     double* squares = nullptr;

@@ -1,13 +1,11 @@
-// A node of few rows, each counting once, is finished without lists: by sets of rows (few_columns.hpp), and in the end by ways.
+// A node of few rows, each counting once, is finished without lists: by sets of rows (few_columns.hpp).
 #pragma once
-#include "ways.hpp"
+#include "few_targets.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kFewRows = 16;    // few in any case; up to kWordRows, if columns have at most kFewValues on average
 constexpr u32 kFewValues = 24;  // measured with AVX2: 16, 24 and 40 for regression, 10, 16 and 24 for classes
-constexpr u32 kWaysFrom = 4;    // sets of a column, on average: where there are fewer, it costs little to narrow them; 0, 4 and 6 were measured
-constexpr u64 kWaysRanks = 1 << 19;  // of the local table: more would not stay in the cache (measured: 3 million, 1.2 times as slow)
 
 // Where nodes with the same rows are shared (memo.hpp).
 struct SharedNodes {
@@ -35,7 +33,6 @@ class FewRows {
   const TaskLimits& limits;
   const SharedNodes shared;
   FewTargets<kClasses> targets;
-  bool by_ways = false;  // three or four rows (ways.hpp)
 
  public:
   FewRows(Worker& worker, const LocalTable& t, const Bundle& b, const TaskLimits& l, const SharedNodes& known)
@@ -71,9 +68,6 @@ class FewRows {
     const auto mark = w.scratch.mark();
     targets.start(x);
     const FewColumns few(w, table, bundle, x, targets.row);
-    u32 n_sets = 0;
-    for (int j = 0; j < few.n; j++) n_sets += few.columns[j].n;
-    by_ways = n_sets >= kWaysFrom * static_cast<u32>(few.n) && u64{table.n} * static_cast<u64>(table.n_varying) <= kWaysRanks;
     if (few.n) refine(*x.node, first_rows(x.n), x.set, few.columns, few.n);
     else targets.close(*x.node, first_rows(x.n));
     w.scratch.release(mark);
@@ -111,8 +105,6 @@ class FewRows {
       const bool pure = !kClasses && targets.is_pure(part);
       if (pure || !wants_test(w.run, child, limits)) targets.close(child, part, pure);
       else if (child.n_rows == 2 && part_two(child, part, columns, n_columns)) continue;
-      else if (by_ways && child.n_rows == 3 && take_way<3>(child, part, columns, n_columns)) continue;
-      else if (by_ways && child.n_rows == 4 && take_way<4>(child, part, columns, n_columns)) continue;
       else if (!sharing || child.n_rows <= 4) refine_child(child, part, sets[b], columns, n_columns);
       else if (const Node* known = w.memo.find(shared.key(child, sets[b]), count_bits(part))) child = *known;
       else refine_child(child, part, sets[b], columns, n_columns), w.memo.remember(shared.key(child, sets[b]), &child);
@@ -165,72 +157,6 @@ class FewRows {
     targets.close(node, own);
     return true;
   }
-  // A node of N rows, by the best way that a column offers. False if a value is missing.
-  template <u32 N>
-  bool take_way(Node& node, FewSet own, const FewColumn* columns, int n_columns) {
-    Ways<N> ways(own, targets.row);
-    if constexpr (kClasses) ways.rate_classes(table);
-    else ways.rate_sums(table, node.stats[0]);
-    u32 open = (1u << ways.kAll) - 2;  // ways that no column has offered so far, and that may be better than the best
-    if (limits.min_leaf > 1) open = ways.those([&](u32 way) { return std::min(count_bits(way), N - count_bits(way)) >= limits.min_leaf; });
-    u32 best = 0;
-    const FewColumn* found = nullptr;
-    double q = kNever;
-    const auto take = [&](const FewColumn& c, u32 way) {
-      found = &c, best = way, q = ways.quality(way);
-      open &= ways.those([&](u32 other) { return kClasses ? ways.q[other] > q : ways.q[other] >= q - targets.margin; });
-    };
-    const auto offer = [&](const FewColumn& c, u32 way) {  // each way once: the column that offers it first has it
-      open &= ~ways.both(way);
-      if (!kClasses && found && !(ways.quality(way) - targets.margin > q) && !targets.better(node, own, ways.rows(way), ways.rows(best))) return;
-      take(c, way);
-    };
-    FewSet sets[N + 1];
-    u16 codes[N + 1];
-    FewColumn narrowed;
-    const auto narrow = [&](const FewColumn& c) { narrowed = {c.f, 0, c.nominal, sets, codes, 0}, c.narrow(own, narrowed); };
-    for (const FewColumn* c = columns; c < columns + n_columns && open; c++) {
-      if (c->missing & own) return false;
-      const u16* rank = table.columns[c->f].rank;
-      const u32 offered = ways.offered(rank), n_values = count_bits(offered);
-      if (!c->nominal || n_values == 2) {
-        for (u32 left = offered & open; left; left &= left - 1) {
-          const u32 way = static_cast<u32>(__builtin_ctz(left));
-          if (!(open >> way & 1) || (table.columns[c->f].any_close && !parted(*c, ways.sides(rank, way)))) continue;
-          offer(*c, way);
-        }
-      } else if (n_values == N && w.run.p.n_classes <= 2) {  // categories of one row each, by mean
-        u32 order[N];
-        if constexpr (kClasses) ways.sort(rank, [&](u32 r) { return table.tag[r] >> 12; }, order);
-        else ways.sort(rank, [&](u32 r) { return table.target[r]; }, order);
-        for (u32 i = 0, way = 0; i + 1 < N; i++)
-          if (way |= 1u << order[i]; open >> way & 1) offer(*c, way);
-      } else if (n_values > 2) {
-        narrow(*c);
-        Found test{found, ways.rows(best), 0, q, q - (kClasses ? q * 1e-14 : targets.margin)};
-        targets.count_classes(own), look_at_categories(node, own, narrowed, test);
-        if (test.column == &narrowed) take(*c, ways.way(test.left));
-      }
-    }
-    count_visit(node, N);
-    if (!found) {
-      targets.close(node, own);
-      return true;
-    }
-    FewSet left = ways.rows(best);
-    if (found->nominal) {
-      narrow(*found);
-      Found test{&narrowed, narrowed.n == 2 ? sets[0] : left};
-      take_categories(node, own, test);
-      left = test.left;
-    } else {
-      const auto [below, above] = ways.sides(table.columns[found->f].rank, best);
-      take_numeric_test(node, N, found->f, kMissingRight, left, below, above);
-    }
-    refine_children(node, own, left, RowSet{}, columns, n_columns);
-    return true;
-  }
-
   // A candidate, by the formula that decides (Judge::several); they come in the order that decides ties.
   CC_INLINE void look(const Node& node, FewSet own, const FewColumn& c, FewSet left, u32 cut, Found& best) {
     const u32 n = count_bits(left), rest = static_cast<u32>(node.n_rows) - n;

@@ -1,15 +1,10 @@
 // The second resolution of a large bundle: only intervals whose bound beats the best test found so far over all columns are opened. Their
-// rows are counted in finer intervals if they are many, then sorted by full rank and scanned.
+// rows are sorted by full rank and scanned.
 #pragma once
 #include "border_search.hpp"
-#include "division.hpp"
 #include "sorting.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
-
-constexpr u32 kFineRows = 1 << 12;  // rows in opened intervals from which dividing them pays
-constexpr u32 kPartRows = 16;       // rows a part should have, about
-constexpr std::size_t kFineBytes = std::size_t{1} << 18;  // statistics of parts should stay in the second-level cache
 
 inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
 
@@ -48,7 +43,7 @@ struct IntervalSearch : BorderSearch<P> {
         if (opened.any[b]) wanted.add(b);
       u32* found = w.scratch.take<u32>(rows.n);
       const u32 n = rows.find(f, wanted, found);
-      if (n <= kFineRows || !open_divided(f, h, opened, lanes, found, n)) scan_opened(f, h, opened, lanes, found, n);
+      scan_opened(f, h, opened, lanes, found, n);
     }
     w.scratch.release(mark);
   }
@@ -65,42 +60,13 @@ struct IntervalSearch : BorderSearch<P> {
       if (phase) p.add_cell(this->bin(h, h.bins));
       for (u32 b = 0; b < h.bins; b++) {
         const V* x = this->bin(h, b);
-        const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 && !(h.whole && h.whole[b]) &&
+        const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 &&
                          (!w.run.p.two_resolutions || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
         out.in[phase][b] = yes, out.any[b] |= yes, out.n[phase] += yes;
         p.add_cell(x);
       }
     }
     return out;
-  }
-
-  // The same with the opened intervals divided: their borders are judged, and only parts that might still hold a better cut are scanned.
-  bool open_divided(int f, const Statistics& h, const Opened& opened, u32 lanes, u32* found, u32 n) {
-    const Column& c = w.run.p.columns[f];
-    const auto size = static_cast<std::size_t>(this->parts());
-    const auto fit = static_cast<u32>(kFineBytes / (size * (w.run.counted ? sizeof(Vec<u32, W>) : sizeof(Vec<double, W>))));
-    Division division;
-    if (!w.run.p.two_resolutions || !Division::of(w.scratch, c, opened.any, fit < n / kPartRows ? fit : n / kPartRows, division)) return false;
-    u32* number = w.scratch.take<u32>(n);
-    for (u32 i = 0; i < n; i++) number[i] = division.bin(rows.code(f, found[i]), rows.rank(f, found[i]));
-    Statistics finer;
-    finer.bins = division.bins, finer.missing = h.missing, finer.firsts = division.firsts, finer.whole = division.whole;
-    Base::take_room(w, finer);
-    this->fill_with(finer, SortedRows::some(w, all_rows, found, n), number);
-    const auto copy = [&](u32 from, u32 to) {
-      for (std::size_t i = 0; i < size && h.counts; i++) finer.counts[to * size + i] = h.counts[from * size + i];
-      for (std::size_t i = 0; i < size && h.values; i++) finer.values[to * size + i] = h.values[from * size + i];
-      if (h.squares) finer.squares[to] = h.squares[from];
-    };
-    for (u32 b = 0; b < h.bins; b++)
-      if (!opened.any[b]) copy(b, division.base[b]);
-    copy(h.bins, finer.bins);
-    this->search_borders(f, finer);
-    const Opened left = find_opened(finer, lanes);
-    u32 kept = 0;
-    for (u32 i = 0; i < n; i++) found[kept] = found[i], kept += left.any[number[i]];
-    scan_opened(f, finer, left, lanes, found, kept);
-    return true;
   }
 
   void scan_opened(int f, const Statistics& h, const Opened& opened, u32 lanes, const u32* found, u32 n) {

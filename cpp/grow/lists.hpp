@@ -103,25 +103,6 @@ CC_INLINE Vec<double, kDoubles> running_sum(Vec<double, kDoubles> v) {
 #endif
 }
 
-// Eight numbers that are bytes, the lowest first.
-CC_INLINE Vec<float, 8> floats_of(u64 bytes) {
-#if defined(__AVX2__)
-  return (Vec<float, 8>)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(bytes))));
-#else
-  Vec<float, 8> v;
-  for (int k = 0; k < 8; k++) v[k] = static_cast<float>(bytes >> 8 * k & 0xff);
-  return v;
-#endif
-}
-
-// The number of set bits of every byte.
-constexpr u64 count_bytes(u64 bits) {
-  constexpr u64 ones = ~u64{0} / 255;
-  bits -= bits >> 1 & 0x55 * ones;
-  bits = (bits & 0x33 * ones) + (bits >> 2 & 0x33 * ones);
-  return (bits + (bits >> 4)) & 0x0f * ones;
-}
-
 // The number of set bits up to every place.
 CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 #if defined(__AVX512VL__)

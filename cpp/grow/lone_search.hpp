@@ -101,44 +101,23 @@ struct LoneSearch : Search<P> {
   }
   void scan_together(int f, const u32* list, u32 first, u32 end, u64 phase, bool close) {
     typename P::Cuts cuts(p);
-    if constexpr (requires { typename P::Blocks; }) {
-      typename P::Blocks blocks(p);
-      for (u32 i = 0; i < end; i += blocks.kMost) {
-        blocks.next(list + i, end - i);
-        u32 alive = blocks.alive(p);
-        if (alive) alive &= blocks.value_changes(list + i, end - i);
-        while (alive) {
-          const u32 k = blocks.best(p, alive);
-          cuts.move(blocks, k);
-          alive &= ~(((1u << kCuts / blocks.kBlock) - 1) << k);
-          if (look_at(f, list, i + k * blocks.kBlock, first, end, phase, close, cuts)) alive &= blocks.alive(p);
-        }
+    for (u32 i = 0; i < end; i += kCuts) {
+      cuts.next(p, rows, list + i);
+      u32 m = cuts.promising(p);
+      if (!m) continue;
+      m &= value_changes(list + i);
+      if (i < first) m &= first - i < u32{kCuts} ? ~0u << (first - i) : 0;
+      if (end - i < u32{kCuts}) m &= (1u << (end - i)) - 1;
+      while (m) {
+        const u32 k = largest_of<kCuts>(cuts.gains(p), m);  // most others are then below the new limit
+        m &= ~(1u << k);
+        if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
+        const double q = best.q[0];
+        cuts.put(p, k);
+        judge(f, numeric_key(phase, list[i + k] >> 16));
+        if (best.q[0] != q) m &= cuts.promising(p);
       }
-    } else {
-      for (u32 i = 0; i < end; i += kCuts) look_at(f, list, i, first, end, phase, close, cuts);
     }
-  }
-  // The cuts after the next entries, from i on. Is one of them the best?
-  template <class Cuts>
-  CC_INLINE bool look_at(int f, const u32* list, u32 i, u32 first, u32 end, u64 phase, bool close, Cuts& cuts) {
-    constexpr u32 step = kCuts;
-    const double before = best.q[0];
-    cuts.next(p, rows, list + i);
-    u32 m = cuts.promising(p);
-    if (!m) return false;
-    m &= value_changes(list + i);
-    if (i < first) m &= first - i < step ? ~0u << (first - i) : 0;
-    if (end - i < step) m &= (1u << (end - i)) - 1;
-    while (m) {
-      const u32 k = largest_of<kCuts>(cuts.gains(p), m);  // most others are then below the new limit
-      m &= ~(1u << k);
-      if (close && !parted(f, list[i + k], list[i + k + 1])) continue;
-      const double q = best.q[0];
-      cuts.put(p, k);
-      judge(f, numeric_key(phase, list[i + k] >> 16));
-      if (best.q[0] != q) m &= cuts.promising(p);
-    }
-    return best.q[0] != before;
   }
 
   // All of the node's rows but the entries [begin, end) are on the left.

@@ -12,16 +12,15 @@ struct ManyGiniOf : ClassSums<Real, W> {
   using V = Vec<T, W>;
   using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
-  V n, l, a, b, b0, least;
+  V n, l, a, b, b0;
   int n_present = 0;
   u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
   bool running = true;  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space) : Sums(run, bundle, space) {
-    n = b0 = V{}, least = all<T, W>(1);
+    n = b0 = V{};
     each_bit(bundle.lanes, [&](int k) {
       set_lane<T, W>(n, k, static_cast<T>(bundle.node[k]->n_rows));
-      set_lane<T, W>(least, k, static_cast<T>(bundle.min_leaf[k]));
       lower(best, k);
     });
     for (int c = 0; c < C; c++) b0 += n_c[c] * n_c[c];

@@ -47,7 +47,7 @@ class LoneTask {
     if (values) x.entries = rows_of(x.n, k, 1), x.sums = values->new_sums(w), start_values(x, k);
     const Branch all{x.n, x.any_list(), x.rows, bits};
     if (x.constant()) close(*x.node, rows_of(x.n, k, 1), x.n);
-    else if (opens(x, *x.node, all, x.set)) refine(x);
+    else if (opens(*x.node, all, x.set)) refine(x);
     w.scratch.release(mark);
   }
 
@@ -98,65 +98,14 @@ class LoneTask {
       if (table.target[entries[i] & kRowMask] != first) return false;
     return true;
   }
-  // Does the node, which is x or a child of it, want a search for its test? Otherwise it is done.
-  bool opens(const LoneNode& x, Node& node, const Branch& own, const RowSet& set) {
+  // Does the node want a search for its test? Otherwise it is done.
+  bool opens(Node& node, const Branch& own, const RowSet& set) {
     const bool pure = table.target && is_pure(own.entries, own.n);
     if (pure || !wants_test(w.run, node, limits)) return close(node, own.entries, own.n, pure), false;
-    if (own.n == 2) {
-      u32 two[2], i = 0;
-      own.each([&](u32 row) { two[i++] = row; });
-      if (part_two(x, node, two)) return false;
-    }
     if (!shared.keys) return true;
     const Node* known = w.memo.find(shared.key(node, set), own.n);
     if (known) node = *known;
     return !known;
-  }
-  // Two rows can be parted in one way only: by the first column in which they differ. False if that has to be looked at more closely.
-  bool part_two(const LoneNode& x, Node& node, const u32* two) {
-    const Problem& p = w.run.p;
-    if (p.criterion == Criterion::gain_ratio || limits.min_decrease > 0) return false;
-    u32 low = two[0], high = two[1];
-    const bool listed = !x.bits && !x.values;
-    const int *columns = listed ? x.columns : table.varying, n_columns = listed ? x.n_columns : table.n_varying;
-    for (int j = 0; j < n_columns; j++) {
-      const int f = columns[j];
-      const LocalColumn& column = table.columns[f];
-      const u16* rank = column.rank;
-      if (rank[low] == rank[high] || !allowed_lanes(w, bundle, f)) continue;
-      const bool nominal = p.columns[f].nominal;
-      if (nominal && (p.n_classes || p.multiway)) return false;
-      if (nominal ? table.target[low] > table.target[high] : rank[low] > rank[high]) std::swap(low, high);
-      if (rank[high] == column.missing_rank) return false;
-      const LoneRows own{2, nullptr, table};
-      if (column.any_close && !apart(p.columns[f].values[column.global[rank[low]]], p.columns[f].values[column.global[rank[high]]])) continue;
-      const auto mark = w.scratch.mark();
-      double* left = w.scratch.take<double>(static_cast<std::size_t>(w.run.K()));
-      std::fill_n(left, w.run.K(), 0.0);
-      const double times = rows.times ? rows.times[low * kLanes] : 1, weight = times * (rows.weight ? rows.weight[low] : 1);
-      if (p.n_classes) left[p.classes[table.ids[low]]] = weight;
-      else left[0] = times * rows.product[low], left[1] = weight;
-      if (nominal) take_two_categories(node, f, left, column.global[rank[low]], column.global[rank[high]]);
-      else take_numeric(w, own, node, f, kMissingRight, 1, left, rank[low], rank[high]);
-      w.scratch.release(mark);
-      close(node.children[0], &low, 1), close(node.children[1], &high, 1);
-      count_visit(node, 2);
-      return true;
-    }
-    close(node, two, 2);
-    return true;
-  }
-  // Regression: of two categories with a row each, the one of lower mean goes first.
-  void take_two_categories(Node& node, int f, const double* left, u32 low, u32 high) {
-    std::int32_t* branches = start_nominal(w, node, f, 2);
-    branches[low] = 0, branches[high] = 1;
-    const std::int32_t missing = branches[w.run.p.columns[f].n_values];
-    node.missing = missing < 0 ? 1 : missing;
-    for (int b = 0; b < 2; b++) {
-      Node& child = node.children[b];
-      child.n_rows = 1;
-      for (int c = 0; c < w.run.K(); c++) child.stats[c] = b ? node.stats[c] - left[c] : left[c];
-    }
   }
   LevelCounts& count_visit(const Node& node, u32 n) {
     LevelCounts& level = w.level(node.depth);
@@ -223,7 +172,7 @@ class LoneTask {
     }
     for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(parting.child[b], set[b]));
     for (u32 b = 0; b < n; b++) {
-      open[b] = opens(x, parting.child[b], branch[b], set[b]);
+      open[b] = opens(parting.child[b], branch[b], set[b]);
       if (!open[b]) n_leaf++;
       else if (!n_open++ || branch[b].n > branch[largest].n) largest = b;
     }

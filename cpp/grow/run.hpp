@@ -78,9 +78,6 @@ struct Run {
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);
   }
-  CC_INLINE u32 mask_and_class(u32 description) const {
-    return family == Family::binary_gini ? (description & 0xffff) | static_cast<u32>(description >> 16 != 0) << 16 : description;
-  }
 };
 
 constexpr int kManyClasses = 64, kPureRows = 8;

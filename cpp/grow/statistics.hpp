@@ -53,23 +53,6 @@ struct SortedRows {
     s.times = times_of_lanes(w, s.n_mixed, [&](u32 i) { return rows.codes->row(mixed[i]); });
     return s;
   }
-
-  // Some rows of a bundle, given by position; they are numbered from 0.
-  static SortedRows some(Worker& w, const ScanRows& all_rows, const u32* found, u32 n) {
-    SortedRows s{};
-    u32 *numbers = w.scratch.take<u32>(n), *info = w.scratch.take<u32>(n);
-    for (u32 i = 0; i < n; i++) numbers[i] = i, info[i] = w.run.mask_and_class(all_rows.info[found[i]]);
-    s.n_mixed = n, s.mixed = numbers, s.mixed_info = info;
-    const auto at = [found](u32 i) { return found[i]; };
-    s.mixed_w = w.gathered(all_rows.weight, n, at), s.mixed_p = w.gathered(all_rows.product, n, at);
-    if (all_rows.times) {
-      u8* m = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);
-      for (u32 i = 0; i < n; i++)
-        __builtin_memcpy(m + static_cast<std::size_t>(i) * kLanes, all_rows.times + static_cast<std::size_t>(found[i]) * kLanes, kLanes);
-      s.times = m;
-    }
-    return s;
-  }
 };
 
 // Turns fold cells into lanes: what a task trains on is everything but its own fold's cell.

@@ -158,7 +158,7 @@ def test_sums_in_nodes_of_few_rows(seed, digits, min_leaf):
 @settings(max_examples=300, deadline=None)
 @given(seed=seeds, n_classes=st.sampled_from([0, 2, 3]), min_leaf=st.sampled_from([1, 1, 2]))
 def test_three_or_four_rows(seed, n_classes, min_leaf):
-    """Columns of many values, so that the smallest nodes are parted by ways."""
+    """Nodes of three and four rows, in columns of many values and of close ones."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 17))
     kinds = (
