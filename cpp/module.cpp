@@ -5,7 +5,7 @@
 #include <exception>
 #include <typeinfo>
 
-#include "dispatch.hpp"
+#include "base/dispatch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

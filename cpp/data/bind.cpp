@@ -9,8 +9,8 @@
 #include <optional>
 #include <type_traits>
 
-#include "../arrays.hpp"
 #include "arrow.hpp"
+#include "base/arrays.hpp"
 #include "classes.hpp"
 #include "floats.hpp"
 #include "grid.hpp"

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "../huge_pages.hpp"
-#include "../waiting.hpp"
+#include "base/huge_pages.hpp"
+#include "base/waiting.hpp"
 
 namespace crosscut {
 

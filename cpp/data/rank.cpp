@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "../waiting.hpp"
+#include "base/waiting.hpp"
 #include "keys.hpp"
 
 namespace crosscut {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../strided.hpp"
+#include "base/strided.hpp"
 
 namespace crosscut {
 

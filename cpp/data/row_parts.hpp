@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../threads.hpp"
+#include "base/threads.hpp"
 
 namespace crosscut {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "../arrays.hpp"
-#include "../threads.hpp"
+#include "base/arrays.hpp"
+#include "base/threads.hpp"
 #include "predict.hpp"
 #include "prune.hpp"
 #include "subtree.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "../threads.hpp"
+#include "base/threads.hpp"
 
 namespace crosscut {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../strided.hpp"
+#include "base/strided.hpp"
 #include "trees.hpp"
 
 namespace crosscut {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "../huge_pages.hpp"
+#include "base/huge_pages.hpp"
 #include "lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

@@ -7,10 +7,10 @@
 #include <limits>
 #include <optional>
 
-#include "../arrays.hpp"
-#include "../dispatch.hpp"
-#include "../threads.hpp"
-#include "bind_exact.hpp"
+#include "base/arrays.hpp"
+#include "base/bind_exact.hpp"
+#include "base/dispatch.hpp"
+#include "base/threads.hpp"
 #include "exact.hpp"
 #include "packed_trees.hpp"
 

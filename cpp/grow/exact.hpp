@@ -1,4 +1,4 @@
-// Sums of doubles and of their products without rounding, and what follows from them: whatever the grid leaves open is decided by the exact
+// What follows from exact sums (base/exact_sums.hpp): whatever the grid leaves open is decided by the exact
 // sums of a task's own rows (docs/semantics.md). Compiled once, for all builds of the kernels.
 #pragma once
 #include <vector>
@@ -7,13 +7,9 @@
 
 namespace crosscut {
 
-double exact_value(const DigitGrid&, const std::int64_t* sum);  // rounded once
 double exact_weight(const Problem&, const std::int64_t* sums);  // of a node
-double exact_ratio(const DigitGrid&, const std::int64_t* a, const DigitGrid&, const std::int64_t* b);  // a / b, rounded once
 double exact_mean(const Problem&, const std::int64_t* sums);  // of a node of a regression, rounded once
 double exact_share(const Problem&, const std::int64_t* sums, int c);  // of a class in a node's weight, rounded once
-// The variance (Σwy²·Σw − (Σwy)²) / (Σw)², rounded once. sums: those of a regression, in the order of ExactRows.
-double exact_variance(const ExactRows&, const std::int64_t* sums);
 // Mean and variance of two numbers, each rounded once, where that takes no long numbers; false elsewhere.
 bool moments_of_two(double a, double b, double& mean, double& variance);
 // Writes the digits of w (classes: y is null) or of w·y, w and w·y·y of n rows.

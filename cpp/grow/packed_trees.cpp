@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../huge_pages.hpp"
+#include "base/huge_pages.hpp"
 #include "exact.hpp"
 
 namespace crosscut {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/exact_sums.hpp"
+
 namespace crosscut {
 
 enum class Criterion : int { gini, entropy, gain_ratio, variance };
@@ -26,22 +28,6 @@ struct Column {
 struct TaskLimits {
   std::int64_t max_depth, min_split, min_leaf;
   double min_decrease;
-};
-
-// A number without rounding: Σ digit[d]·2^(unit + d·bits). Sums of digits do not overflow, so they do not depend on order.
-struct DigitGrid {
-  int unit, bits, n;
-};
-
-// What every row adds to exact sums: classes: w; regression: w·y, w and w·y·y.
-struct ExactRows {
-  DigitGrid grid[3];
-  int width;                           // digits of a row
-  const std::int64_t* digits;          // [n_rows][width]; null: every row counts once
-  const std::int64_t* row(std::size_t i) const {
-    static constexpr std::int64_t once = 1;
-    return digits ? digits + i * static_cast<std::size_t>(width) : &once;
-  }
 };
 
 struct Table {

@@ -4,7 +4,7 @@
 #include "child_bundles.hpp"
 #include "refine_local.hpp"
 #include "search_large.hpp"
-#include "waiting.hpp"
+#include "waiting_bundle.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <limits>
 
-#include "../waiting.hpp"
+#include "base/waiting.hpp"
 #include "memo.hpp"
 #include "node.hpp"
 

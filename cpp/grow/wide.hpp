@@ -1,6 +1,6 @@
 // Natural numbers of up to 320 bits: most exact sums and their products need no more.
 #pragma once
-#include "natural.hpp"
+#include "base/natural.hpp"
 
 namespace crosscut {
 

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <optional>
 
-#include "../arrays.hpp"
+#include "base/arrays.hpp"
+#include "base/bind_exact.hpp"
 #include "bins.hpp"
-#include "../grow/bind_exact.hpp"
 #include "choose.hpp"
 #include "pass.hpp"
 

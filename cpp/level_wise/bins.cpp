@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "../threads.hpp"
+#include "base/threads.hpp"
 
 namespace crosscut {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "../threads.hpp"
+#include "base/threads.hpp"
 
 namespace crosscut {
 namespace {

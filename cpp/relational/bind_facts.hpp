@@ -11,7 +11,7 @@
 #include <string>
 #include <tuple>
 
-#include "arrays.hpp"
+#include "base/arrays.hpp"
 #include "components.hpp"
 #include "relations.hpp"
 

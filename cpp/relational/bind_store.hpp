@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/bind_exact.hpp"
 #include "bind_facts.hpp"
 #include "bind_forest.hpp"
 #include "bind_language.hpp"
 #include "generator.hpp"
-#include "grow/bind_exact.hpp"
 #include "growth.hpp"
 #include "refine.hpp"
 #include "statistics.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/dispatch.hpp"
 #include "counts.hpp"
-#include "dispatch.hpp"
 
 CROSSCUT_DECLARE(void count_rows(const std::uint64_t*, std::size_t, const std::int32_t*, const std::uint32_t*, std::size_t,
                                  std::int32_t*))

@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/dispatch.hpp"
 #include "choice.hpp"
-#include "dispatch.hpp"
 
 CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
 

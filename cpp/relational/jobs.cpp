@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/waiting.hpp"
 #include "growth.hpp"
-#include "waiting.hpp"
 
 namespace crosscut::query {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "grow/exact.hpp"
+#include "base/exact_sums.hpp"
 
 namespace crosscut::query {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "threads.hpp"
+#include "base/threads.hpp"
 
 namespace crosscut::query {
 

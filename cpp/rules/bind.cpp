@@ -10,7 +10,7 @@
 #include <string>
 #include <tuple>
 
-#include "arrays.hpp"
+#include "base/arrays.hpp"
 #include "search.hpp"
 
 namespace crosscut::rules {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dispatch.hpp"
+#include "base/dispatch.hpp"
 
 namespace crosscut::rules {
 

@@ -1,4 +1,4 @@
-#include "dispatch.hpp"
+#include "base/dispatch.hpp"
 
 #include <atomic>
 #include <cstdlib>

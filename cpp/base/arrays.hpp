@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "checks.hpp"
-#include "strided.hpp"
+#include "base/checks.hpp"
+#include "base/strided.hpp"
 
 namespace crosscut {
 

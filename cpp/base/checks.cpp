@@ -1,5 +1,5 @@
 // Written so that the compiler can take several numbers at once.
-#include "checks.hpp"
+#include "base/checks.hpp"
 
 namespace crosscut {
 namespace {

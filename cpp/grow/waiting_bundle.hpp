@@ -1,6 +1,6 @@
 // Bundles that wait to be refined, with their rows.
 #pragma once
-#include "../waiting.hpp"
+#include "base/waiting.hpp"
 #include "codes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

@@ -1,4 +1,4 @@
-#include "threads.hpp"
+#include "base/threads.hpp"
 
 #include <cstdlib>
 #include <system_error>

@@ -2,9 +2,9 @@
 #pragma once
 #include <nanobind/stl/tuple.h>
 
-#include "../arrays.hpp"
-#include "../checks.hpp"
-#include "problem.hpp"
+#include "base/arrays.hpp"
+#include "base/checks.hpp"
+#include "base/exact_sums.hpp"
 
 namespace crosscut {
 

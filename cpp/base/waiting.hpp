@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "threads.hpp"
+#include "base/threads.hpp"
 
 namespace crosscut {
 

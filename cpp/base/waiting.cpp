@@ -1,4 +1,4 @@
-#include "waiting.hpp"
+#include "base/waiting.hpp"
 
 namespace crosscut {
 
