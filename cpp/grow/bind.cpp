@@ -11,7 +11,7 @@
 #include "base/bind_exact.hpp"
 #include "base/dispatch.hpp"
 #include "base/threads.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 #include "packed_trees.hpp"
 
 CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&, ::crosscut::PackedTrees&))

@@ -5,8 +5,8 @@
 #pragma once
 #include <algorithm>
 
-#include "exact.hpp"
-#include "lists.hpp"
+#include "grow/exact/exact.hpp"
+#include "grow/simd/lists.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

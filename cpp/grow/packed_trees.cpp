@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/huge_pages.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 
 namespace crosscut {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/waiting.hpp"
-#include "memo.hpp"
+#include "grow/small/memo.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

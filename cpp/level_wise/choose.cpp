@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "../grow/exact_nominal.hpp"
+#include "grow/exact/exact_nominal.hpp"
 
 namespace crosscut {
 namespace {

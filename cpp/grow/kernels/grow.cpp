@@ -1,6 +1,6 @@
 // Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first (refine.hpp). Threads share the bundles of a
 // block; with many blocks a thread takes whole blocks instead. Nothing of this shows in the trees.
-#include "../refine.hpp"
+#include "grow/large/refine.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {

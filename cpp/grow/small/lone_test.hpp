@@ -1,6 +1,6 @@
 // A lone task takes the test that was found for its node: where its rows go.
 #pragma once
-#include "fork.hpp"
+#include "grow/large/fork.hpp"
 #include "lone_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

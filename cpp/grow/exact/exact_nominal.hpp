@@ -1,7 +1,7 @@
 // Tests of a nominal column by exact sums: the candidates of choose_nominal, in the same order.
 #pragma once
 #include "exact.hpp"
-#include "nominal.hpp"
+#include "grow/nominal.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

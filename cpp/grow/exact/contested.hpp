@@ -2,8 +2,8 @@
 // lowest key. One task at a time, in a time that grows with its rows and the columns in question.
 #pragma once
 #include "exact_nominal.hpp"
-#include "search.hpp"
-#include "sorting.hpp"
+#include "grow/search.hpp"
+#include "grow/simd/sorting.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "bundle.hpp"
+#include "grow/bundle.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

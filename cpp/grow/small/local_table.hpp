@@ -1,9 +1,9 @@
 // A small bundle's rows, copied into a local table: local ranks per column, and the rows of a column with many values in order once, so
 // that the nodes below only part the sorted lists.
 #pragma once
-#include "bundle.hpp"
-#include "lists.hpp"
-#include "sorting.hpp"
+#include "grow/bundle.hpp"
+#include "grow/simd/lists.hpp"
+#include "grow/simd/sorting.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -1,7 +1,7 @@
 // Regression: P, W and the number of rows. Q > limit  ⇔  P_l²·W_r + P_r²·W_l > limit·W_l·W_r.
 #pragma once
-#include "lists.hpp"
-#include "search.hpp"
+#include "grow/simd/lists.hpp"
+#include "grow/search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

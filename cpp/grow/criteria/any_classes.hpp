@@ -1,7 +1,7 @@
 // Any class criterion on counts or weights, in doubles: Gini of weights, entropy, gain ratio. The last part counts rows.
 #pragma once
 #include "class_sums.hpp"
-#include "lists.hpp"
+#include "grow/simd/lists.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -2,7 +2,7 @@
 // eight entries of tables.
 #pragma once
 #include "few_columns.hpp"
-#include "fork.hpp"
+#include "grow/large/fork.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

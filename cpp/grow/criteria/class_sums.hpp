@@ -1,6 +1,6 @@
 // What running statistics of any number of classes share: a sum per class and lane, of the nodes and of the rows left of the cut.
 #pragma once
-#include "search.hpp"
+#include "grow/search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

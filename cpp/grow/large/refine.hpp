@@ -2,7 +2,7 @@
 // that finds none waiting helps another one with a large bundle.
 #pragma once
 #include "child_bundles.hpp"
-#include "refine_local.hpp"
+#include "grow/small/refine_local.hpp"
 #include "search_large.hpp"
 #include "waiting_bundle.hpp"
 

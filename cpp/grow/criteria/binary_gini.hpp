@@ -1,8 +1,8 @@
 // Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality is Q(node) + 2·d²·n/(l·r): the
 // comparison d² > limit·l·r has no large numbers that cancel. Floats serve up to kFloatRows rows, doubles above.
 #pragma once
-#include "lists.hpp"
-#include "search.hpp"
+#include "grow/simd/lists.hpp"
+#include "grow/search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

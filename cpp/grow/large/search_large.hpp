@@ -1,7 +1,7 @@
 // The best tests of a large bundle, in two resolutions. Threads share the columns; the best test does not depend on who found it.
 #pragma once
 #include "interval_search.hpp"
-#include "lane_statistics.hpp"
+#include "grow/criteria/lane_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -1,7 +1,7 @@
 // The first resolution of a large bundle: statistics of every column over coarse intervals (or categories) give the exact quality of the
 // tests at the intervals' borders.
 #pragma once
-#include "categories.hpp"
+#include "grow/categories.hpp"
 #include "statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

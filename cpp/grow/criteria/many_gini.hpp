@@ -1,7 +1,7 @@
 // Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c.
 #pragma once
 #include "class_sums.hpp"
-#include "lists.hpp"
+#include "grow/simd/lists.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -1,6 +1,6 @@
 // The search for the best test of one task's node in a local table.
 #pragma once
-#include "lane_statistics.hpp"
+#include "grow/criteria/lane_statistics.hpp"
 #include "lone_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

@@ -1,6 +1,6 @@
 // Tests that the tasks of a bundle have chosen, and where rows go.
 #pragma once
-#include "search.hpp"
+#include "grow/search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -2,7 +2,7 @@
 // rows are sorted by full rank and scanned.
 #pragma once
 #include "border_search.hpp"
-#include "sorting.hpp"
+#include "grow/simd/sorting.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "problem.hpp"
+#include "grow/problem.hpp"
 
 namespace crosscut {
 

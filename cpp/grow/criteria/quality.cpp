@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "problem.hpp"
+#include "grow/problem.hpp"
 
 namespace crosscut {
 namespace {

@@ -5,8 +5,8 @@
 #pragma once
 #include <algorithm>
 
-#include "arena.hpp"
-#include "node.hpp"
+#include "grow/arena.hpp"
+#include "grow/node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

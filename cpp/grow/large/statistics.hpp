@@ -1,55 +1,55 @@
-// Statistics of a large bundle per coarse interval (or category) and lane. Pure rows, which train every task but one, add one
+// Statistics of a large bundle per coarse interval (or category) and lane. Fold rows, which train every task but that of their own fold, add one
 // scalar to their fold's cell, and S(T_i) = S(D) − S(D_i) afterwards (the paper, 2.2.2); other rows add lanes by mask.
 #pragma once
 #include "codes.hpp"
-#include "lane_statistics.hpp"
+#include "grow/criteria/lane_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-inline int large_width(int lanes) { return lanes == 1 ? 1 : lanes <= 7 ? 8 : 16; }  // pure rows need a cell to spare
+inline int large_width(int lanes) { return lanes == 1 ? 1 : lanes <= 7 ? 8 : 16; }  // fold rows need a cell to spare
 
-// The rows of a bundle, sorted into pure and mixed ones once for all columns.
+// The rows of a bundle, sorted into fold rows and mixed ones once for all columns.
 struct SortedRows {
-  u32 n_pure, n_mixed;
-  const u32 *pure, *mixed;   // rows of the bundle's codes
-  const u32* cell;           // pure: class · W + the lane it is not in (the spare lane if it is in all)
+  u32 n_fold, n_mixed;
+  const u32 *fold, *mixed;   // rows of the bundle's codes
+  const u32* cell;           // fold rows: class · W + the lane it is not in (the spare lane if it is in all)
   const u32* mixed_info;     // mixed: mask | class << 16
-  const double *pure_w, *pure_p, *mixed_w, *mixed_p;
+  const double *fold_w, *fold_p, *mixed_w, *mixed_p;
   const u8* times;           // mixed, [row][kLanes] or null
 
   static SortedRows of(Worker& w, const Bundle& bundle, const LargeRows& rows, int W) {
     const Problem& p = w.run.p;
     SortedRows s{};
-    u32 *pure = w.scratch.take<u32>(rows.n), *cell = w.scratch.take<u32>(rows.n), *mixed = w.scratch.take<u32>(rows.n);
+    u32 *fold = w.scratch.take<u32>(rows.n), *cell = w.scratch.take<u32>(rows.n), *mixed = w.scratch.take<u32>(rows.n);
     u32* info = w.scratch.take<u32>(rows.n);
     const u32 live = bundle.lanes, spare = static_cast<u32>(W - 1);
-    const auto is_pure = [&](u32 out) { return (out & (out - 1)) == 0 && !p.multiplicity; };
+    const auto is_fold_row = [&](u32 out) { return (out & (out - 1)) == 0 && !p.multiplicity; };
     const auto count = [&](u32 begin, u32 end) {
       u32 n = 0;
-      for (u32 i = begin; i < end; i++) n += is_pure(live & ~u32{rows.masks[i]});
+      for (u32 i = begin; i < end; i++) n += is_fold_row(live & ~u32{rows.masks[i]});
       return n;
     };
-    s.n_pure = w.pack_rows(rows.n, count, [&](u32 begin, u32 end, u32 at) {
-      u32 next_pure = at, next_mixed = begin - at;
+    s.n_fold = w.pack_rows(rows.n, count, [&](u32 begin, u32 end, u32 at) {
+      u32 next_fold = at, next_mixed = begin - at;
       for (u32 i = begin; i < end; i++) {
         const u32 id = rows.ids[i], m = rows.masks[i], out = live & ~m;
         const u32 cls = p.n_classes ? static_cast<u32>(p.classes[rows.codes->row(id)]) : 0;
-        if (is_pure(out)) {
-          pure[next_pure] = id;
-          cell[next_pure++] = cls * static_cast<u32>(W) + (out ? static_cast<u32>(__builtin_ctz(out)) : spare);
+        if (is_fold_row(out)) {
+          fold[next_fold] = id;
+          cell[next_fold++] = cls * static_cast<u32>(W) + (out ? static_cast<u32>(__builtin_ctz(out)) : spare);
         } else {
           mixed[next_mixed] = id, info[next_mixed++] = (m & live) | cls << 16;
         }
       }
-      return next_pure - at;
+      return next_fold - at;
     });
-    s.n_mixed = rows.n - s.n_pure;
-    s.pure = pure, s.cell = cell, s.mixed = mixed, s.mixed_info = info;
+    s.n_mixed = rows.n - s.n_fold;
+    s.fold = fold, s.cell = cell, s.mixed = mixed, s.mixed_info = info;
     const auto copy = [&](const double* from, const u32* ids, u32 n) {
       return w.gathered(from, n, [&](u32 i) { return rows.codes->row(ids[i]); });
     };
-    s.pure_w = copy(p.weight, pure, s.n_pure), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
-    s.pure_p = copy(p.product, pure, s.n_pure), s.mixed_p = copy(p.product, mixed, s.n_mixed);
+    s.fold_w = copy(p.weight, fold, s.n_fold), s.mixed_w = copy(p.weight, mixed, s.n_mixed);
+    s.fold_p = copy(p.product, fold, s.n_fold), s.mixed_p = copy(p.product, mixed, s.n_mixed);
     s.times = times_of_lanes(w, s.n_mixed, [&](u32 i) { return rows.codes->row(mixed[i]); });
     return s;
   }
@@ -79,8 +79,8 @@ void fill_counts(const SortedRows& s, Codes codes, int C, u32 bins, Vec<u32, W>*
   const u32 step = static_cast<u32>(C) * W;
   for (u32 i = 0; i < bins * static_cast<u32>(C); i++) counts[i] = V{};
   u32* h = reinterpret_cast<u32*>(counts);
-  for (u32 i = 0; i < s.n_pure; i++) h[codes[s.pure[i]] * step + s.cell[i]]++;
-  if (s.n_pure)
+  for (u32 i = 0; i < s.n_fold; i++) h[codes[s.fold[i]] * step + s.cell[i]]++;
+  if (s.n_fold)
     for (u32 i = 0; i < bins * static_cast<u32>(C); i++) subtract_folds<u32, W>(counts[i]);
   for (u32 i = 0; i < s.n_mixed; i++) {
     const u32 x = s.mixed_info[i];
@@ -99,27 +99,27 @@ void fill_values(const Run& run, const SortedRows& s, Codes codes, u32 bins, Vec
   double* h = reinterpret_cast<double*>(values);
   if (run.p.n_classes) {
     const u32 rows_at = (parts - 1) * W;
-    for (u32 i = 0; i < s.n_pure; i++) {
-      double* bin = h + codes[s.pure[i]] * step;
-      bin[s.cell[i]] += s.pure_w ? s.pure_w[i] : 1;
+    for (u32 i = 0; i < s.n_fold; i++) {
+      double* bin = h + codes[s.fold[i]] * step;
+      bin[s.cell[i]] += s.fold_w ? s.fold_w[i] : 1;
       bin[rows_at + s.cell[i] % W] += 1;
     }
   } else {
     for (u32 b = 0; b < bins; b++) squares[b] = sums[2 * b] = sums[2 * b + 1] = 0;
-    for (u32 i = 0; i < s.n_pure; i++) {
-      const u32 b = codes[s.pure[i]];
+    for (u32 i = 0; i < s.n_fold; i++) {
+      const u32 b = codes[s.fold[i]];
       double* bin = h + b * step + s.cell[i];
-      const double p = s.pure_p[i], w = s.pure_w ? s.pure_w[i] : 1;
+      const double p = s.fold_p[i], w = s.fold_w ? s.fold_w[i] : 1;
       bin[0] += p, bin[W] += w;
-      if (s.pure_w) bin[2 * W] += 1;
-      squares[b] += s.pure_w ? (w > 0 ? p * p / w : 0) : p * p;
+      if (s.fold_w) bin[2 * W] += 1;
+      squares[b] += s.fold_w ? (w > 0 ? p * p / w : 0) : p * p;
     }
     for (u32 b = 0; b < bins; b++)
       for (u32 k = 0; k < W; k++) sums[2 * b] += h[b * step + k], sums[2 * b + 1] += h[b * step + W + k];
   }
-  if (s.n_pure)
+  if (s.n_fold)
     for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
-  if (s.n_pure && !run.p.n_classes && !s.pure_w)
+  if (s.n_fold && !run.p.n_classes && !s.fold_w)
     for (u32 b = 0; b < bins; b++) values[b * 3 + 2] = values[b * 3 + 1];
   const bool plain = !run.p.n_classes && !run.weighted;  // two sums
   if (plain && s.n_mixed) {

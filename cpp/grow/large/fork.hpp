@@ -2,11 +2,11 @@
 // Figure 2). Rows are read through an accessor, so large and local bundles share this code:
 //   n; mask(i); rank(f, i); row(i) (row of the table); value_rank(f, r): the table's rank of the accessor's rank r.
 #pragma once
-#include "categories.hpp"
-#include "contested.hpp"
-#include "leaves.hpp"
+#include "grow/categories.hpp"
+#include "grow/exact/contested.hpp"
+#include "grow/leaves.hpp"
 #include "neighbours.hpp"
-#include "search.hpp"
+#include "grow/search.hpp"
 #include "test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
