@@ -105,16 +105,16 @@ class NominalColumn {
       double* parts = arena.take<double>(static_cast<std::size_t>(m) * K);
       bool enough = true;
       for (int j = 0; j < m; j++) enough &= n[codes[j]] >= min_leaf, std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
-      if (enough) found.q = run.judge.several(parts, m, node.stats);
+      if (enough) found.q = run.quality.several(parts, m, node.stats);
       return found;
     }
     const auto look = [&](const double* sum, i64 rows, u64 key) {
       if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return;
-      if (const double q = run.judge.binary(sum, node.stats); q > found.q) found = {q, key};
+      if (const double q = run.quality.binary(sum, node.stats); q > found.q) found = {q, key};
     };
     if (!all_subsets()) {
       for (int o = 0; o < orders(); o++) look_at_prefixes(o, look);
-    } else if (run.family == Run::Family::many_gini && node.n_rows < 1 << 24) {
+    } else if (run.family == Family::many_gini && node.n_rows < 1 << 24) {
       look_at_promising(node, min_leaf, least, found);
     } else {
       look_at_subsets(look);
@@ -141,7 +141,7 @@ class NominalColumn {
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
       const double* s = of(codes[j]);
-      const double total = run.judge.total(s);
+      const double total = run.quality.total(s);
       order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
     }
     std::sort(order, order + m);
@@ -215,7 +215,7 @@ class NominalColumn {
         const int k = __builtin_ctz(lane_mask);
         lane_mask &= lane_mask - 1;
         for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
-        const double q = run.judge.binary(sum, node.stats);
+        const double q = run.quality.binary(sum, node.stats);
         if (!(q > found.q)) continue;
         found = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
         limit = std::max(limit, static_cast<float>(q * slack));

@@ -4,11 +4,9 @@
 #include <cstdint>
 
 #include "base/exact_sums.hpp"
+#include "criteria/criteria.hpp"
 
 namespace crosscut {
-
-enum class Criterion : int { gini, entropy, gain_ratio, variance };
-Criterion criterion_named(const char*);  // throws std::invalid_argument for another name
 
 constexpr int kLanes = 16;        // tasks of a block travel in at most this many lanes...
 constexpr int kBlockTasks = 15;   // ...and the last lane's cell is kept for rows that every task trains on
@@ -58,7 +56,7 @@ struct Tasks {
 };
 
 struct Growth {
-  Criterion criterion;
+  const Criterion* criterion;
   bool multiway;
   bool bundling, two_resolutions;      // off only to compare: paper's identical tests; full scans
   std::size_t local_rows;              // bundles up to this size finish in a local copy
@@ -84,21 +82,5 @@ struct Grown {
   Outcome outcome;
   LevelCounts levels[kLevels];
 };
-
-// The quality of a test, a pure function of its integer statistics (docs/semantics.md). Statistics of a branch are K doubles:
-// class sums, or (P, W). Compiled once, so every level and engine decides alike. Not allowed: −infinity.
-constexpr std::uint32_t kXlogs = 1 << 16;
-struct Judge {
-  Criterion criterion;
-  int K;
-  const double* xlogs = nullptr;  // [kXlogs] xlog of small counts, where all statistics are counts
-  double branch(const double* s) const;                                        // one branch's part of Q
-  double total(const double* s) const;                                         // its weight
-  double binary(const double* left, const double* node) const;                 // Q of left | node − left
-  double several(const double* branches, int n, const double* node) const;     // Q of n branches, K doubles each
-  double x(double v) const;                                                    // v·log2(v)
-  double improvement(const double* node, double q, double q_gain) const;       // q_gain: Σ of branch(); Q − Q_node, gain for gain ratio
-};
-double xlog(double v);  // v·log2(v)
 
 }  // namespace crosscut

@@ -65,10 +65,10 @@ struct Best {
   bool beats(int t, double quality, int f, u64 order) const {
     return quality > q[t] || (quality == q[t] && quality > kNever && (f < feature[t] || (f == feature[t] && order < key[t])));
   }
-  bool offer_left(const Judge& judge, int t, int f, u64 order, i64 n, const double* stats) {
+  bool offer_left(int t, int f, u64 order, i64 n, const double* stats) {
     const Node& node = *bundle.node[t];
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
-    const double quality = judge.binary(stats, node.stats);
+    const double quality = run.quality.binary(stats, node.stats);
     return beats(t, quality, f, order) && take(t, quality, f, order, n, stats);
   }
   bool take(int t, double quality, int f, u64 order, i64 n, const double* stats) {
@@ -97,7 +97,7 @@ bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, i
   for (u32 i = 0; i < rows.n; i++) {
     if (!(rows.mask(i) >> k & 1)) continue;
     const int differ = goes_left(rows.rank(f, i), key, missing_f) != goes_left(rows.rank(g, i), other, missing_g);
-    if (mirrored < 0) mirrored = differ && run.judge.criterion != Criterion::gain_ratio;
+    if (mirrored < 0) mirrored = differ && run.criterion().mirrors;
     if (mirrored != differ) return false;
   }
   return true;
@@ -133,7 +133,7 @@ CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
   return m;
 }
 
-// P is one of lane_statistics.hpp: the running statistics of a scan.
+// P is one of running_statistics.hpp: the running statistics of a scan.
 template <class P>
 struct Search {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
@@ -164,16 +164,16 @@ struct Search {
       const i64 left = state.rows_left(k);
       if (!missing_rows.meaning(k, left, bundle.node[k]->n_rows, order)) return;
       state.left(k, stats);
-      if (best.rivals ? propose(k, f, order, left) : best.offer_left(w.run.judge, k, f, order, left, stats)) lower(k);
+      if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats)) lower(k);
     });
   }
   // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie on any grid.
   bool propose(int k, int f, u64 order, i64 n) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
-    const double q = w.run.judge.binary(stats, node.stats);
+    const double q = w.run.quality.binary(stats, node.stats);
     Rivals& rivals = best.rivals[k];
-    if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // gain ratio: rounding may hide a gain
+    if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // rounding may hide a gain
     if (q == kNever || q < best.lowest[k]) return false;
     if (best.feature[k] < 0 || best.clearly_better(k, q)) {
       if (!rivals.keep) rivals = {};
@@ -183,7 +183,7 @@ struct Search {
     } else if (!rivals.contested) {
       rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
-    rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
+    rivals.contested |= w.run.p.weight_rounded && w.run.criterion().needs_gain;  // is there a gain at all?
     rivals.add(f);
     return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }
@@ -195,16 +195,16 @@ struct Search {
   // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only, and cuts of one column that leave as many
   // rows on the left leave the same.
   bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
-    if (bundle.node[k]->n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) return true;
+    if (bundle.node[k]->n_rows == 2 && w.run.criterion().mirrors) return true;
     if (w.run.p.columns[f].nominal) return false;
     if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k])) return true;
     return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order));
   }
-  // Are the statistics those of the best test, perhaps mirrored? (The formula of the gain ratio would then round otherwise.)
+  // Are the statistics those of the best test, perhaps mirrored? (Some formulas then round otherwise.)
   bool alike(int k, i64 n) const {
     const double *mine = best.left + k * best.K, *node = bundle.node[k]->stats;
     if (w.run.p.columns[best.feature[k]].nominal) return false;
-    bool same = n == best.n_left[k], mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.judge.criterion != Criterion::gain_ratio;
+    bool same = n == best.n_left[k], mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
     for (int c = 0; c < best.K; c++) same &= stats[c] == mine[c], mirrored &= stats[c] == node[c] - mine[c];
     return same || mirrored;
   }

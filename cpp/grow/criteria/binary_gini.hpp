@@ -103,7 +103,7 @@ struct BinaryGiniOf {
     }
     void put(BinaryGiniOf& p) const { p.l = l, p.l1 = l1; }
   };
-  // One task alone: the judge's quality to the bit, for all but the divisions is exact.
+  // One task alone: the quality that decides, to the bit, for all but the divisions is exact.
   double quality() const requires(W == 1) {
     const double* all = bundle.node[0]->stats;
     const double l_1 = static_cast<double>(l1), l_0 = static_cast<double>(l) - l_1, r_0 = all[0] - l_0, r_1 = all[1] - l_1;

@@ -89,7 +89,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
-  // One task alone: the judge's quality to the bit, for A and B are exact; it would sum over all classes.
+  // One task alone: the quality that decides, to the bit, for A and B are exact; it would sum over all classes.
   double quality() const requires(W == 1) { return static_cast<double>(a) / static_cast<double>(l) + static_cast<double>(b) / static_cast<double>(n - l); }
   // One task alone: consecutive cuts of a sorted list at once, class by class.
   struct Cuts {

@@ -39,7 +39,7 @@ struct ExactSearch {
   // left behind for its sake may be the best, and all columns are searched.
   void run() {
     const int f = best.feature[k];
-    const bool exists = !best.rivals[k].keep || (f >= 0 && !w.run.p.columns[f].nominal && w.run.judge.criterion != Criterion::gain_ratio);
+    const bool exists = !best.rivals[k].keep || (f >= 0 && !w.run.p.columns[f].nominal && !w.run.criterion().needs_gain);
     if (exists) search(best.rivals[k]);
     if (exists && best.feature[k] >= 0) return;
     Rivals all;
@@ -88,7 +88,7 @@ struct ExactSearch {
     while (present > 0 && rank(present - 1) == missing) present--;
     const auto look = [&](u64 key, i64 n_left) {
       if (n_left < bundle.min_leaf[k] || node.n_rows - n_left < bundle.min_leaf[k]) return;
-      if (!(w.run.judge.binary(left, node.stats) >= least) || !offer()) return;
+      if (!(w.run.quality.binary(left, node.stats) >= least) || !offer()) return;
       best.feature[k] = f, best.key[k] = key, best.n_left[k] = n_left;
       std::copy_n(left, best.K, best.left + k * best.K);
     };

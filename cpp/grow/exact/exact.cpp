@@ -100,15 +100,15 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
 
 int compare_tests(const double* node, const double* a, const double* b) {
   if ((a[0] == b[0] && a[1] == b[1]) || (a[0] == node[0] - b[0] && a[1] == node[1] - b[1])) return 0;  // the same branches
-  struct Quality {
+  struct Branches {
     Wide above;
     u64 w, v;
-    Quality(const double* all, const double* left) : w(static_cast<u64>(left[1])), v(static_cast<u64>(all[1] - left[1])) {
+    Branches(const double* all, const double* left) : w(static_cast<u64>(left[1])), v(static_cast<u64>(all[1] - left[1])) {
       above = Wide::square(static_cast<i64>(left[0])) * v;
       above += Wide::square(static_cast<i64>(all[0] - left[0])) * w;
     }
   };
-  const Quality x(node, a), y(node, b);
+  const Branches x(node, a), y(node, b);
   const Wide first = x.above * y.w * y.v, second = y.above * x.w * x.v;
   return first > second ? 1 : second > first ? -1 : 0;
 }
@@ -119,7 +119,7 @@ bool same_mean(const double* a, const double* b) {
 
 struct Contest::State {
   const Problem& p;
-  Judge judge;
+  Quality formula;
   const i64* node;
   bool rational;  // qualities are fractions; otherwise the formula of the sums, each rounded once
   bool brief;     // ... of short numbers: above / below
@@ -131,8 +131,7 @@ struct Contest::State {
   double quality = 0;
 
   State(const Problem& problem, const i64* sums)
-      : p(problem), judge{problem.criterion, problem.n_classes ? problem.n_classes : 2}, node(sums),
-        rational(problem.criterion == Criterion::gini || problem.criterion == Criterion::variance), brief(is_brief()) {
+      : p(problem), formula(*problem.criterion, problem.n_classes), node(sums), rational(problem.criterion->squares), brief(is_brief()) {
     if (!rational) node_sums = rounded(sums, 1);
   }
   // Two branches of a regression: (Σwy)² times the other's weight has at most 256 bits, and so has the sum of both.
@@ -171,7 +170,7 @@ bool Contest::offer(const i64* branches, int n) {
   State& s = *state_;
   if (s.brief) return s.offer_brief(branches);
   if (!s.rational) {
-    const double q = s.judge.several(s.rounded(branches, n).data(), n, s.node_sums.data());
+    const double q = s.formula.several(s.rounded(branches, n).data(), n, s.node_sums.data());
     if (!(q > (s.any ? s.quality : -std::numeric_limits<double>::infinity()))) return false;
     s.quality = q;
     return s.any = true;
@@ -199,8 +198,8 @@ double Contest::improvement(const i64* branches, int n) const {
   if (!s.rational) {
     const std::vector<double> sums = s.rounded(branches, n);
     double q = 0;
-    for (int j = 0; j < n; j++) q += s.judge.branch(sums.data() + j * s.p.n_classes);
-    return q - s.judge.branch(s.node_sums.data());
+    for (int j = 0; j < n; j++) q += s.formula.branch(sums.data() + j * s.p.n_classes);
+    return q - s.formula.branch(s.node_sums.data());
   }
   const Fraction q = s.fraction(branches, n), node = part(s.p, s.node);
   Natural more = times(q.above, node.below);

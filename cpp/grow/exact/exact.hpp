@@ -33,7 +33,7 @@ class Contest {
   bool offer(const std::int64_t* branches, int n);  // true if it is better than all before
   // Quality of the best so far: a fraction, its numbers as words from the lowest on; or, without words, a double.
   double quality(std::vector<std::uint64_t>& above, std::vector<std::uint64_t>& below) const;
-  double improvement(const std::int64_t* branches, int n) const;  // Q − Q_node; the entropy gain for gain ratio
+  double improvement(const std::int64_t* branches, int n) const;  // Quality::improvement
 };
 
 }  // namespace crosscut

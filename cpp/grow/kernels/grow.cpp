@@ -42,12 +42,12 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
     if (!workers || !roots) throw std::bad_alloc();
     for (int i = 0; i < n_threads; i++) workers[i] = new Worker(run);
     workers[0]->caller = true;
-    if (run.counted && problem.criterion != Criterion::gini) {
+    if (run.counted && problem.criterion->logarithms) {
       const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
       xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
       if (!xlogs) throw std::bad_alloc();
       for (u32 v = 0; v < most; v++) xlogs[v] = xlog(v);
-      run.judge.xlogs = xlogs;
+      run.quality.xlogs = xlogs;
     }
     Arena arena;
     grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);

@@ -13,8 +13,8 @@ constexpr u32 kTinyBundle = 24;  // below this many rows merging costs more than
 inline double lane_cost(const Run& run, u32 lanes) {
   const int n = __builtin_popcount(lanes);
   if (n <= 1) return 1;
-  if (run.family == Run::Family::any_classes && run.judge.criterion != Criterion::gini) return 0.6 + 0.4 * n;  // lane by lane
-  if (run.family == Run::Family::binary_gini || run.family == Run::Family::many_gini) return n <= 8 ? 1.25 : 1.5;
+  if (run.family == Family::any_classes) return 0.6 + 0.4 * n;  // lane by lane
+  if (run.counts_gini()) return n <= 8 ? 1.25 : 1.5;
   return n <= 8 ? 1.7 : 2.2;  // doubles
 }
 

@@ -170,22 +170,22 @@ struct Forking {
     if (!(least > 0)) return true;
     if (w.run.on_grid) return exact_decrease(w, bundle, rows, best, k) + 2.220446049250313e-16 >= least;
     const Node& node = *bundle.node[k];
-    const Judge& judge = w.run.judge;
-    const double gain_q = judge.criterion == Criterion::gain_ratio ? entropy_of_choice(k) : 0;
-    const double gain = judge.improvement(node.stats, best.q[k], gain_q) / w.root_total[bundle.task[k]];
+    const Quality& quality = w.run.quality;
+    const double parts = w.run.criterion().adds ? 0 : parts_of_choice(k);
+    const double gain = quality.improvement(node.stats, best.q[k], parts) / w.root_total[bundle.task[k]];
     return gain + 2.220446049250313e-16 >= least;
   }
-  // Gain ratio's improvement is the entropy gain: Σ of the branches' parts of Q.
-  double entropy_of_choice(int k) const {
+  // Σ of what the branches of the best test add to Q.
+  double parts_of_choice(int k) const {
     const int f = best.feature[k], K = w.run.K();
     const Node& node = *bundle.node[k];
-    const Judge& judge = w.run.judge;
+    const Quality& quality = w.run.quality;
     const auto mark = arena.mark();
     double sum = 0;
     if (!w.run.p.columns[f].nominal) {
       double* right = arena.take<double>(static_cast<std::size_t>(K));
       for (int c = 0; c < K; c++) right[c] = node.stats[c] - best.left[k * K + c];
-      sum = 0.0 + judge.branch(best.left + k * K) + judge.branch(right);
+      sum = 0.0 + quality.branch(best.left + k * K) + quality.branch(right);
     } else {
       const CategoryTables tables = CategoryTables::of(w, bundle, rows, f, 1u << k);
       const u32 V = tables.V;
@@ -201,7 +201,7 @@ struct Forking {
             found = 1;
             for (int c = 0; c < K; c++) part[c] += table[static_cast<int>(v) * K + c];
           }
-        if (found) sum += judge.branch(part);
+        if (found) sum += quality.branch(part);
       }
     }
     arena.release(mark);

@@ -37,7 +37,7 @@ struct Block {
     const Run& run = w().run;
     const bool alike = lanes > 1 && bundle.lane_rows() >= 0.98 * (lanes - 1) * bundle.n_rows;  // hardly a row that several lanes lack
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
-    if (run.family == Run::Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8) most = (most + 15) / 16;
+    if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8) most = (most + 15) / 16;
     return levels >= 6 ? most : most >> (6 - levels);
   }
 
@@ -234,7 +234,7 @@ struct Block {
       own.scratch.release(mark);
     });
     for (int k = 0; k < tasks; k++) {
-      mine.root_total[k] = p.totals ? p.totals[task_of(mine, bundle, k)] : mine.run.judge.total(bundle.node[k]->stats);
+      mine.root_total[k] = p.totals ? p.totals[task_of(mine, bundle, k)] : mine.run.quality.total(bundle.node[k]->stats);
       if (mine.run.on_grid && !p.totals && limits_of(mine, bundle, k).min_decrease > 0)
         mine.root_total[k] = exact_weight(p, ExactSearch<LargeRows>::sums_of(mine, bundle, rows, k));
       bundle.lanes |= static_cast<u32>(wants_test(mine.run, *bundle.node[k], limits_of(mine, bundle, k))) << k;

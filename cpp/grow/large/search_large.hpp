@@ -1,7 +1,7 @@
 // The best tests of a large bundle, in two resolutions. Threads share the columns; the best test does not depend on who found it.
 #pragma once
 #include "interval_search.hpp"
-#include "grow/criteria/lane_statistics.hpp"
+#include "grow/criteria/running_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -58,13 +58,8 @@ inline Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows)
     else if (W == 8) search_large_with<P<8>>(w, bundle, rows, sorted, all_rows, best);
     else search_large_with<P<16>>(w, bundle, rows, sorted, all_rows, best);
   };
-  const bool floats = rows.n <= kFloatRows;
-  switch (w.run.family) {
-    case Run::Family::binary_gini: floats ? with.template operator()<BinaryGini>() : with.template operator()<WideBinaryGini>(); break;
-    case Run::Family::many_gini: floats ? with.template operator()<ManyGini>() : with.template operator()<WideManyGini>(); break;
-    case Run::Family::any_classes: with.template operator()<AnyClasses>(); break;
-    case Run::Family::moments: with.template operator()<Moments>(); break;
-  }
+  if (rows.n <= kFloatRows) with_running_statistics<true>(w.run, with);
+  else with_running_statistics<false>(w.run, with);
   w.scratch.release(mark);
   return best;
 }

@@ -2,7 +2,7 @@
 // scalar to their fold's cell, and S(T_i) = S(D) − S(D_i) afterwards (the paper, 2.2.2); other rows add lanes by mask.
 #pragma once
 #include "codes.hpp"
-#include "grow/criteria/lane_statistics.hpp"
+#include "grow/criteria/running_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -43,7 +43,7 @@ class FewRows {
     const Problem& p = run.p;
     if (p.multiway || l.min_decrease > 0 || 4 * l.min_leaf > i64{kWordRows}) return false;
     if constexpr (!kClasses) return !p.n_classes && !run.weighted;
-    return run.counted && p.criterion == Criterion::gini && p.n_classes <= kListClasses;
+    return run.counts_gini() && p.n_classes <= kListClasses;
   }
   // Has a node few rows? Above kFewRows, only if its columns have few values: sets cost time per value, lists per row.
   static bool pays(const Run& run, const LoneNode& x) {
@@ -157,7 +157,7 @@ class FewRows {
     targets.close(node, own);
     return true;
   }
-  // A candidate, by the formula that decides (Judge::several); they come in the order that decides ties.
+  // A candidate, by the formula that decides (Quality::several); they come in the order that decides ties.
   CC_INLINE void look(const Node& node, FewSet own, const FewColumn& c, FewSet left, u32 cut, Found& best) {
     const u32 n = count_bits(left), rest = static_cast<u32>(node.n_rows) - n;
     if constexpr (kClasses) {

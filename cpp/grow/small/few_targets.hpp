@@ -12,7 +12,7 @@ constexpr std::array<double, kWordRows + 1> kShare = [] {  // 1 / n
   return share;
 }();
 
-// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's quality (Judge::branch).
+// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's quality (Quality::branch).
 constexpr auto kTwoClasses = [] {
   std::array<std::array<double, kWordRows + 1>, kWordRows + 1> q{};
   for (u32 n = 1; n <= kWordRows; n++)

@@ -1,6 +1,6 @@
 // The search for the best test of one task's node in a local table.
 #pragma once
-#include "grow/criteria/lane_statistics.hpp"
+#include "grow/criteria/running_statistics.hpp"
 #include "lone_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -390,12 +390,9 @@ struct LoneSearch : Search<P> {
 };
 
 inline void search_alone(Worker& w, const LocalTable& table, const Bundle& bundle, LoneNode& x, const ScanRows& rows, Best& best) {
-  switch (w.run.family) {
-    case Run::Family::binary_gini: return LoneSearch<BinaryGini<1>>(w, table, bundle, x, rows, best).run(x);
-    case Run::Family::many_gini: return LoneSearch<ManyGini<1>>(w, table, bundle, x, rows, best).run(x);
-    case Run::Family::any_classes: return LoneSearch<AnyClasses<1>>(w, table, bundle, x, rows, best).run(x);
-    case Run::Family::moments: return LoneSearch<Moments<1>>(w, table, bundle, x, rows, best).run(x);
-  }
+  with_running_statistics<true>(w.run, [&]<template <int> class P>() {
+    LoneSearch<P<1>>(w, table, bundle, x, rows, best).run(x);
+  });
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

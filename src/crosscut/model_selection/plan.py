@@ -13,7 +13,7 @@ from crosscut.model_selection.delegation import NotShared
 from crosscut.model_selection.examples import is_matrix
 from crosscut.model_selection.grove import Grove
 from crosscut.tasks import Tasks
-from crosscut.tasks.growth import Limits
+from crosscut.tasks.growth import CRITERIA, Limits
 from crosscut.tasks.masks import BLOCK
 from crosscut.training.own_classes import grow_own_classes
 
@@ -48,7 +48,8 @@ def grow_settings(examples: Examples, candidates: Sequence[Candidate], sets: Tas
         packed, counted = _grow_together(examples, settings[0], loosest, sets)
         for k, setting in enumerate(settings):
             own = packed.select(range(k * len(sets), (k + 1) * len(sets)))
-            exact = counted and setting.growth.criterion == "gini"
+            served = CRITERIA[setting.growth.criterion]
+            exact = counted and served.squares and not served.numbers
             groves[setting] = Grove(own, exact_ties=exact, min_impurity=setting.min_impurity)
     return groves
 

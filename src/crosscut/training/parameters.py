@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from crosscut.tasks.growth import Criterion, Growth, Limits
+from crosscut.tasks.growth import CLASS_CRITERIA, Criterion, Growth, Limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.smaller_trees import Measure
 
-CRITERIA = ("gini", "entropy", "gain_ratio")
 IN_SKLEARN = (
     "max_depth",
     "min_samples_split",
@@ -33,7 +32,7 @@ def is_integer(value: Any, at_least: int) -> bool:
 
 def criterion_of(criterion: str) -> Criterion:
     """Return the core's name of an estimator's criterion."""
-    return "variance" if criterion == "squared_error" else criterion  # type: ignore[return-value]  # checked
+    return "variance" if criterion == "squared_error" else criterion
 
 
 def growth_of(model: Any) -> Growth:
@@ -97,7 +96,7 @@ def check_parameters(model: Any) -> None:
     """Refuse parameters that mean nothing, saying what would."""
     classifies = isinstance(model, ClassifierMixin)
     choices: dict[str, tuple[str | None, ...]] = {
-        "criterion": CRITERIA if classifies else ("squared_error",),
+        "criterion": CLASS_CRITERIA if classifies else ("squared_error",),
         "splits": ("binary", "multiway"),
         "prune": (None, "best", "1se", "pessimistic") if classifies else (None, "best", "1se"),
     }
