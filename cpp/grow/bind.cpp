@@ -16,6 +16,10 @@
 
 CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&, ::crosscut::PackedTrees&))
 
+#ifdef CROSSCUT_ABLATION
+bool crosscut::accelerations_off[crosscut::kAccelerationCount] = {};
+#endif
+
 using namespace crosscut;
 
 namespace {
@@ -219,7 +223,10 @@ nb::dict work(const Grown& g) {
     return out;
   };
   nb::dict d;
-  d["bundles"] = of_levels(&LevelCounts::bundles), d["rows"] = of_levels(&LevelCounts::rows), d["seconds"] = of_levels(&LevelCounts::seconds);
+#define CROSSCUT_COUNT(name) d[#name] = of_levels(&LevelCounts::name);
+  CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
+  d["seconds"] = of_levels(&LevelCounts::seconds);
   return d;
 }
 
@@ -243,6 +250,27 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   if (grown.outcome == Outcome::no_memory) throw std::bad_alloc();
   if (grown.outcome == Outcome::stopped) throw nb::python_error();
   return nb::make_tuple(to_dict(trees), work(grown));
+}
+
+nb::list accelerations() {
+  nb::list out;
+#ifdef CROSSCUT_ABLATION
+  for (const char* name : kAccelerations) out.append(name);
+#endif
+  return out;
+}
+
+void switch_acceleration([[maybe_unused]] const std::string& name, [[maybe_unused]] bool on) {
+#ifdef CROSSCUT_ABLATION
+  for (int i = 0; i < kAccelerationCount; i++) {
+    if (name != kAccelerations[i]) continue;
+    accelerations_off[i] = !on;
+    return;
+  }
+  throw std::invalid_argument("there is no acceleration '" + name + "'");
+#else
+  throw std::invalid_argument("accelerations can be switched off only in a build with CROSSCUT_ABLATION=ON");
+#endif
 }
 
 nb::dict criteria() {
@@ -276,6 +304,8 @@ auto branch_quality(const std::string& name, const Matrix<double>& value, const 
 }  // namespace
 
 void bind_grow(nb::module_& m) {
+  m.def("accelerations", &accelerations);
+  m.def("switch_acceleration", &switch_acceleration, "name"_a, "on"_a);
   m.def("criteria", &criteria);
   m.def("impurity", &impurity, "criterion"_a, "value"_a, "weight"_a);
   m.def("branch_quality", &branch_quality, "criterion"_a, "value"_a, "weight"_a);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/exact_sums.hpp"
+#include "accelerations.hpp"
 #include "criteria/criteria.hpp"
 
 namespace crosscut {
@@ -72,9 +73,36 @@ struct Problem : Table, Target, Tasks, Growth {
 };
 
 constexpr int kLevels = 64;  // deeper levels are counted with the last
+// What was done on a level. Without threads the numbers depend on the problem only, except that a few more cuts pass the fast
+// comparison where more of them are evaluated together. Tests guard them, so that lost work is noticed.
+#define CROSSCUT_COUNTS(X)                                                                               \
+  X(bundles)         /* and nodes of single tasks */                                                     \
+  X(rows)            /* of all bundles */                                                                \
+  X(cuts)            /* evaluated by running statistics, by sets of rows or by sums of values */         \
+  X(lane_cuts)       /* of these, in sorted lists by lanes of cuts */                                    \
+  X(exact)           /* tests evaluated by the formula that decides, or by exact sums */                 \
+  X(intervals)       /* opened, to look at the cuts inside */                                            \
+  X(fold_rows)       /* rows of large bundles that are counted once for all tasks but one */             \
+  X(own_codes)       /* rows whose codes were copied */                                                  \
+  X(neighbour_rows)  /* rows read to find the values around cuts */                                      \
+  X(lists)           /* sorted lists split */                                                            \
+  X(moved)           /* their entries */                                                                 \
+  X(coded_columns)   /* searched by bits of rows or sums of values, without a list */                    \
+  X(few_nodes)       /* nodes finished by sets of rows */                                                \
+  X(known_nodes)     /* nodes whose subtree another task had grown */
+
 struct LevelCounts {
-  std::uint64_t bundles, rows;  // rows: of all bundles
+#define CROSSCUT_COUNT(name) std::uint64_t name;
+  CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
   double seconds;
+
+  void add(const LevelCounts& other) {
+#define CROSSCUT_COUNT(name) name += other.name;
+    CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
+    seconds += other.seconds;
+  }
 };
 
 enum class Outcome : int { done, stopped, no_memory };

@@ -71,7 +71,7 @@ struct Run {
       values += own, most = own > most ? own : most;
     }
     // Measured: lanes of tasks that part ways take as long per row and column as a lone task for some 32 bits.
-    all_bits = most <= 128 && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
+    all_bits = most <= 128 && !off(Acceleration::row_bits) && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
   int K() const { return quality.K; }
   const Criterion& criterion() const { return *p.criterion; }

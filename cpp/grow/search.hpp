@@ -144,6 +144,7 @@ struct Search {
   P p;
   P* other = nullptr;  // another scan's, which has to learn of better tests, too
   double* stats;
+  LevelCounts& work;
   MissingRows missing_rows;
   const void* bundle_rows = nullptr;
   bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g, u64 other) = nullptr;
@@ -151,14 +152,20 @@ struct Search {
   static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
   Search(Worker& worker, const Bundle& b, Best& so_far)
       : w(worker), bundle(b), best(so_far), p(worker.run, b, so_far, space(worker)),
-        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))) {}
+        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))), work(worker.level(b.depth)) {}
 
+  // The lanes in which a cut may beat the best test.
+  template <class State>
+  CC_INLINE static u32 may_beat(State& state) {
+    return off(Acceleration::fast_comparison) ? ~0u : state.promising();
+  }
   void lower(int k) {
     p.lower(best, k);
     if (other) other->lower(best, k);
   }
   // The cut that a scan has reached, by the exact formula.
   __attribute__((noinline)) void judge(const P& state, u32 lanes, int f, u64 key) {
+    work.exact += static_cast<u64>(__builtin_popcount(lanes));
     each_bit(lanes, [&](int k) {
       u64 order = key;
       const i64 left = state.rows_left(k);
@@ -216,7 +223,7 @@ struct Search {
         return judge_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
+        choose_nominal(w.run, work, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
@@ -232,7 +239,8 @@ struct Search {
     for (int j = 0; j + 1 < m; j++) {
       const int v = order[j].code;
       sum[0] += table[2 * v], sum[1] += table[2 * v + 1], rows += n[v];
-      if (!p.worth(k, sum)) continue;
+      if (!off(Acceleration::fast_comparison) && !p.worth(k, sum)) continue;
+      work.exact++;
       std::copy_n(sum, 2, stats);
       if (propose(k, f, static_cast<u64>(j), rows)) lower(k);
     }

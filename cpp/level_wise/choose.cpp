@@ -28,6 +28,7 @@ class Chooser {
   const ChoiceProblem& problem;
   Problem p{};
   Run run;
+  LevelCounts counts{};  // of no interest here
   Arena arena;
   int K, T;  // T: digits of exact sums of a node; 0 if rows are counted
 
@@ -174,7 +175,7 @@ class Chooser {
     } else {
       Node all{};
       all.n_rows = node.n_rows, all.stats = node.stats.data();
-      const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, all, min_leaf, arena);
+      const NominalChoice choice = choose_nominal(run, counts, column.table.data(), column.n.data(), V, all, min_leaf, arena);
       if (!(choice.q > best.quality)) return;
       branches_of(run, column.table.data(), column.n.data(), V, choice.key, arena, map.data());
       best.quality = choice.q;

@@ -73,6 +73,7 @@ struct ExactSearch {
     else left[0] += times * p.product[row], left[1] += weight;
   }
   bool offer() {  // the first branch against the rest
+    w.level(bundle.depth).exact++;
     for (int d = 0; d < T; d++) branches[T + d] = sums[d] - branches[d];
     return contest.offer(branches, 2);
   }

@@ -42,7 +42,7 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
     if (!workers || !roots) throw std::bad_alloc();
     for (int i = 0; i < n_threads; i++) workers[i] = new Worker(run);
     workers[0]->caller = true;
-    if (run.counted && problem.criterion->logarithms) {
+    if (run.counted && problem.criterion->logarithms && !off(Acceleration::xlog_table)) {
       const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
       xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
       if (!xlogs) throw std::bad_alloc();
@@ -53,11 +53,7 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
     grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);
     pack_trees(problem, roots, trees);
     for (int i = 0; i < n_threads; i++)
-      for (int d = 0; d < kLevels; d++) {
-        const LevelCounts& from = workers[i]->levels[d];
-        LevelCounts& to = out.levels[d];
-        to.bundles += from.bundles, to.rows += from.rows, to.seconds += from.seconds;
-      }
+      for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);
     out.outcome = Outcome::done;
   } catch (const Stopped&) {
     out.outcome = Outcome::stopped;

@@ -97,16 +97,17 @@ struct BorderSearch : Search<P> {
     for (u64 phase : {kMissingRight, kMissingLeft}) {
       if (phase == kMissingLeft && !h.missing) break;
       p.clear();
+      this->work.cuts += h.bins;
       if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
       for (u32 b = 0; b + 1 < h.bins; b++) {
         p.add_cell(bin(h, b));
-        u32 m = p.promising() & lanes;
+        u32 m = Base::may_beat(p) & lanes;
         if (m && close) m = parted(m, f, h, b);
         if (m) this->judge(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
       }
       if (phase == kMissingRight && h.missing && h.bins) {
         p.add_cell(bin(h, h.bins - 1));
-        this->judge(p, p.promising() & lanes, f, numeric_key(kPresence, 0));
+        this->judge(p, Base::may_beat(p) & lanes, f, numeric_key(kPresence, 0));
       }
     }
   }

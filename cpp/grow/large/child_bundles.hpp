@@ -114,7 +114,7 @@ inline ChildBundles child_bundles(Worker& w, const LargeRows& rows, const Fork& 
   const u16* left = lanes_left(w, rows, fork);
   ChildBundles children = one_per_branch(w, fork);
   children.left = left;
-  if (fork.n_tests > 1 && children.n > 1 && w.run.p.bundling && rows.n >= kTinyBundle) merge_overlapping(w, rows, fork, left, children);
+  if (fork.n_tests > 1 && children.n > 1 && w.run.p.bundling && !off(Acceleration::overlap_bundles) && rows.n >= kTinyBundle) merge_overlapping(w, rows, fork, left, children);
   if (left) count_binary(w, rows, children);
   else route_multiway(w, rows, fork, children, false);
   return children;

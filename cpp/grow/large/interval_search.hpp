@@ -37,6 +37,7 @@ struct IntervalSearch : BorderSearch<P> {
     this->count_missing(h);
     const auto mark = w.scratch.mark();
     const Opened opened = find_opened(h, lanes);
+    this->work.intervals += opened.n[0] + opened.n[1];
     if (opened.n[0] + opened.n[1]) {
       ByteSet wanted;
       for (u32 b = 0; b < h.bins; b++)
@@ -61,7 +62,7 @@ struct IntervalSearch : BorderSearch<P> {
       for (u32 b = 0; b < h.bins; b++) {
         const V* x = this->bin(h, b);
         const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 &&
-                         (!w.run.p.two_resolutions || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
+                         (!w.run.p.two_resolutions || off(Acceleration::interval_bounds) || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
         out.in[phase][b] = yes, out.any[b] |= yes, out.n[phase] += yes;
         p.add_cell(x);
       }
@@ -89,10 +90,11 @@ struct IntervalSearch : BorderSearch<P> {
       while (end < n && keys[end].v >> 32 < end_rank) end++;
       if (opened[b]) {
         fine.copy(p);
+        this->work.cuts += end - i;
         for (; i < end; i++) {
           fine.add(all_rows, static_cast<u32>(keys[i].v));
           if (i + 1 == end || keys[i].v >> 32 == keys[i + 1].v >> 32) continue;
-          u32 m = fine.promising() & lanes;
+          u32 m = Base::may_beat(fine) & lanes;
           if (m && close) m = parted_rows(m, c, keys, begin, i, end);
           if (m) this->judge(fine, m, f, numeric_key(phase, static_cast<u32>(keys[i].v >> 32)));
         }

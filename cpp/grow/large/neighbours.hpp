@@ -93,10 +93,14 @@ inline bool near_neighbours(Worker& w, const LargeRows& rows, int f, u32 lanes, 
 
 // Neighbours: for every lane with a cut in column f, the largest own rank at or below it and the smallest own rank above.
 template <class Rows>
-void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
+void own_neighbours(Worker& w, int depth, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut, u32* below, u32* above) {
   bool found = false;
-  if constexpr (requires { rows.codes; }) found = neighbours_by_value(w, rows, f, lanes, cut, below, above) || near_neighbours(w, rows, f, lanes, cut, below, above);
-  if (!found) neighbours_among(rows, rows.n, [](u32 j) { return j; }, f, missing_rank, lanes, cut, below, above);
+  if constexpr (requires { rows.codes; })
+    if (!off(Acceleration::code_neighbours)) found = neighbours_by_value(w, rows, f, lanes, cut, below, above) || near_neighbours(w, rows, f, lanes, cut, below, above);
+  if (!found) {
+    w.level(depth).neighbour_rows += rows.n;
+    neighbours_among(rows, rows.n, [](u32 j) { return j; }, f, missing_rank, lanes, cut, below, above);
+  }
   each_bit(lanes, [&](int k) { below[k] = below[k] == ~u32{0} ? 0 : below[k]; });
 }
 

@@ -29,6 +29,7 @@ struct Block {
   // Up to how many rows a bundle becomes a local table, and its tasks go on alone. Sorting pays if several levels use it: near the depth
   // limit only small bundles do.
   std::size_t local_limit(const WaitingBundle& bundle) {
+    if (off(Acceleration::local_tables)) return 1;
     const i64 levels = levels_left(bundle);
     const int lanes = __builtin_popcount(bundle.lanes);
     std::size_t most = w().run.p.local_rows;
@@ -89,7 +90,8 @@ struct Block {
     LevelCounts& level = mine.level(bundle.depth);
     level.bundles++, level.rows += n;
     LargeRows rows{n, given.ids, given.masks, mine.run.p.columns, &*given.codes};
-    const bool sparse = n < rows.codes->n / kSparse;
+    const bool sparse = n < rows.codes->n / kSparse && !off(Acceleration::own_codes);
+    level.own_codes += sparse ? n : 0;
     const HeldCodes codes = sparse ? rows.take_apart(mine) : given.codes;
     rows.bits = RowBits::of(mine, rows.codes->n, rows.ids, n);
     close_pure_lanes(mine, bundle, rows);

@@ -23,7 +23,7 @@ struct SortedRows {
     u32 *fold = w.scratch.take<u32>(rows.n), *cell = w.scratch.take<u32>(rows.n), *mixed = w.scratch.take<u32>(rows.n);
     u32* info = w.scratch.take<u32>(rows.n);
     const u32 live = bundle.lanes, spare = static_cast<u32>(W - 1);
-    const auto is_fold_row = [&](u32 out) { return (out & (out - 1)) == 0 && !p.multiplicity; };
+    const auto is_fold_row = [&](u32 out) { return (out & (out - 1)) == 0 && !p.multiplicity && !off(Acceleration::fold_rows); };
     const auto count = [&](u32 begin, u32 end) {
       u32 n = 0;
       for (u32 i = begin; i < end; i++) n += is_fold_row(live & ~u32{rows.masks[i]});
@@ -44,6 +44,7 @@ struct SortedRows {
       return next_fold - at;
     });
     s.n_mixed = rows.n - s.n_fold;
+    w.level(bundle.depth).fold_rows += s.n_fold;
     s.fold = fold, s.cell = cell, s.mixed = mixed, s.mixed_info = info;
     const auto copy = [&](const double* from, const u32* ids, u32 n) {
       return w.gathered(from, n, [&](u32 i) { return rows.codes->row(ids[i]); });

@@ -41,7 +41,7 @@ class FewRows {
   // Not where leaves are so large that there is one node to search: it would not repay the table.
   static bool serves(const Run& run, const TaskLimits& l) {
     const Problem& p = run.p;
-    if (p.multiway || l.min_decrease > 0 || 4 * l.min_leaf > i64{kWordRows}) return false;
+    if (off(Acceleration::few_rows) || p.multiway || l.min_decrease > 0 || 4 * l.min_leaf > i64{kWordRows}) return false;
     if constexpr (!kClasses) return !p.n_classes && !run.weighted;
     return run.counts_gini() && p.n_classes <= kListClasses;
   }
@@ -74,15 +74,18 @@ class FewRows {
   }
 
  private:
-  void count_visit(const Node& node, u32 n) {
+  LevelCounts& count_visit(const Node& node, u32 n) {
     LevelCounts& level = w.level(node.depth);
     level.bundles++, level.rows += n;
+    level.few_nodes++;
+    return level;
   }
   void refine(Node& node, FewSet own, const RowSet& set, const FewColumn* columns, int n_columns) {
-    count_visit(node, count_bits(own));
+    LevelCounts& level = count_visit(node, count_bits(own));
     Found best;
     targets.count_classes(own);
     for (int j = 0; j < n_columns; j++) {
+      level.cuts += columns[j].n;
       if (columns[j].nominal) look_at_categories(node, own, columns[j], best);
       else look_at_cuts(node, own, columns[j], best);
     }
@@ -106,7 +109,7 @@ class FewRows {
       if (pure || !wants_test(w.run, child, limits)) targets.close(child, part, pure);
       else if (child.n_rows == 2 && part_two(child, part, columns, n_columns)) continue;
       else if (!sharing || child.n_rows <= 4) refine_child(child, part, sets[b], columns, n_columns);
-      else if (const Node* known = w.memo.find(shared.key(child, sets[b]), count_bits(part))) child = *known;
+      else if (const Node* known = w.memo.find(shared.key(child, sets[b]), count_bits(part))) child = *known, w.level(child.depth).known_nodes++;
       else refine_child(child, part, sets[b], columns, n_columns), w.memo.remember(shared.key(child, sets[b]), &child);
     }
   }
@@ -183,6 +186,7 @@ class FewRows {
     propose(node, own, c, left, cut, q, best);
   }
   __attribute__((noinline)) void propose(const Node& node, FewSet own, const FewColumn& c, FewSet left, u32 cut, double q, Found& best) {
+    w.level(node.depth).exact++;
     if (table.columns[c.f].any_close && !parted_by(own, c, left, cut)) return;
     if (!best.column || q - targets.margin > best.q || targets.better(node, own, left, best.left)) best = {&c, left, cut, q, q - targets.margin};
   }

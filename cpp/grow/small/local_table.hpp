@@ -21,7 +21,8 @@ struct LocalColumn {
   // and one to part it.
   static bool coding_pays(const Run& run, u32 values, u32 n) {
     const u32 c = static_cast<u32>(run.p.n_classes);
-    if (!c) return !run.weighted && values <= 256 && 4 * values <= n && values * static_cast<u32>(run.p.n_features) < 1u << 16;
+    if (!c) return !off(Acceleration::value_sums) && !run.weighted && values <= 256 && 4 * values <= n && values * static_cast<u32>(run.p.n_features) < 1u << 16;
+    if (off(Acceleration::row_bits)) return false;
     return run.all_bits || (run.counted && c <= kListClasses && values * (c * n / 80 + 6) <= n * (c + 14) / 16);
   }
 };
@@ -146,7 +147,7 @@ inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* 
   table.info = info, table.tag = tag;
   table.weight = w.gathered(p.weight, n, row), table.product = w.gathered(p.product, n, row);
   table.target = w.gathered(p.target, n, row), table.times = times_of_lanes(w, n, row);
-  if (w.run.shares) {
+  if (w.run.shares && !off(Acceleration::shared_subtrees)) {
     RowSet* keys = w.scratch.take<RowSet>(n);
     for (u32 i = 0; i < n; i++) keys[i] = {}, keys[i].add(ids[i]);
     table.keys = keys;

@@ -14,7 +14,7 @@ struct LoneSearch : Search<P> {
   const ScanRows rows;
   const LoneRows all;
   using Base = Search<P>;
-  using Base::best, Base::p, Base::stats, Base::missing_rows, Base::bundle;
+  using Base::best, Base::p, Base::stats, Base::work, Base::missing_rows, Base::bundle;
 
   LoneSearch(Worker& worker, const LocalTable& t, const Bundle& b, const LoneNode& x, const ScanRows& r, Best& so_far)
       : Base(worker, b, so_far), w(worker), table(t), rows(r), all{x.n, x.any_list(), t} {
@@ -32,6 +32,7 @@ struct LoneSearch : Search<P> {
   void judge(int f, u64 key) {
     if constexpr (requires { p.quality(); }) {
       if (best.rivals) return judge_any(f, key);
+      work.exact++;
       const double quality = p.quality();
       const i64 left = p.rows_left(0), n = bundle.node[0]->n_rows, least = bundle.min_leaf[0];
       if (left < least || n - left < least || !missing_rows.meaning(0, left, n, key) || !best.beats(0, quality, f, key)) return;
@@ -56,16 +57,17 @@ struct LoneSearch : Search<P> {
     const i64 least = bundle.min_leaf[0], before = p.rows_left(0), here = bundle.node[0]->n_rows - before;
     const u32 first = least > before + 1 ? static_cast<u32>(std::min<i64>(least - before - 1, n)) : 0;
     const u32 end = here - least < static_cast<i64>(n) - 1 ? static_cast<u32>(std::max<i64>(here - least, 0)) : n - 1;
+    work.cuts += end;
     if constexpr (requires { typename P::Cuts; }) {
-      if constexpr (requires { P::Cuts::kMost; }) {
-        if (!w.run.weighted) return scan_sums(f, list, first, end, phase);
-      } else if (!w.run.weighted && w.run.p.n_classes <= kListClasses) {
-        return scan_together(f, list, first, end, phase, close);
+      if (!w.run.weighted && w.run.p.n_classes <= kListClasses && !off(Acceleration::lanes_of_cuts)) {
+        work.lane_cuts += end;
+        if constexpr (requires { P::Cuts::kMost; }) return scan_sums(f, list, first, end, phase);
+        else return scan_together(f, list, first, end, phase, close);
       }
     }
     for (u32 i = 0; i < end; i++) {
       p.add(rows, list[i] & kRowMask);
-      if (i < first || list[i] >> 16 == list[i + 1] >> 16 || !p.promising() || (close && !parted(f, list[i], list[i + 1]))) continue;
+      if (i < first || list[i] >> 16 == list[i + 1] >> 16 || !Base::may_beat(p) || (close && !parted(f, list[i], list[i + 1]))) continue;
       const u64 key = numeric_key(phase, list[i] >> 16);
       if constexpr (requires { p.quality(); }) {  // with many classes most cuts of a small node tie
         if (!best.beats(0, p.quality(), f, key)) continue;
@@ -131,7 +133,7 @@ struct LoneSearch : Search<P> {
   // they are what the others leave.
   void scan_others(int f, const u32* list, u32 n, u32 end, u64 phase) {
     u32 same = 0, next = n;
-    if (n >= kSparseRows && list[n / 2] >> 16 == list[0] >> 16) {
+    if (!off(Acceleration::sparse_values) && n >= kSparseRows && list[n / 2] >> 16 == list[0] >> 16) {
       for (same = n / 2; next - same > 1;) {
         const u32 middle = (same + next) / 2;
         (list[middle] >> 16 == list[0] >> 16 ? same : next) = middle;
@@ -149,7 +151,7 @@ struct LoneSearch : Search<P> {
     missing_rows.n[0] = n - present;
     scan_others(f, list, present, n, kMissingRight);
     put_others(list, present, n);
-    if (p.promising()) judge(f, numeric_key(kPresence, 0));
+    if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
     sum_entries(list, present, n, stats);
     p.put_left(stats, n - present);
     scan_others(f, list, present, present, kMissingLeft);
@@ -213,7 +215,7 @@ struct LoneSearch : Search<P> {
   void judge_categories(int f, const double* sums, const i64* count, u32 m, Single single, Exact exact) {
     const auto worth = [&](const double* left, i64 n_left) {
       if constexpr (requires { p.put_left(left, n_left); }) {
-        if (!best.rivals) return p.put_left(left, n_left), p.promising() != 0;
+        if (!best.rivals) return p.put_left(left, n_left), Base::may_beat(p) != 0;
       }
       return true;
     };
@@ -263,11 +265,12 @@ struct LoneSearch : Search<P> {
   void scan_values(int f, const Values& values, u32 n, u64 phase) {
     const i64 least = bundle.min_leaf[0], most = bundle.node[0]->n_rows - least;
     typename P::Values left(p);
+    work.cuts += n;
     for (u32 j = 0; j + 1 < n; j++) {
       left.add(p, values.of(j));
       const auto rows_left = static_cast<i64>(left.rows());
       if (rows_left > most) return;
-      if (rows_left < least || !left.promising(p)) continue;
+      if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p))) continue;
       const u32 a = values.rank[j], b = values.rank[j + 1];
       if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) left.put(p), judge(f, numeric_key(phase, a));
     }
@@ -290,7 +293,7 @@ struct LoneSearch : Search<P> {
     typename P::Values without(p), missing(p);
     for (u32 j = 0; j < present; j++) without.add(p, values.of(j));
     without.put(p);
-    if (p.promising()) judge(f, numeric_key(kPresence, 0));
+    if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
     missing.add(p, values.of(present)), missing.put(p);
     scan_values(f, values, present, kMissingLeft);
     missing_rows = {};
@@ -312,6 +315,7 @@ struct LoneSearch : Search<P> {
     for (int j = 0; j < x.n_coded; j++) {
       const CodedColumn& column = bits.columns[x.coded[j]];
       if (!allowed_lanes(w, bundle, column.f)) continue;
+      work.coded_columns++;
       const auto mark = w.scratch.mark();
       const Values values = (this->*count)(column, own, words, present, n_present, x.n);
       if (values.n > 1) x.coded[kept++] = x.coded[j], search_values(column.f, values);
@@ -342,6 +346,8 @@ struct LoneSearch : Search<P> {
       const auto rows_here = static_cast<double>(x.n), least = static_cast<double>(bundle.min_leaf[0]);
       if (x.sums[x.values->place(x.entries[0], c)][1] == rows_here || !allowed_lanes(w, bundle, f)) continue;  // constant
       x.coded[kept++] = static_cast<u16>(c);
+      work.coded_columns++;
+      work.cuts += n_values;
       if (w.run.p.columns[f].nominal) {
         const auto mark = w.scratch.mark();
         i64* count = w.scratch.take<i64>(n_values);
@@ -365,7 +371,7 @@ struct LoneSearch : Search<P> {
       missing_rows.n[0] = static_cast<i64>(n_missing);
       scan_sums(f, sums, n_values - 1, kMissingRight, std::min(rows_here - least, rows_here - n_missing - 1));
       p.put(bundle.node[0]->stats[0] - sums[missing][0], rows_here - n_missing);
-      if (p.promising()) judge(f, numeric_key(kPresence, 0));
+      if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
       p.put(sums[missing][0], n_missing);
       scan_sums(f, sums, n_values - 1, kMissingLeft, rows_here - least);
       missing_rows = {};

@@ -104,6 +104,7 @@ class LoneTask {
     if (pure || !wants_test(w.run, node, limits)) return close(node, own.entries, own.n, pure), false;
     if (!shared.keys) return true;
     const Node* known = w.memo.find(shared.key(node, set), own.n);
+    w.level(node.depth).known_nodes += known != nullptr;
     if (known) node = *known;
     return !known;
   }
@@ -229,6 +230,9 @@ class LoneTask {
     const int n_columns = x.n_columns, tested = rest ? x.node->feature : -1;
     const std::size_t room = ((y ? y->n : before - n) + kListRoom + 31) & ~31u;
     u32* away = w.scratch.take<u32>(y ? room * static_cast<std::size_t>(n_columns) : room);
+    LevelCounts& counts = w.level(x.node->depth);
+    counts.lists += static_cast<u64>(n_columns);
+    counts.moved += static_cast<u64>(n_columns) * before;
     x.n = n, x.n_columns = 0;
     for (int j = 0; j < n_columns; j++) {
       u32* list = x.lists[j];
