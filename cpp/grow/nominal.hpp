@@ -204,6 +204,7 @@ class NominalColumn {
     const auto n_rows = static_cast<float>(node.n_rows);
     const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
     auto limit = static_cast<float>(least * slack);
+    counts.lane_subsets += u64{1} << (m - 1);
     for (int block = 0; block < 1 << outer; block++) {
       F a{}, b{}, l{};
       for (int i = 0; i < C; i++) {

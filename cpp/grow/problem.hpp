@@ -80,6 +80,7 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(rows)            /* of all bundles */                                                                \
   X(cuts)            /* evaluated by running statistics, by sets of rows or by sums of values */         \
   X(lane_cuts)       /* of these, in sorted lists by lanes of cuts */                                    \
+  X(lane_subsets)    /* subsets of categories, evaluated by lanes */                                     \
   X(exact)           /* tests evaluated by the formula that decides, or by exact sums */                 \
   X(intervals)       /* opened, to look at the cuts inside */                                            \
   X(fold_rows)       /* rows of large bundles that are counted once for all tasks but one */             \
@@ -89,7 +90,8 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(moved)           /* their entries */                                                                 \
   X(coded_columns)   /* searched by bits of rows or sums of values, without a list */                    \
   X(few_nodes)       /* nodes finished by sets of rows */                                                \
-  X(known_nodes)     /* nodes whose subtree another task had grown */
+  X(known_nodes)     /* nodes whose subtree another task had grown */                                    \
+  X(xlogs)           /* values of v·log2(v) in the table of small counts */
 
 struct LevelCounts {
 #define CROSSCUT_COUNT(name) std::uint64_t name;

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crosscut import _core
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
@@ -19,19 +18,7 @@ from crosscut.tasks.growth import Growth, Limits
 
 from .cases import random_case, tied_regression
 
-LEVELS = ["baseline", "avx2", "avx512"]
 seeds = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(params=LEVELS)
-def level(request):
-    before = _core.simd_level()
-    try:
-        _core.set_simd_level(request.param)
-    except ValueError as missing:
-        pytest.skip(str(missing))
-    yield request.param
-    _core.set_simd_level(before)
 
 
 def assert_same(ours, theirs, made_of):

@@ -48,6 +48,7 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
       if (!xlogs) throw std::bad_alloc();
       for (u32 v = 0; v < most; v++) xlogs[v] = xlog(v);
       run.quality.xlogs = xlogs;
+      out.levels[0].xlogs = most;
     }
     Arena arena;
     grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);
