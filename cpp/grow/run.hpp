@@ -48,7 +48,7 @@ struct Run {
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   bool few_valued;  // most columns are numbers of which there are few
-  bool all_bits;    // all columns have so few values that no local table needs lists (lone_node.hpp)
+  bool all_bits;    // all columns have so few values that no local table needs lists (row_bits.hpp)
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 

@@ -81,7 +81,6 @@ GUARDS = {
     ],
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
-        ("small regression", "exact", 0, 25_500),
         ("nominal", "exact", 0, 5_700),
         ("large", "exact", 0, 13_800),
         ("large many classes", "exact", 0, 17_200),

@@ -26,7 +26,7 @@ constexpr Targets kClasses{1, 65535};
 
 // Which running statistics evaluate the cuts of a criterion quickly (running_statistics.hpp).
 enum class Running {
-  class_squares,  // sums of squared class weights
+  class_squares,  // Q is Gini's: Σ of squared class weights over the weight
   class_by_class, // the criterion's own may_beat() and may_beat_inside(), lane by lane
   moments,        // P²/W
 };

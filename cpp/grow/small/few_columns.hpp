@@ -3,7 +3,8 @@
 #pragma once
 #include <array>
 
-#include "lone_node.hpp"
+#include "row_bits.hpp"
+#include "value_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -46,19 +47,20 @@ struct FewColumn {
 };
 
 // The columns of a node that vary there and that its task may test, by their numbers.
+template <class Code>
 class FewColumns {
   Worker& w;
   const LocalTable& table;
-  const LoneNode& x;
+  const LoneNode<Code>& x;
   const u16* row;  // of the local table
 
  public:
   FewColumn* columns;
   int n = 0;
 
-  FewColumns(Worker& worker, const LocalTable& t, const Bundle& bundle, const LoneNode& node, const u16* rows)
-      : w(worker), table(t), x(node), row(rows), columns(w.scratch.take<FewColumn>(static_cast<std::size_t>(x.n_columns + x.n_coded))) {
-    const auto most = static_cast<std::size_t>(x.n_columns + x.n_coded);
+  FewColumns(Worker& worker, const LocalTable& t, const Bundle& bundle, const LoneNode<Code>& node, const u16* rows)
+      : w(worker), table(t), x(node), row(rows), columns(w.scratch.take<FewColumn>(static_cast<std::size_t>(x.n_columns + x.code.n))) {
+    const auto most = static_cast<std::size_t>(x.n_columns + x.code.n);
     FewSet* sets = w.scratch.take<FewSet>(most * x.n);
     u16* codes = w.scratch.take<u16>(most * (x.n + 1));
     const auto add = [&](int f) -> FewColumn* {
@@ -67,16 +69,16 @@ class FewColumns {
       sets += x.n, codes += x.n + 1;
       return &c;
     };
-    for (int j = 0; j < x.n_coded; j++) {
-      const u32 at = x.coded[j];
-      FewColumn* c = add(x.values ? x.values->f[at] : x.bits->columns[at].f);
-      if (c && !(x.values ? take_ranks(*c) : take_coded(x.bits->columns[at], *c))) n--;
+    for (int j = 0; j < x.code.n; j++) {
+      const u32 at = x.code.places[j];
+      FewColumn* c = add(x.code.feature(at));
+      if (c && !take_coded(at, *c)) n--;
     }
     u8* place = w.scratch.take<u8>(x.n_columns ? table.n : 0);
     for (u32 i = 0; i < x.n && x.n_columns; i++) place[row[i]] = static_cast<u8>(i);
     for (int j = 0; j < x.n_columns; j++)
       if (FewColumn* c = add(x.columns[j])) take_list(x.lists[j], place, *c);
-    if (x.bits || x.values) std::sort(columns, columns + n, [](const FewColumn& a, const FewColumn& b) { return a.f < b.f; });
+    if (x.code.most()) std::sort(columns, columns + n, [](const FewColumn& a, const FewColumn& b) { return a.f < b.f; });
   }
 
  private:
@@ -91,8 +93,13 @@ class FewColumns {
     }
     if (!c.nominal && list[x.n - 1] >> 16 == table.columns[c.f].missing_rank) c.missing = first_rows(x.n) & ~c.sets[c.n - 1];
   }
-  // False if the column is constant here. Rows are numbered as the node's bits are.
-  bool take_coded(const CodedColumn& from, FewColumn& c) {
+  // False if the column is constant here.
+  bool take_coded(u32 place, FewColumn& c) {
+    if constexpr (Code::kEachRow) return take_bits(x.code.all->columns[place], c);
+    else return take_ranks(c);
+  }
+  // Rows are numbered as the node's bits are.
+  bool take_bits(const CodedColumn& from, FewColumn& c) {
     const LocalColumn& column = table.columns[c.f];
     const FewSet every = first_rows(x.n);
     FewSet left = 0;
@@ -101,7 +108,7 @@ class FewColumns {
       if (!c.nominal && left == every) return;
       c.sets[c.n++] = c.nominal ? own : left;
     };
-    if (from.n_values * x.bits->words > x.n) {  // row by row
+    if (from.n_values * x.code.all->words > x.n) {  // row by row
       const auto mark = w.scratch.mark();
       FewSet* of = w.scratch.take<FewSet>(column.n_ranks);
       for (u32 v = 0; v < from.n_values; v++) of[from.rank[v]] = 0;
@@ -112,8 +119,8 @@ class FewColumns {
     } else {
       for (u32 v = 0; v < from.n_values && left != every; v++) {
         FewSet own = 0;
-        for (u32 k = 0, at = 0; k < x.bits->words && at < x.n; at += count_bits(x.rows[k++]))
-          own |= pack_bits(from.rows[v * x.bits->words + k], x.rows[k]) << at;
+        for (u32 k = 0, at = 0; k < x.code.all->words && at < x.n; at += count_bits(x.code.rows[k++]))
+          own |= pack_bits(from.rows[v * x.code.all->words + k], x.code.rows[k]) << at;
         if (own) add(v, own);
       }
     }

@@ -46,28 +46,30 @@ class FewRows {
     return run.counts_gini() && p.n_classes <= kListClasses;
   }
   // Has a node few rows? Above kFewRows, only if its columns have few values: sets cost time per value, lists per row.
-  static bool pays(const Run& run, const LoneNode& x) {
+  template <class Code>
+  static bool pays(const Run& run, const LoneNode<Code>& x) {
     if (x.n <= kFewRows) return true;
     if (x.n > kWordRows) return false;
-    const u32 most = kFewValues * static_cast<u32>(x.n_columns + x.n_coded);
+    const u32 most = kFewValues * static_cast<u32>(x.n_columns + x.code.n);
     u32 looks = 0;
     const auto add = [&](int f, u32 values) {
       const bool subsets = run.p.n_classes > 2 && run.p.columns[f].nominal && values <= kExactCategories;
       looks += subsets ? 1u << (values - 1) : values;
     };
-    for (int j = 0; j < x.n_coded && looks <= most; j++) {
-      const u32 c = x.coded[j];
-      add(x.values ? x.values->f[c] : x.bits->columns[c].f, std::min(x.values ? x.values->n_values(c) : x.bits->columns[c].n_values, x.n));
+    for (int j = 0; j < x.code.n && looks <= most; j++) {
+      const u32 c = x.code.places[j];
+      add(x.code.feature(c), std::min(x.code.n_values(c), x.n));
     }
     for (int j = 0; j < x.n_columns && looks <= most; j++) add(x.columns[j], n_values(x.lists[j], x.n));
     return looks <= most;
   }
 
   // A node that wants a test.
-  void finish(const LoneNode& x) {
+  template <class Code>
+  void finish(const LoneNode<Code>& x) {
     const auto mark = w.scratch.mark();
     targets.start(x);
-    const FewColumns few(w, table, bundle, x, targets.row);
+    const FewColumns<Code> few(w, table, bundle, x, targets.row);
     if (few.n) refine(*x.node, first_rows(x.n), x.set, few.columns, few.n);
     else targets.close(*x.node, first_rows(x.n));
     w.scratch.release(mark);

@@ -38,9 +38,10 @@ class FewTargets {
 
   FewTargets(Worker& worker, const LocalTable& t, const Bundle& b) : w(worker), table(t), bundle(b) {}
 
-  void start(const LoneNode& x) {
+  template <class Code>
+  void start(const LoneNode<Code>& x) {
     u32 n = 0;
-    if (x.bits) each_bit_of(x.rows, x.bits->words, [&](u32 b) { row[n++] = x.bits->row[b]; });
+    if constexpr (Code::kEachRow) each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
     else for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
     if constexpr (kClasses) find_classes(n);
     else fill_sums(*x.node, n);

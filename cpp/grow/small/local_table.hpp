@@ -15,7 +15,7 @@ struct LocalColumn {
   u32 n_ranks;        // distinct values, missing among them; 0: all rows have the same
   u32 missing_rank;   // local rank of missing, ~0 if none
   bool any_close;     // some neighbouring values are too close to part
-  bool coded;         // its values are sets of rows (lone_node.hpp), or have sums (value_sums.hpp)
+  bool coded;         // its values are sets of rows (row_bits.hpp), or have sums (value_sums.hpp)
 
   // Does coding pay? Measured with AVX2: a value takes a step per class and 64 rows, and a look at its cut; a row in a list a step per class,
   // and one to part it.

@@ -16,7 +16,8 @@ struct LoneSearch : Search<P> {
   using Base = Search<P>;
   using Base::best, Base::p, Base::stats, Base::work, Base::missing_rows, Base::bundle;
 
-  LoneSearch(Worker& worker, const LocalTable& t, const Bundle& b, const LoneNode& x, const ScanRows& r, Best& so_far)
+  template <class Code>
+  LoneSearch(Worker& worker, const LocalTable& t, const Bundle& b, const LoneNode<Code>& x, const ScanRows& r, Best& so_far)
       : Base(worker, b, so_far), w(worker), table(t), rows(r), all{x.n, x.any_list(), t} {
     this->bundle_rows = &all, this->same_split = &split_alike<LoneRows>;
   }
@@ -222,170 +223,8 @@ struct LoneSearch : Search<P> {
     if (m > 2 || worth(sums, count[0])) Base::judge_nominal(0, f, sums, count, m, single, exact, worth);
   }
 
-  // The values of a coded column that the node has: their ranks, and their rows of each class.
-  struct Values {
-    u32 n, stride;
-    u16* rank;
-    u32* counts;  // [n][stride]
-    const u32* of(u32 j) const { return counts + j * stride; }
-    u32 rows(u32 j) const {
-      u32 sum = 0;
-      for (u32 c = 0; c < stride; c++) sum += of(j)[c];
-      return sum;
-    }
-  };
-  // own: the node's rows of each class that is present. kWords, kClasses: 0 if any
-  template <u32 kWords, int kClasses>
-  Values count_values(const CodedColumn& column, const u64* own, u32 words, const u8* present, int n_present, u32 n) {
-    const u32 n_words = kWords ? kWords : words, C = static_cast<u32>(w.run.p.n_classes), stride = kClasses ? kClasses : (C + 7) & ~7u;
-    const int n_classes = kClasses ? kClasses : n_present;
-    Values out{0, stride, w.scratch.take<u16>(column.n_values), w.scratch.take<u32>(column.n_values * stride)};
-    u32 rest[kListClasses] = {}, left = n;
-    for (u32 c = 0; c < C; c++) rest[c] = static_cast<u32>(bundle.node[0]->stats[c]);
-    for (u32 v = 0; left; v++) {
-      u32 *counts = out.counts + out.n * stride, sum = 0;
-      out.rank[out.n] = column.rank[v];
-      if (v + 1 == column.n_values) {  // all others
-        std::copy_n(rest, stride, counts), out.n++;
-        break;
-      }
-      if (!kClasses) std::fill_n(counts, stride, 0u);
-      const u64* bits = column.rows + v * n_words;
-      for (int i = 0; i < n_classes; i++) {
-        u32 s = 0;
-        for (u32 k = 0; k < n_words; k++) s += count_bits(bits[k] & own[static_cast<u32>(i) * n_words + k]);
-        const u32 c = kClasses ? static_cast<u32>(i) : present[i];
-        counts[c] = s, rest[c] -= s, sum += s;
-      }
-      left -= sum, out.n += sum > 0;
-    }
-    return out;
-  }
-  // Cuts after the first n values, but the last of them.
-  void scan_values(int f, const Values& values, u32 n, u64 phase) {
-    const i64 least = bundle.min_leaf[0], most = bundle.node[0]->n_rows - least;
-    typename P::Values left(p);
-    work.cuts += n;
-    for (u32 j = 0; j + 1 < n; j++) {
-      left.add(p, values.of(j));
-      const auto rows_left = static_cast<i64>(left.rows());
-      if (rows_left > most) return;
-      if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p))) continue;
-      const u32 a = values.rank[j], b = values.rank[j + 1];
-      if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) left.put(p), judge(f, numeric_key(phase, a));
-    }
-  }
-  void search_values(int f, const Values& values) {
-    const auto K = static_cast<u32>(w.run.K());
-    if (w.run.p.columns[f].nominal) {
-      double* sums = w.scratch.take<double>(values.n * K);
-      i64* count = w.scratch.take<i64>(values.n);
-      for (u32 j = 0; j < values.n; j++) std::copy_n(values.of(j), K, sums + j * K), count[j] = values.rows(j);
-      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      return judge_categories(f, sums, count, values.n, unknown, unknown);
-    }
-    p.clear();
-    const u32 present = values.n - (values.rank[values.n - 1] == table.columns[f].missing_rank);
-    if (present == values.n) return scan_values(f, values, present, kMissingRight);
-    missing_rows.n[0] = values.rows(present);
-    scan_values(f, values, present, kMissingRight);
-    p.clear();
-    typename P::Values without(p), missing(p);
-    for (u32 j = 0; j < present; j++) without.add(p, values.of(j));
-    without.put(p);
-    if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
-    missing.add(p, values.of(present)), missing.put(p);
-    scan_values(f, values, present, kMissingLeft);
-    missing_rows = {};
-  }
-  void search_coded(LoneNode& x) {
-    const BitRows& bits = *x.bits;
-    const u32 words = bits.words;
-    u64* own = w.scratch.take<u64>(words * static_cast<u32>(w.run.p.n_classes));
-    u8 present[kListClasses];
-    int n_present = 0, kept = 0;
-    for (int c = 0; c < w.run.p.n_classes; c++) {
-      if (!(bundle.node[0]->stats[c] > 0)) continue;
-      for (u32 k = 0; k < words; k++) own[static_cast<u32>(n_present) * words + k] = bits.classes[static_cast<u32>(c) * words + k] & x.rows[k];
-      present[n_present++] = static_cast<u8>(c);
-    }
-    const auto count = w.run.p.n_classes == 2 ? words == 1 ? &LoneSearch::count_values<1, 2> : &LoneSearch::count_values<0, 2>
-                       : words == 1           ? &LoneSearch::count_values<1, 0>
-                                              : &LoneSearch::count_values<0, 0>;
-    for (int j = 0; j < x.n_coded; j++) {
-      const CodedColumn& column = bits.columns[x.coded[j]];
-      if (!allowed_lanes(w, bundle, column.f)) continue;
-      work.coded_columns++;
-      const auto mark = w.scratch.mark();
-      const Values values = (this->*count)(column, own, words, present, n_present, x.n);
-      if (values.n > 1) x.coded[kept++] = x.coded[j], search_values(column.f, values);
-      w.scratch.release(mark);
-    }
-    x.n_coded = kept;
-  }
-
-  // Regression: a column with sums by value.
-  void scan_sums(int f, const ValueSum* sums, u32 n, u64 phase, double most) {
-    typename P::Cuts cuts(p);
-    const auto least = static_cast<double>(bundle.min_leaf[0]);
-    for (u32 i = 0; i < n; i += P::Cuts::kMost) {
-      u64 m = cuts.next(p, sums + i, std::min(n - i, P::Cuts::kMost), least, most);
-      judge_cuts(f, cuts, m, phase, [&](u32 k) { return i + k; }, [&](u32 k) {
-        u32 above = i + k + 1;
-        while (!(sums[above][1] > 0)) above++;
-        return above;
-      });
-    }
-  }
-  void search_sums(LoneNode& x) {
-    int kept = 0;
-    for (int j = 0; j < x.n_coded; j++) {
-      const u32 c = x.coded[j], n_values = x.values->n_values(c);
-      const int f = x.values->f[c];
-      const ValueSum* sums = x.sums + x.values->first[c];
-      const auto rows_here = static_cast<double>(x.n), least = static_cast<double>(bundle.min_leaf[0]);
-      if (x.sums[x.values->place(x.entries[0], c)][1] == rows_here || !allowed_lanes(w, bundle, f)) continue;  // constant
-      x.coded[kept++] = static_cast<u16>(c);
-      work.coded_columns++;
-      work.cuts += n_values;
-      if (w.run.p.columns[f].nominal) {
-        const auto mark = w.scratch.mark();
-        i64* count = w.scratch.take<i64>(n_values);
-        for (u32 v = 0; v < n_values; v++) count[v] = static_cast<i64>(sums[v][1]);
-        const u16* rank = table.columns[f].rank;
-        judge_categories(f, reinterpret_cast<const double*>(sums), count, n_values, [&](int v) {
-          u32 i = 0;
-          while (rank[all.at(i)] != v) i++;
-          return table.target[all.at(i)];
-        }, ExactMeans<LoneRows>{w, bundle, all, 0, f});
-        w.scratch.release(mark);
-        continue;
-      }
-      p.clear();
-      const u32 missing = table.columns[f].missing_rank;
-      const double n_missing = missing == n_values - 1 ? sums[missing][1] : 0;
-      if (!(n_missing > 0)) {
-        scan_sums(f, sums, n_values, kMissingRight, rows_here - least);
-        continue;
-      }
-      missing_rows.n[0] = static_cast<i64>(n_missing);
-      scan_sums(f, sums, n_values - 1, kMissingRight, std::min(rows_here - least, rows_here - n_missing - 1));
-      p.put(bundle.node[0]->stats[0] - sums[missing][0], rows_here - n_missing);
-      if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
-      p.put(sums[missing][0], n_missing);
-      scan_sums(f, sums, n_values - 1, kMissingLeft, rows_here - least);
-      missing_rows = {};
-    }
-    x.n_coded = kept;
-  }
-
-  void run(LoneNode& x) {
-    if constexpr (requires { typename P::Values; }) {
-      if (x.bits) search_coded(x);
-    }
-    if constexpr (requires { P::Cuts::kMost; }) {
-      if (x.values) search_sums(x);
-    }
+  template <class Code>
+  void run(const LoneNode<Code>& x) {
     for (int j = 0; j < x.n_columns; j++) {
       const int f = x.columns[j];
       if (!allowed_lanes(w, bundle, f)) continue;
@@ -395,9 +234,11 @@ struct LoneSearch : Search<P> {
   }
 };
 
-inline void search_alone(Worker& w, const LocalTable& table, const Bundle& bundle, LoneNode& x, const ScanRows& rows, Best& best) {
+template <class Code>
+void search_alone(Worker& w, const LocalTable& table, const Bundle& bundle, LoneNode<Code>& x, const ScanRows& rows, Best& best) {
   with_running_statistics<true>(w.run, [&]<template <int> class P>() {
-    LoneSearch<P<1>>(w, table, bundle, x, rows, best).run(x);
+    if constexpr (Code::template kServes<P<1>>) typename Code::template Search<P<1>>(w, table, bundle, x, rows, best).run(x);
+    else throw std::logic_error("the code of this table's columns does not serve these running statistics");
   });
 }
 

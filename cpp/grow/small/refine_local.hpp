@@ -2,11 +2,10 @@
 // rows are the same: a subtree that some task has grown already from the very same rows is taken from there (memo.hpp).
 #pragma once
 #include "few_rows.hpp"
-#include "lone_search.hpp"
-#include "lone_test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+template <class Code>
 class LoneTask {
   Worker& w;
   const LocalTable& table;
@@ -23,29 +22,34 @@ class LoneTask {
         rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr},
         shared{w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr, key_of(limits)}, marks(room) {}
 
-  // The task's rows, in all lists and as bits.
-  void start(int k, const BitRows* bits, const ValueColumns* values) {
+  // The task's rows, in all lists and in the code. like: the code of the table
+  void start(int k, const Code& like) {
     const auto mark = w.scratch.mark();
-    LoneNode x = LoneNode::empty(w, bundle.node[0], 0, {}, bits, values, table.n_varying, bits ? bits->n_columns : values ? values->n : 0);
-    if (bits) std::fill_n(x.rows, bits->words, u64{0});
+    LoneNode<Code> x = LoneNode<Code>::empty(w, bundle.node[0], 0, {}, like, table.n_varying, like.most());
+    if constexpr (Code::kEachRow) std::fill_n(x.code.rows, like.all->words, u64{0});
     for (u32 i = 0; i < table.n; i++) {
       const u32 own = table.masks[i] >> k & 1;
       x.n += own;
-      if (own && bits) bits->set(x.rows, 0, i);
+      if constexpr (Code::kEachRow)
+        if (own) like.all->set(x.code.rows, 0, i);
       if (own && shared.keys) x.set.add(shared.keys[i]);
     }
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
-      if ((bits && x.n_coded < bits->n_columns && bits->columns[x.n_coded].f == f) || (values && x.n_coded < values->n && values->f[x.n_coded] == f)) {
-        x.coded[x.n_coded] = static_cast<u16>(x.n_coded), x.n_coded++;
+      if (x.code.n < like.most() && like.feature(static_cast<u32>(x.code.n)) == f) {
+        x.code.places[x.code.n] = static_cast<u16>(x.code.n);
+        x.code.n++;
         continue;
       }
       u32* list = w.scratch.take<u32>(x.n + kListRoom);
       keep_entries(table.columns[f].list, table.n, table.columns[f].masks, k, list);
-      end_list(list + x.n), keep_column(x, f, list, x.n);
+      end_list(list + x.n);
+      keep_column(x, f, list, x.n);
     }
-    if (values) x.entries = rows_of(x.n, k, 1), x.sums = values->new_sums(w), start_values(x, k);
-    const Branch all{x.n, x.any_list(), x.rows, bits};
+    Branch<Code> all{x.n, nullptr, {}};
+    if constexpr (Code::kEachRow) all.rows = {x.code.rows, like.all};
+    if constexpr (Code::kSums) start_sums_by_value(x, k);
+    all.entries = x.any_list();
     if (x.constant()) close(*x.node, rows_of(x.n, k, 1), x.n);
     else if (opens(*x.node, all, x.set)) refine(x);
     w.scratch.release(mark);
@@ -63,17 +67,19 @@ class LoneTask {
       if ((table.masks[i] >> k & 1) == own) entries[at++] = i;
     return entries;
   }
-  void start_values(LoneNode& x, int k) {
+  void start_sums_by_value(LoneNode<Code>& x, int k) {
     const u32 others = table.n - x.n;
-    if (others > x.n) return add_values(x);
-    std::copy_n(x.values->all, x.values->first[x.values->n], x.sums);
-    x.values->add(rows_of(others, k, 0), others, -1, x.coded, x.n_coded, x.sums);
+    x.code.entries = rows_of(x.n, k, 1);
+    x.code.sums = x.code.columns->new_sums(w);
+    if (others > x.n) return x.code.add_rows(x.n);
+    std::copy_n(x.code.columns->all, x.code.columns->first[x.code.columns->n], x.code.sums);
+    x.code.columns->add(rows_of(others, k, 0), others, -1, x.code.places, x.code.n, x.code.sums);
   }
   static void end_list(u32* end) {  // what is read behind the end must be rows
     constexpr u32 none[kListRoom] = {};
     __builtin_memcpy(end, none, sizeof none);
   }
-  static void keep_column(LoneNode& x, int f, u32* list, u32 n) {
+  static void keep_column(LoneNode<Code>& x, int f, u32* list, u32 n) {
     if (list[0] >> 16 == list[n - 1] >> 16) return;  // constant from here on
     x.columns[x.n_columns] = f, x.lists[x.n_columns++] = list;
   }
@@ -99,7 +105,7 @@ class LoneTask {
     return true;
   }
   // Does the node want a search for its test? Otherwise it is done.
-  bool opens(Node& node, const Branch& own, const RowSet& set) {
+  bool opens(Node& node, const Branch<Code>& own, const RowSet& set) {
     const bool pure = table.target && is_pure(own.entries, own.n);
     if (pure || !wants_test(w.run, node, limits)) return close(node, own.entries, own.n, pure), false;
     if (!shared.keys) return true;
@@ -115,12 +121,13 @@ class LoneTask {
   }
 
   bool is_few(u32 n) const { return n <= kFewRows && few_rows; }  // regression
-  bool has_few_rows(const LoneNode& x) const {
+  bool has_few_rows(const LoneNode<Code>& x) const {
     return few_rows && (w.run.p.n_classes ? FewRows<true>::pays(w.run, x) : FewRows<false>::pays(w.run, x));
   }
-  void refine(LoneNode x) {
+  void refine(LoneNode<Code> x) {
     const auto outer = w.scratch.mark();
-    if (x.sparse() && !has_few_rows(x)) x = x.bits ? x.packed(w, table) : x.listed(w, table);
+    if constexpr (!std::is_same_v<Code, NoCode>)
+      if (x.code.sparse(x.n) && !has_few_rows(x)) x = with_paying_code(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
       if (has_few_rows(x)) {
@@ -135,32 +142,32 @@ class LoneTask {
       bundle.node[0] = x.node, bundle.depth = x.node->depth;
       Node* node = x.node;
       const RowSet set = x.set;
-      Parting parting;
+      Parting<Code> parting;
       more = find_test(x, parting);
       if (timed) level.seconds += seconds_now() - started;
       if (more) more = part(x, parting);
       if (shared.keys) w.memo.remember(shared.key(*node, set), node);
-      if (more && x.sparse()) refine(x), more = false;
+      if (more && x.code.sparse(x.n)) refine(x), more = false;
     }
     w.scratch.release(outer);
   }
 
   // False if the node stays a leaf.
-  bool find_test(LoneNode& x, Parting& out) {
+  bool find_test(LoneNode<Code>& x, Parting<Code>& out) {
     const LoneRows own{x.n, x.any_list(), table};
     Best best(w, bundle);
     search_alone(w, table, bundle, x, rows, best);
     decide_contested(w, bundle, own, best);
     const int f = best.feature[0];
     if (f < 0) return close(*x.node, own.list, x.n), false;
-    return LoneTest{w, table, bundle, x, best}.take(limits.min_decrease > 0, out);
+    return typename Code::Split(w, table, bundle, x, best).take(limits.min_decrease > 0, out);
   }
 
   // Refines all children but the largest, which becomes x: its lists are those of x, parted in place. False if no child wants a test.
-  bool part(LoneNode& x, const Parting& parting) {
+  bool part(LoneNode<Code>& x, const Parting<Code>& parting) {
     u32 largest = 0, n_open = 0, n_leaf = 0;
     const u32 n = parting.n;
-    const Branch* branch = parting.branch;
+    const Branch<Code>* branch = parting.branch;
     bool* open = w.scratch.take<bool>(n);
     RowSet* set = w.scratch.take<RowSet>(n);
     const u32 last = n == 2 && branch[0].n > branch[1].n ? 0 : n - 1;  // its rows are what the others leave
@@ -178,25 +185,30 @@ class LoneTask {
       else if (!n_open++ || branch[b].n > branch[largest].n) largest = b;
     }
     if (!n_open) return false;
-    u32 singly = 0;  // rows that would be taken from the sums by value one by one
-    for (u32 b = 0; b < n; b++) singly += b != largest && !(open[b] && !is_few(branch[b].n)) ? branch[b].n : 0;
-    const bool by_value = x.values && !is_few(branch[largest].n), anew = singly > branch[largest].n;
+    // The sums by value of the largest child are what the others leave, unless too many rows would be taken one by one.
+    const auto is_single = [&](u32 b) { return b != largest && !(open[b] && !is_few(branch[b].n)); };
+    u32 singly = 0;
+    for (u32 b = 0; b < n; b++) singly += is_single(b) ? branch[b].n : 0;
+    const bool by_value = Code::kSums && !is_few(branch[largest].n);
+    const bool anew = singly > branch[largest].n;
     const auto mark_rows = [&, listed = x.n_columns > 0](u32 b, u8 value) {
       if (listed) branch[b].each([tag = table.tag, to = marks, value](u32 row) { to[tag[row]] = value; });
     };
     const u32* rest = n == 2 ? branch[largest].entries : nullptr;
     for (u32 b = 0; b < n; b++) {
       if (!open[b] || b == largest) continue;
-      LoneNode y = LoneNode::empty(w, parting.child + b, branch[b].n, set[b], x.bits, x.values, x.n_columns, x.n_coded);
+      LoneNode<Code> y = LoneNode<Code>::empty(w, parting.child + b, branch[b].n, set[b], x.code, x.n_columns, x.code.n);
       mark_rows(b, 1);
       part_lists(x, &y, x.n - y.n, rest, branch[b].entries);
       mark_rows(b, 0);
       keep_coded(y, branch[b], x);
-      if (y.sums && by_value && !anew) x.values->subtract(y.sums, x.coded, x.n_coded, x.sums);
+      if constexpr (Code::kSums)
+        if (y.code.sums && by_value && !anew) x.code.columns->subtract(y.code.sums, x.code.places, x.code.n, x.code.sums);
       refine_child(y, branch[b].entries);
     }
-    for (u32 b = 0; b < n && by_value && !anew; b++)
-      if (b != largest && !(open[b] && !is_few(branch[b].n))) x.values->add(branch[b].entries, branch[b].n, -1, x.coded, x.n_coded, x.sums);
+    if constexpr (Code::kSums)
+      for (u32 b = 0; b < n && by_value && !anew; b++)
+        if (is_single(b)) x.code.columns->add(branch[b].entries, branch[b].n, -1, x.code.places, x.code.n, x.code.sums);
     if (n_leaf) {
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 1);
@@ -206,26 +218,29 @@ class LoneTask {
     }
     x.node = parting.child + largest, x.set = set[largest];
     keep_coded(x, branch[largest], x);
-    if (by_value && anew) add_values(x);
+    if constexpr (Code::kSums)
+      if (by_value && anew) x.code.add_rows(x.n);
     if (!x.constant()) return true;
     close(*x.node, branch[largest].entries, x.n);
     return false;
   }
-  void keep_coded(LoneNode& x, const Branch& own, const LoneNode& parent) {
-    if (&x != &parent) x.n_coded = parent.n_coded, std::copy_n(parent.coded, parent.n_coded, x.coded);
-    if (x.bits) std::copy_n(own.rows, x.bits->words, x.rows);
-    if (!x.values) return;
-    if (!x.entries) x.entries = w.scratch.take<u32>(own.n);
-    std::copy_n(own.entries, own.n, x.entries);
-    if (&x == &parent || is_few(x.n)) return;
-    x.sums = x.values->new_sums(w), add_values(x);
-  }
-  static void add_values(LoneNode& x) {
-    x.values->clear(x.coded, x.n_coded, x.sums), x.values->add(x.entries, x.n, 1, x.coded, x.n_coded, x.sums);
+  void keep_coded(LoneNode<Code>& x, const Branch<Code>& own, const LoneNode<Code>& parent) {
+    if (&x != &parent) {
+      x.code.n = parent.code.n;
+      std::copy_n(parent.code.places, parent.code.n, x.code.places);
+    }
+    if constexpr (Code::kEachRow) std::copy_n(own.rows.bits, x.code.all->words, x.code.rows);
+    if constexpr (Code::kSums) {
+      if (!x.code.entries) x.code.entries = w.scratch.take<u32>(own.n);
+      std::copy_n(own.entries, own.n, x.code.entries);
+      if (&x == &parent || is_few(x.n)) return;
+      x.code.sums = x.code.columns->new_sums(w);
+      x.code.add_rows(x.n);
+    }
   }
   // The marked rows leave x, which keeps n; they become those of y, if it is given. The entries of a branch are in the order of the list that
   // was tested, which is therefore not parted; rest: what x keeps, if that is one branch; others: y's
-  void part_lists(LoneNode& x, LoneNode* y, u32 n, const u32* rest, const u32* others) {
+  void part_lists(LoneNode<Code>& x, LoneNode<Code>* y, u32 n, const u32* rest, const u32* others) {
     const u32 before = x.n;
     const int n_columns = x.n_columns, tested = rest ? x.node->feature : -1;
     const std::size_t room = ((y ? y->n : before - n) + kListRoom + 31) & ~31u;
@@ -246,7 +261,7 @@ class LoneTask {
       if (y) end_list(away + y->n), keep_column(*y, x.columns[j], away, y->n), away += room;
     }
   }
-  void refine_child(LoneNode& y, const u32* entries) {
+  void refine_child(LoneNode<Code>& y, const u32* entries) {
     if (!y.constant()) refine(y);
     else close(*y.node, entries, y.n);
   }
@@ -261,12 +276,16 @@ void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, con
   u8* marks = w.scratch.take<u8>(1 << 16);
   marks[0] = 0;  // of what is behind the end of a list
   for (u32 i = 0; i < n; i++) marks[table.tag[i]] = 0;
-  const BitRows* bits = BitRows::of(w, table);
-  const ValueColumns* values = ValueColumns::of(w, table);
-  for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
-    const int k = __builtin_ctz(lanes);
-    w.poll(), LoneTask(w, table, bundle, k, marks).start(k, bits, values);
-  }
+  const auto refine_tasks = [&]<class Code>(const Code& code) {
+    for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
+      const int k = __builtin_ctz(lanes);
+      w.poll();
+      LoneTask<Code>(w, table, bundle, k, marks).start(k, code);
+    }
+  };
+  if (const BitRows* bits = BitRows::of(w, table)) refine_tasks(BitCode{bits});
+  else if (const ValueColumns* columns = ValueColumns::of(w, table)) refine_tasks(SumCode{columns});
+  else refine_tasks(NoCode{});
   if (!w.run.remembers) w.memo.forget();
   w.scratch.release(mark);
 }
