@@ -43,9 +43,9 @@ def grow(
 ) -> Forest:
     """Grow every task's tree, sharing work between the tasks.
 
-    Bundles of many rows are counted once for all their tasks. Bundles of up to ``local_rows`` rows are encoded and
-    sorted once and then refined task by task; the limit is lower where fewer than six levels are left. There
-    tasks share a subtree if they have the same rows at its root.
+    Bundles of many rows are counted once for all their tasks. Bundles of up to ``local_rows`` rows are
+    encoded and sorted once and then refined task by task; the limit is lower where fewer than six levels are
+    left. There tasks share a subtree if they have the same rows at its root.
 
     Parameters
     ----------
@@ -73,8 +73,7 @@ def grow(
     -------
     Forest
         One tree per task, with ``work``: bundles, rows visited, seconds and counts of what was computed, per
-        level (the counts are explained in ``cpp/grow/problem.hpp``). Tasks of a small bundle are counted one by
-        one.
+        level (``cpp/grow/problem.hpp`` explains the counts). Tasks of a small bundle are counted one by one.
 
     Notes
     -----
