@@ -4,7 +4,7 @@
 #include <new>
 
 #include "base/huge_pages.hpp"
-#include "lanes.hpp"
+#include "grow/simd/lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

@@ -11,10 +11,14 @@
 #include "base/bind_exact.hpp"
 #include "base/dispatch.hpp"
 #include "base/threads.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 #include "packed_trees.hpp"
 
 CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&, ::crosscut::PackedTrees&))
+
+#ifdef CROSSCUT_ABLATION
+bool crosscut::accelerations_off[crosscut::kAccelerationCount] = {};
+#endif
 
 using namespace crosscut;
 
@@ -175,7 +179,7 @@ struct HeldTasks : HeldPart<Tasks> {
 
 Growth make_growth(const std::string& criterion, bool multiway, int local_rows, bool bundling, bool two_resolutions) {
   need(local_rows >= 1 && local_rows <= 4096, "local_rows must be from 1 to 4096");
-  return {criterion_named(criterion.c_str()), multiway, bundling, two_resolutions, static_cast<std::size_t>(local_rows)};
+  return {&criterion_named(criterion.c_str()), multiway, bundling, two_resolutions, static_cast<std::size_t>(local_rows)};
 }
 
 struct Watch {  // asks Python now and then whether to stop, and tells it how far growing is
@@ -219,7 +223,10 @@ nb::dict work(const Grown& g) {
     return out;
   };
   nb::dict d;
-  d["bundles"] = of_levels(&LevelCounts::bundles), d["rows"] = of_levels(&LevelCounts::rows), d["seconds"] = of_levels(&LevelCounts::seconds);
+#define CROSSCUT_COUNT(name) d[#name] = of_levels(&LevelCounts::name);
+  CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
+  d["seconds"] = of_levels(&LevelCounts::seconds);
   return d;
 }
 
@@ -227,7 +234,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   need(target.n_rows == table.n_rows, "classes and target must have one entry per row");
   need(tasks.n_rows == table.n_rows, "masks must have the shape (blocks of 15 tasks, rows)");
   need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features), "features must have the shape (tasks, columns)");
-  need((growth.criterion == Criterion::variance) == (target.n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
+  need_criterion_for(*growth.criterion, target.n_classes);
   const std::size_t times = tasks.multiplicity ? largest(tasks.multiplicity, table.n_rows * static_cast<std::size_t>(tasks.n_tasks)) : 1;
   need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61), "the grids' digits have too many bits for sums of so many rows");
   need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
@@ -245,9 +252,63 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   return nb::make_tuple(to_dict(trees), work(grown));
 }
 
+nb::list accelerations() {
+  nb::list out;
+#ifdef CROSSCUT_ABLATION
+  for (const char* name : kAccelerations) out.append(name);
+#endif
+  return out;
+}
+
+void switch_acceleration([[maybe_unused]] const std::string& name, [[maybe_unused]] bool on) {
+#ifdef CROSSCUT_ABLATION
+  for (int i = 0; i < kAccelerationCount; i++) {
+    if (name != kAccelerations[i]) continue;
+    accelerations_off[i] = !on;
+    return;
+  }
+  throw std::invalid_argument("there is no acceleration '" + name + "'");
+#else
+  throw std::invalid_argument("accelerations can be switched off only in a build with CROSSCUT_ABLATION=ON");
+#endif
+}
+
+nb::dict criteria() {
+  nb::dict out;
+  for (const Criterion& c : kCriteria) out[c.name] = nb::make_tuple(c.targets.least_classes, c.targets.most_classes, c.squares);
+  return out;
+}
+
+// f(statistics of node i, their number, weight) of all nodes.
+template <class F>
+auto of_nodes(const Criterion& criterion, const Matrix<double>& value, const Array<double>& weight, F f) {
+  const std::size_t n = value.shape(0);
+  const std::size_t width = value.shape(1);
+  need_criterion_for(criterion, criterion.targets.serve(0) && width == 2 ? 0 : static_cast<int>(std::min<std::size_t>(width, 1 << 20)));
+  need(weight.size() == n, "weight must have one entry per node");
+  std::vector<double> out(n);
+  for (std::size_t i = 0; i < n; i++) out[i] = f(value.data() + i * width, static_cast<int>(width), weight.data()[i]);
+  return give(std::move(out));
+}
+
+auto impurity(const std::string& name, const Matrix<double>& value, const Array<double>& weight) {
+  const Criterion& criterion = criterion_named(name.c_str());
+  return of_nodes(criterion, value, weight, criterion.impurity);
+}
+
+auto branch_quality(const std::string& name, const Matrix<double>& value, const Array<double>& weight) {
+  const Criterion& criterion = criterion_named(name.c_str());
+  return of_nodes(criterion, value, weight, [&](const double* s, int n, double w) { return w > 0 ? criterion.part(Terms{n}, s, w) : 0; });
+}
+
 }  // namespace
 
 void bind_grow(nb::module_& m) {
+  m.def("accelerations", &accelerations);
+  m.def("switch_acceleration", &switch_acceleration, "name"_a, "on"_a);
+  m.def("criteria", &criteria);
+  m.def("impurity", &impurity, "criterion"_a, "value"_a, "weight"_a);
+  m.def("branch_quality", &branch_quality, "criterion"_a, "value"_a, "weight"_a);
   nb::class_<HeldTable>(m, "Table")
       .def(nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&, const Array<std::int32_t>&, const nb::list&, const nb::list&,
                     const Array<bool>&, const Array<bool>&, const Array<bool>&, Maybe<nb::list>, int>(),

@@ -1,7 +1,7 @@
 // Statistics of a nominal column, for the lanes that chose a test of it.
 #pragma once
 #include "bundle.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 

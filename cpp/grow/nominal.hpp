@@ -5,8 +5,8 @@
 #pragma once
 #include <algorithm>
 
-#include "exact.hpp"
-#include "lists.hpp"
+#include "grow/exact/exact.hpp"
+#include "grow/simd/lists.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -97,7 +97,7 @@ class NominalColumn {
 
   // Of two branches only those are looked at whose first is worth it, by its statistics and rows; a quality below `least` need not be found.
   template <class Worth>
-  NominalChoice best(const Node& node, i64 min_leaf, double least, Worth worth) {
+  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, double least, Worth worth) {
     NominalChoice found;
     if (m < 2) return found;
     const auto K = static_cast<std::size_t>(run.K());
@@ -105,17 +105,18 @@ class NominalColumn {
       double* parts = arena.take<double>(static_cast<std::size_t>(m) * K);
       bool enough = true;
       for (int j = 0; j < m; j++) enough &= n[codes[j]] >= min_leaf, std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
-      if (enough) found.q = run.judge.several(parts, m, node.stats);
+      if (enough) found.q = run.quality.several(parts, m, node.stats);
       return found;
     }
     const auto look = [&](const double* sum, i64 rows, u64 key) {
       if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return;
-      if (const double q = run.judge.binary(sum, node.stats); q > found.q) found = {q, key};
+      counts.exact++;
+      if (const double q = run.quality.binary(sum, node.stats); q > found.q) found = {q, key};
     };
     if (!all_subsets()) {
       for (int o = 0; o < orders(); o++) look_at_prefixes(o, look);
-    } else if (run.family == Run::Family::many_gini && node.n_rows < 1 << 24) {
-      look_at_promising(node, min_leaf, least, found);
+    } else if (run.family == Family::many_gini && node.n_rows < 1 << 24 && !off(Acceleration::subset_lanes)) {
+      look_at_promising(counts, node, min_leaf, least, found);
     } else {
       look_at_subsets(look);
     }
@@ -141,7 +142,7 @@ class NominalColumn {
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
       const double* s = of(codes[j]);
-      const double total = run.judge.total(s);
+      const double total = run.quality.total(s);
       order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
     }
     std::sort(order, order + m);
@@ -179,7 +180,7 @@ class NominalColumn {
   }
   // Gini by counts: the same, but eight subsets at a time, which differ in the categories 1 to 3, and only those are judged that might be
   // better than what is known (the slack is that of ManyGini).
-  void look_at_promising(const Node& node, i64 min_leaf, double least, NominalChoice& found) {
+  void look_at_promising(LevelCounts& counts, const Node& node, i64 min_leaf, double least, NominalChoice& found) {
     using F = Vec<float, 8>;
     constexpr F with[3] = {{0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
     const int K = run.K(), inner = std::min(m - 1, 3), outer = m - 1 - inner;
@@ -203,6 +204,7 @@ class NominalColumn {
     const auto n_rows = static_cast<float>(node.n_rows);
     const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
     auto limit = static_cast<float>(least * slack);
+    counts.lane_subsets += u64{1} << (m - 1);
     for (int block = 0; block < 1 << outer; block++) {
       F a{}, b{}, l{};
       for (int i = 0; i < C; i++) {
@@ -215,7 +217,8 @@ class NominalColumn {
         const int k = __builtin_ctz(lane_mask);
         lane_mask &= lane_mask - 1;
         for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
-        const double q = run.judge.binary(sum, node.stats);
+        counts.exact++;
+        const double q = run.quality.binary(sum, node.stats);
         if (!(q > found.q)) continue;
         found = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
         limit = std::max(limit, static_cast<float>(q * slack));
@@ -226,10 +229,10 @@ class NominalColumn {
 
 // The best test of a nominal column, or one that is not worth it.
 template <class Worth = Always>
-NominalChoice choose_nominal(const Run& run, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
+NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const double* table, const i64* n, int V, const Node& node, i64 min_leaf, Arena& arena,
                              double least = kNever, Worth worth = {}) {
   const auto mark = arena.mark();
-  const NominalChoice found = NominalColumn(run, table, n, V, arena).best(node, min_leaf, least, worth);
+  const NominalChoice found = NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, least, worth);
   return arena.release(mark), found;
 }
 

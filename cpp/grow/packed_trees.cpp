@@ -5,24 +5,13 @@
 #include <limits>
 
 #include "base/huge_pages.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 
 namespace crosscut {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
-double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
-  double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
-  for (int c = 0; c < n_classes; c++) {
-    if (value[c] == 0) continue;  // most of many classes
-    const double share = value[c] / weight;
-    if (criterion == Criterion::gini) squares += share * share;
-    else if (share > 0) impurity -= share * std::log2(share);
-  }
-  return impurity - squares;
-}
 
 double midpoint(float a, float b) {
   const double mid = static_cast<double>(a) / 2.0 + static_cast<double>(b) / 2.0;
@@ -137,7 +126,7 @@ class Packer {
     double *value = out.value.data() + at * width, weight = 0;
     for (std::size_t c = 0; c < width; c++)
       if ((value[c] = x.stats[c]) != 0) weight += value[c];
-    out.weight[at] = weight, out.impurity[at] = impurity_of(p.criterion, value, p.n_classes, weight);
+    out.weight[at] = weight, out.impurity[at] = p.criterion->impurity(value, p.n_classes, weight);
   }
 
   // Exact sums of all nodes, from those at the leaves, and what follows from them. Backwards: a node comes after its children.
@@ -182,7 +171,7 @@ class Packer {
     }
     const DigitGrid& grid = p.exact.grid[0];
     for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid, exact + c * static_cast<std::size_t>(grid.n));
-    impurity = impurity_of(p.criterion, value, p.n_classes, weight);
+    impurity = p.criterion->impurity(value, p.n_classes, weight);
   }
 };
 

@@ -4,11 +4,10 @@
 #include <cstdint>
 
 #include "base/exact_sums.hpp"
+#include "accelerations.hpp"
+#include "criteria/criteria.hpp"
 
 namespace crosscut {
-
-enum class Criterion : int { gini, entropy, gain_ratio, variance };
-Criterion criterion_named(const char*);  // throws std::invalid_argument for another name
 
 constexpr int kLanes = 16;        // tasks of a block travel in at most this many lanes...
 constexpr int kBlockTasks = 15;   // ...and the last lane's cell is kept for rows that every task trains on
@@ -58,7 +57,7 @@ struct Tasks {
 };
 
 struct Growth {
-  Criterion criterion;
+  const Criterion* criterion;
   bool multiway;
   bool bundling, two_resolutions;      // off only to compare: paper's identical tests; full scans
   std::size_t local_rows;              // bundles up to this size finish in a local copy
@@ -74,9 +73,38 @@ struct Problem : Table, Target, Tasks, Growth {
 };
 
 constexpr int kLevels = 64;  // deeper levels are counted with the last
+// What was done on a level. Without threads the numbers depend on the problem only, except that a few more cuts pass the fast
+// comparison where more of them are evaluated together. Tests guard them, so that lost work is noticed.
+#define CROSSCUT_COUNTS(X)                                                                               \
+  X(bundles)         /* and nodes of single tasks */                                                     \
+  X(rows)            /* of all bundles */                                                                \
+  X(cuts)            /* evaluated by running statistics, by sets of rows or by sums of values */         \
+  X(lane_cuts)       /* of these, in sorted lists by lanes of cuts */                                    \
+  X(lane_subsets)    /* subsets of categories, evaluated by lanes */                                     \
+  X(exact)           /* tests evaluated by the formula that decides, or by exact sums */                 \
+  X(intervals)       /* opened, to look at the cuts inside */                                            \
+  X(fold_rows)       /* rows of large bundles that are counted once for all tasks but one */             \
+  X(own_codes)       /* rows whose codes were copied */                                                  \
+  X(neighbour_rows)  /* rows read to find the values around cuts */                                      \
+  X(lists)           /* sorted lists split */                                                            \
+  X(moved)           /* their entries */                                                                 \
+  X(coded_columns)   /* searched by bits of rows or sums of values, without a list */                    \
+  X(few_nodes)       /* nodes finished by sets of rows */                                                \
+  X(known_nodes)     /* nodes whose subtree another task had grown */                                    \
+  X(xlogs)           /* values of v·log2(v) in the table of small counts */
+
 struct LevelCounts {
-  std::uint64_t bundles, rows;  // rows: of all bundles
+#define CROSSCUT_COUNT(name) std::uint64_t name;
+  CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
   double seconds;
+
+  void add(const LevelCounts& other) {
+#define CROSSCUT_COUNT(name) name += other.name;
+    CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
+    seconds += other.seconds;
+  }
 };
 
 enum class Outcome : int { done, stopped, no_memory };
@@ -84,21 +112,5 @@ struct Grown {
   Outcome outcome;
   LevelCounts levels[kLevels];
 };
-
-// The quality of a test, a pure function of its integer statistics (docs/semantics.md). Statistics of a branch are K doubles:
-// class sums, or (P, W). Compiled once, so every level and engine decides alike. Not allowed: −infinity.
-constexpr std::uint32_t kXlogs = 1 << 16;
-struct Judge {
-  Criterion criterion;
-  int K;
-  const double* xlogs = nullptr;  // [kXlogs] xlog of small counts, where all statistics are counts
-  double branch(const double* s) const;                                        // one branch's part of Q
-  double total(const double* s) const;                                         // its weight
-  double binary(const double* left, const double* node) const;                 // Q of left | node − left
-  double several(const double* branches, int n, const double* node) const;     // Q of n branches, K doubles each
-  double x(double v) const;                                                    // v·log2(v)
-  double improvement(const double* node, double q, double q_gain) const;       // q_gain: Σ of branch(); Q − Q_node, gain for gain ratio
-};
-double xlog(double v);  // v·log2(v)
 
 }  // namespace crosscut

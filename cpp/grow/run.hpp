@@ -3,9 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <stdexcept>
 
 #include "base/waiting.hpp"
-#include "memo.hpp"
+#include "grow/small/memo.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -14,30 +15,50 @@ constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;  // a part of a bundle's r
 constexpr int kListClasses = 16;   // classes that an entry of a list can name
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
+// Which running statistics serve a run (criteria/running_statistics.hpp).
+enum class Family { binary_gini, many_gini, weighted_gini, any_classes, moments };
+
+inline Family family_of(const Problem& p) {
+  switch (p.criterion->running) {
+    case Running::class_squares:
+      if (!p.counted()) return Family::weighted_gini;
+      return p.n_classes == 2 ? Family::binary_gini : Family::many_gini;
+    case Running::class_by_class: return Family::any_classes;
+    case Running::moments: return Family::moments;
+  }
+  throw std::logic_error("unknown running statistics");
+}
+
+// What the grid of a node's sums is like, for the error of a quality (CriterionType::error).
+struct GridOfNode {
+  double weight;         // of the node
+  double least;          // weight of a row, at least
+  double off;            // a weight is off by this share, at most
+  double formula;        // rounding of the formula, relative
+  bool product_rounded;  // products are off by half a unit, and by the rounding of w·(y − c), which adds up to 1
+};
+
 struct Run {
   const Problem& p;
-  Judge judge;
+  Quality quality;
   bool counted;   // class statistics are plain row counts
   bool weighted;  // rows have grid weights or multiplicities
   bool on_grid;   // statistics only propose tests: those within `margin` of the best are compared exactly
-  enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
+  const Family family;
   bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
   bool remembers;  // ... also in another block
   bool few_valued;  // most columns are numbers of which there are few
-  bool all_bits;    // all columns have so few values that no local table needs lists (lone_node.hpp)
+  bool all_bits;    // all columns have so few values that no local table needs lists (row_bits.hpp)
   std::atomic<int> halt{0};
   std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
 
   explicit Run(const Problem& problem)
       : p(problem),
-        judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
+        quality(*problem.criterion, problem.n_classes),
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
         on_grid(problem.on_grid()),
-        family(!problem.n_classes                                   ? Family::moments
-               : !counted || problem.criterion != Criterion::gini ? Family::any_classes
-               : problem.n_classes == 2                            ? Family::binary_gini
-                                                                   : Family::many_gini),
+        family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
         remembers(problem.n_tasks > kBlockTasks) {
     int few = 0;
@@ -50,36 +71,23 @@ struct Run {
       values += own, most = own > most ? own : most;
     }
     // Measured: lanes of tasks that part ways take as long per row and column as a lone task for some 32 bits.
-    all_bits = most <= 128 && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
+    all_bits = most <= 128 && !off(Acceleration::row_bits) && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
-  int K() const { return judge.K; }
+  int K() const { return quality.K; }
+  const Criterion& criterion() const { return *p.criterion; }
+  bool counts_gini() const { return family == Family::binary_gini || family == Family::many_gini; }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }
   bool decides() const { return !p.n_classes && !rounded(); }  // statistics of a regression are exact
-  // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. A weight on the grid is off by
-  // a share `off` at most, a product by half a unit (and the rounding of w·(y − c), which adds up to 1); n rows have weight n·least or
-  // more. So |ΔP| ≤ W/2·least + 1 in every branch, and with Σ|P| ≤ √(W·Q) the error of Σ P²/W is at most what stands below.
+  // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. n rows have weight n·least or more.
   double margin(const double* node, double q) const {
-    const double W = judge.total(node), least = p.least_weight, off = p.weight_rounded ? 1 / least : 0, formula = 0x1p-50 * (judge.K + 8);
+    const double off = p.weight_rounded ? 1 / p.least_weight : 0;
     if (off > 0.0625) return std::numeric_limits<double>::infinity();
-    double error = 0;
-    switch (judge.criterion) {
-      case Criterion::variance:
-        if (p.product_rounded) error = 1.25 * (__builtin_sqrt(W * q) / least + 4 * __builtin_sqrt(q) + W / (least * least) + 4);
-        error += q * (2 * off + formula);
-        break;
-      case Criterion::gini: error = q * (4 * off + formula); break;
-      default:  // |l·log2 l| of weights from 1e-300 to 1e300
-        error = W * (112 * off + 1200 * formula);
-        if (judge.criterion == Criterion::gain_ratio) error *= 3 * (1 + q) / least;
-    }
-    return 2 * error;
+    const GridOfNode grid{quality.total(node), p.least_weight, off, 0x1p-50 * (quality.K + 8), p.product_rounded};
+    return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
   }
   // 32 bits that say all a scan needs of a row: its mask below, the mask of class 1 or the class above
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);
-  }
-  CC_INLINE u32 mask_and_class(u32 description) const {
-    return family == Family::binary_gini ? (description & 0xffff) | static_cast<u32>(description >> 16 != 0) << 16 : description;
   }
 };
 

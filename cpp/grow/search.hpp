@@ -65,10 +65,10 @@ struct Best {
   bool beats(int t, double quality, int f, u64 order) const {
     return quality > q[t] || (quality == q[t] && quality > kNever && (f < feature[t] || (f == feature[t] && order < key[t])));
   }
-  bool offer_left(const Judge& judge, int t, int f, u64 order, i64 n, const double* stats) {
+  bool offer_left(int t, int f, u64 order, i64 n, const double* stats) {
     const Node& node = *bundle.node[t];
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
-    const double quality = judge.binary(stats, node.stats);
+    const double quality = run.quality.binary(stats, node.stats);
     return beats(t, quality, f, order) && take(t, quality, f, order, n, stats);
   }
   bool take(int t, double quality, int f, u64 order, i64 n, const double* stats) {
@@ -97,7 +97,7 @@ bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, i
   for (u32 i = 0; i < rows.n; i++) {
     if (!(rows.mask(i) >> k & 1)) continue;
     const int differ = goes_left(rows.rank(f, i), key, missing_f) != goes_left(rows.rank(g, i), other, missing_g);
-    if (mirrored < 0) mirrored = differ && run.judge.criterion != Criterion::gain_ratio;
+    if (mirrored < 0) mirrored = differ && run.criterion().mirrors;
     if (mirrored != differ) return false;
   }
   return true;
@@ -133,7 +133,7 @@ CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
   return m;
 }
 
-// P is one of lane_statistics.hpp: the running statistics of a scan.
+// P is one of running_statistics.hpp: the running statistics of a scan.
 template <class P>
 struct Search {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
@@ -144,6 +144,7 @@ struct Search {
   P p;
   P* other = nullptr;  // another scan's, which has to learn of better tests, too
   double* stats;
+  LevelCounts& work;
   MissingRows missing_rows;
   const void* bundle_rows = nullptr;
   bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g, u64 other) = nullptr;
@@ -151,29 +152,35 @@ struct Search {
   static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
   Search(Worker& worker, const Bundle& b, Best& so_far)
       : w(worker), bundle(b), best(so_far), p(worker.run, b, so_far, space(worker)),
-        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))) {}
+        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))), work(worker.level(b.depth)) {}
 
+  // The lanes in which a cut may beat the best test.
+  template <class State>
+  CC_INLINE static u32 may_beat(State& state) {
+    return off(Acceleration::fast_comparison) ? ~0u : state.promising();
+  }
   void lower(int k) {
     p.lower(best, k);
     if (other) other->lower(best, k);
   }
   // The cut that a scan has reached, by the exact formula.
   __attribute__((noinline)) void judge(const P& state, u32 lanes, int f, u64 key) {
+    work.exact += static_cast<u64>(__builtin_popcount(lanes));
     each_bit(lanes, [&](int k) {
       u64 order = key;
       const i64 left = state.rows_left(k);
       if (!missing_rows.meaning(k, left, bundle.node[k]->n_rows, order)) return;
       state.left(k, stats);
-      if (best.rivals ? propose(k, f, order, left) : best.offer_left(w.run.judge, k, f, order, left, stats)) lower(k);
+      if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats)) lower(k);
     });
   }
   // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie on any grid.
   bool propose(int k, int f, u64 order, i64 n) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
-    const double q = w.run.judge.binary(stats, node.stats);
+    const double q = w.run.quality.binary(stats, node.stats);
     Rivals& rivals = best.rivals[k];
-    if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // gain ratio: rounding may hide a gain
+    if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // rounding may hide a gain
     if (q == kNever || q < best.lowest[k]) return false;
     if (best.feature[k] < 0 || best.clearly_better(k, q)) {
       if (!rivals.keep) rivals = {};
@@ -183,7 +190,7 @@ struct Search {
     } else if (!rivals.contested) {
       rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
-    rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
+    rivals.contested |= w.run.p.weight_rounded && w.run.criterion().needs_gain;  // is there a gain at all?
     rivals.add(f);
     return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }
@@ -195,16 +202,16 @@ struct Search {
   // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only, and cuts of one column that leave as many
   // rows on the left leave the same.
   bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
-    if (bundle.node[k]->n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) return true;
+    if (bundle.node[k]->n_rows == 2 && w.run.criterion().mirrors) return true;
     if (w.run.p.columns[f].nominal) return false;
     if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k])) return true;
     return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order));
   }
-  // Are the statistics those of the best test, perhaps mirrored? (The formula of the gain ratio would then round otherwise.)
+  // Are the statistics those of the best test, perhaps mirrored? (Some formulas then round otherwise.)
   bool alike(int k, i64 n) const {
     const double *mine = best.left + k * best.K, *node = bundle.node[k]->stats;
     if (w.run.p.columns[best.feature[k]].nominal) return false;
-    bool same = n == best.n_left[k], mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.judge.criterion != Criterion::gain_ratio;
+    bool same = n == best.n_left[k], mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
     for (int c = 0; c < best.K; c++) same &= stats[c] == mine[c], mirrored &= stats[c] == node[c] - mine[c];
     return same || mirrored;
   }
@@ -216,7 +223,7 @@ struct Search {
         return judge_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
+        choose_nominal(w.run, work, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
@@ -232,7 +239,8 @@ struct Search {
     for (int j = 0; j + 1 < m; j++) {
       const int v = order[j].code;
       sum[0] += table[2 * v], sum[1] += table[2 * v + 1], rows += n[v];
-      if (!p.worth(k, sum)) continue;
+      if (!off(Acceleration::fast_comparison) && !p.worth(k, sum)) continue;
+      work.exact++;
       std::copy_n(sum, 2, stats);
       if (propose(k, f, static_cast<u64>(j), rows)) lower(k);
     }

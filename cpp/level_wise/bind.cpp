@@ -145,9 +145,9 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
   need(static_cast<std::int64_t>(statistics.size()) == bins * n_channels * n_cells(L, mixed), "statistics must be those of one bundle");
   const bool counted = nb::len(grids) == 0;
   const ExactRows exact = counted ? ExactRows{} : grids_of(grids, n_classes ? 1 : 2);
-  const ChoiceProblem problem{criterion_named(criterion.c_str()), n_classes, counted, exact, multiway, nominal.data(), shape};
+  const ChoiceProblem problem{&criterion_named(criterion.c_str()), n_classes, counted, exact, multiway, nominal.data(), shape};
   need(n_classes >= 0 && n_classes <= 65535, "n_classes must be from 0 to 65535");
-  need((problem.criterion == Criterion::variance) == (n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
+  need_criterion_for(*problem.criterion, n_classes);
   need(n_channels == (counted ? n_classes : 1 + (n_classes ? n_classes : 1) * exact.width) && (n_classes || !counted),
        "n_channels must be what the statistics of this kind have");
   need_sums(problem, statistics.data(), first_column, end_column, L, mixed);

@@ -1,10 +1,10 @@
-// Candidates and their order follow docs/semantics.md; the choice is made by Judge, as everywhere.
+// Candidates and their order follow docs/semantics.md; the formula that decides is Quality's, as everywhere.
 #define CROSSCUT_LEVEL stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
 
 #include <memory>
 
-#include "../grow/exact_nominal.hpp"
+#include "grow/exact/exact_nominal.hpp"
 
 namespace crosscut {
 namespace {
@@ -28,6 +28,7 @@ class Chooser {
   const ChoiceProblem& problem;
   Problem p{};
   Run run;
+  LevelCounts counts{};  // of no interest here
   Arena arena;
   int K, T;  // T: digits of exact sums of a node; 0 if rows are counted
 
@@ -71,7 +72,7 @@ class Chooser {
     node = empty();
     for (int b = 0; b < column.bins; b++) add(node, column, b);
     best.node = shown(node), best.quality = kNever;
-    best.weight = T ? exact_weight(p, node.digits.data()) : run.judge.total(node.stats.data());
+    best.weight = T ? exact_weight(p, node.digits.data()) : run.quality.total(node.stats.data());
     contest = T ? std::make_unique<Contest>(p, node.digits.data()) : nullptr;
   }
 
@@ -89,9 +90,9 @@ class Chooser {
       for (const Sums& branch : branches) digits.insert(digits.end(), branch.digits.begin(), branch.digits.end());
       best.improvement = contest->improvement(digits.data(), static_cast<int>(branches.size()));
     } else {
-      double sum = 0;  // gain ratio's improvement is the entropy gain
-      for (const Sums& branch : branches) sum += run.judge.branch(branch.stats.data());
-      best.improvement = run.judge.improvement(node.stats.data(), best.quality, sum);
+      double sum = 0;
+      for (const Sums& branch : branches) sum += run.quality.branch(branch.stats.data());
+      best.improvement = run.quality.improvement(node.stats.data(), best.quality, sum);
     }
     best.branches.clear();
     for (const Sums& branch : branches) best.branches.push_back(shown(branch));
@@ -129,7 +130,7 @@ class Chooser {
       for (int d = 0; d < T; d++) both.push_back(node.digits[static_cast<std::size_t>(d)] - left.digits[static_cast<std::size_t>(d)]);
       return contest->offer(both.data(), 2);
     }
-    const double q = run.judge.binary(left.stats.data(), node.stats.data());
+    const double q = run.quality.binary(left.stats.data(), node.stats.data());
     if (!(q > best.quality)) return false;
     best.quality = q;
     return true;
@@ -174,7 +175,7 @@ class Chooser {
     } else {
       Node all{};
       all.n_rows = node.n_rows, all.stats = node.stats.data();
-      const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, all, min_leaf, arena);
+      const NominalChoice choice = choose_nominal(run, counts, column.table.data(), column.n.data(), V, all, min_leaf, arena);
       if (!(choice.q > best.quality)) return;
       branches_of(run, column.table.data(), column.n.data(), V, choice.key, arena, map.data());
       best.quality = choice.q;

@@ -9,7 +9,7 @@
 namespace crosscut {
 
 struct ChoiceProblem {
-  Criterion criterion;
+  const Criterion* criterion;
   int n_classes;                  // 0: regression
   bool counted;                   // channels are classes; else the number of rows comes first
   ExactRows exact;                // unless counted: the grids of what rows add to exact sums, without w·y·y

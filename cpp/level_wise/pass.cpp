@@ -22,7 +22,7 @@ constexpr i64 kChunksAtOnce = 8;         // limits the memory of row lists
 // Rows of one chunk that reached a counted bundle, ready to be added column by column.
 struct Arrived {
   std::int32_t bundle;
-  std::vector<u32> pure, cell;       // row, and its place within a bin: channel · cells + cell
+  std::vector<u32> fold, cell;       // row, and its place within a bin: channel · cells + cell
   std::vector<u32> mixed;
   std::vector<u64> mixed_lanes;      // bit k: the row trains the bundle's k-th task
 };
@@ -95,15 +95,15 @@ class Walk {
     for (u64 left = lanes; left; left &= left - 1) lane_of[std::countr_zero(left)] = static_cast<u8>(k++);
     Arrived a;
     a.bundle = bundle;
-    a.pure.resize(n), a.cell.resize(n);
-    u32 n_pure = 0;
+    a.fold.resize(n), a.cell.resize(n);
+    u32 n_fold = 0;
     for (u32 i = 0; i < n; i++) {
       const u32 id = ids_of[depth][i];
       const u64 without = lanes & ~masks_of[depth][i];
       if ((without & (without - 1)) == 0) {
         const u32 channel = rows.amounts ? 0 : static_cast<u32>(rows.slot[id]);
-        a.pure[n_pure] = id;
-        a.cell[n_pure++] = channel * cells + (without ? lane_of[std::countr_zero(without)] : static_cast<u32>(L));
+        a.fold[n_fold] = id;
+        a.cell[n_fold++] = channel * cells + (without ? lane_of[std::countr_zero(without)] : static_cast<u32>(L));
       } else {
         if (!forest.mixed[bundle]) throw std::invalid_argument("mixed must hold where rows train only some of the tasks");
         u64 bits = 0;
@@ -111,7 +111,7 @@ class Walk {
         a.mixed.push_back(id), a.mixed_lanes.push_back(bits);
       }
     }
-    a.pure.resize(n_pure), a.cell.resize(n_pure);
+    a.fold.resize(n_fold), a.cell.resize(n_fold);
     counted.push_back(std::move(a));
   }
 };
@@ -135,12 +135,12 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
           static_cast<std::size_t>(shape.first_bin[f] - shape.first_bin[forest.first_column[b]]) * bin;
   const u8* codes = rows.codes + static_cast<std::size_t>(f) * rows.n_rows;
   const std::size_t A = static_cast<std::size_t>(rows.n_amounts);
-  for (std::size_t i = 0; i < a.pure.size(); i++) {
-    T* cell = to + codes[a.pure[i]] * bin + a.cell[i];
+  for (std::size_t i = 0; i < a.fold.size(); i++) {
+    T* cell = to + codes[a.fold[i]] * bin + a.cell[i];
     add(*cell, 1);
     if (!rows.amounts) continue;
-    const i64* amounts = rows.amounts + a.pure[i] * A;
-    cell += (1 + static_cast<std::size_t>(rows.slot[a.pure[i]]) * A) * cells;
+    const i64* amounts = rows.amounts + a.fold[i] * A;
+    cell += (1 + static_cast<std::size_t>(rows.slot[a.fold[i]]) * A) * cells;
     for (std::size_t j = 0; j < A; j++) add(cell[j * cells], amounts[j]);
   }
   for (std::size_t i = 0; i < a.mixed.size(); i++) {
@@ -167,7 +167,7 @@ void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived
     if (y < to[2 * cell]) to[2 * cell] = y;
     if (y > to[2 * cell + 1]) to[2 * cell + 1] = y;
   };
-  for (std::size_t i = 0; i < a.pure.size(); i++) add(a.cell[i], rows.target[a.pure[i]]);
+  for (std::size_t i = 0; i < a.fold.size(); i++) add(a.cell[i], rows.target[a.fold[i]]);
   for (std::size_t i = 0; i < a.mixed.size(); i++)
     for (u64 left = a.mixed_lanes[i]; left; left &= left - 1)
       add(L + 1 + static_cast<std::size_t>(std::countr_zero(left)), rows.target[a.mixed[i]]);

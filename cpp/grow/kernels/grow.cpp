@@ -1,6 +1,6 @@
 // Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first (refine.hpp). Threads share the bundles of a
 // block; with many blocks a thread takes whole blocks instead. Nothing of this shows in the trees.
-#include "../refine.hpp"
+#include "grow/large/refine.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
@@ -42,22 +42,19 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
     if (!workers || !roots) throw std::bad_alloc();
     for (int i = 0; i < n_threads; i++) workers[i] = new Worker(run);
     workers[0]->caller = true;
-    if (run.counted && problem.criterion != Criterion::gini) {
+    if (run.counted && problem.criterion->logarithms && !off(Acceleration::xlog_table)) {
       const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
       xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
       if (!xlogs) throw std::bad_alloc();
       for (u32 v = 0; v < most; v++) xlogs[v] = xlog(v);
-      run.judge.xlogs = xlogs;
+      run.quality.xlogs = xlogs;
+      out.levels[0].xlogs = most;
     }
     Arena arena;
     grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);
     pack_trees(problem, roots, trees);
     for (int i = 0; i < n_threads; i++)
-      for (int d = 0; d < kLevels; d++) {
-        const LevelCounts& from = workers[i]->levels[d];
-        LevelCounts& to = out.levels[d];
-        to.bundles += from.bundles, to.rows += from.rows, to.seconds += from.seconds;
-      }
+      for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);
     out.outcome = Outcome::done;
   } catch (const Stopped&) {
     out.outcome = Outcome::stopped;

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.model_selection.delegation import NotShared
+from crosscut.tasks.growth import CRITERIA as GROWN
 from crosscut.tasks.growth import Growth, Limits
 from crosscut.training.parameters import check_parameters
 
@@ -25,14 +26,10 @@ if TYPE_CHECKING:
 # scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
 # this is one more limit (it matters only where targets are told apart by less than 1.5e-8).
 PURE = 2.220446049250313e-16
-# scikit-learn's names of the criteria that are grown here
-CRITERIA: dict[str, Criterion] = {
-    "gini": "gini",
-    "entropy": "entropy",
+# the criteria that are grown here, by scikit-learn's names, too
+CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | {
     "log_loss": "entropy",
-    "gain_ratio": "gain_ratio",
     "squared_error": "variance",
-    "variance": "variance",
 }
 # parameters that must keep this value, and what another value would ask for
 FIXED = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from crosscut.forest.export.text import counted, number
 
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import echo, plain, print_json, stdout
+from crosscut.forest.export.text import counted, number
 from crosscut_relational.cli.database import place_of, read_examples
 
 if TYPE_CHECKING:
