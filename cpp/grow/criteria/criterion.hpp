@@ -60,7 +60,8 @@ concept CriterionType = requires(const Terms& terms, const double* s, double wei
   { C::kName } -> std::convertible_to<const char*>;
   { C::kTargets } -> std::convertible_to<Targets>;
   { C::kRunning } -> std::convertible_to<Running>;
-  // Q is the sum of what the branches add to it, and a test improves on its node by Q less the node's own part.
+  // Q is the sum of its branches' parts. Otherwise only test() knows Q, and parts say by how much a test lowers the
+  // impurity: Σ of the branches' parts less the node's (min_impurity_decrease, importances).
   { C::kAdds } -> std::convertible_to<bool>;
   // A branch adds Σ of squares over its weight, so that sums of weights are compared as fractions of long integers.
   { C::kSquares } -> std::convertible_to<bool>;
@@ -70,7 +71,7 @@ concept CriterionType = requires(const Terms& terms, const double* s, double wei
   { C::kNeedsGain } -> std::convertible_to<bool>;
   // Formulas use xlog().
   { C::kLogarithms } -> std::convertible_to<bool>;
-  // What a branch of this weight (> 0) adds to Q.
+  // What a branch of this weight (> 0) adds to Q, or to the decrease of impurity; up to a constant, −weight · impurity.
   { C::part(terms, s, weight) } -> std::same_as<double>;
   // Q of a test, from the sum of its branches' parts: sums of branches (n · K), their number, the node's sums.
   { C::test(terms, q, s, n, s) } -> std::same_as<double>;
