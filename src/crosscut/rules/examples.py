@@ -158,7 +158,7 @@ class Rows(ABC):
         return np.frombuffer(joined, np.uint64).reshape(len(sets), self.n_words)
 
 
-class Examples(Rows):
+class TableRows(Rows):
     """The rows of a table, and the truth of conditions on them, each computed once.
 
     Parameters
