@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 import crosscut
-from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.compare import compare
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import Failure
@@ -18,6 +17,7 @@ from crosscut.cli.relational import relational
 from crosscut.cli.reproduce import reproduce
 from crosscut.cli.rules import rules
 from crosscut.cli.show import show, write_model_report
+from crosscut.cli.terminal import page_path, show_page
 
 
 @click.command("open", short_help="Open a report or a saved model in a browser.")

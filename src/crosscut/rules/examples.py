@@ -13,7 +13,7 @@ import numpy as np
 from crosscut import _core
 from crosscut.data.grid import exponent_of
 from crosscut.data.memory import check_memory
-from crosscut.rules.condition import Condition
+from crosscut.rules.rule_set import Condition
 from crosscut.tasks.fold_rule import mix
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.schema import Schema
     from crosscut.forest.export.sql import SqlDialect
-    from crosscut.rules.condition import Condition
-    from crosscut.rules.rule_set import Rule, RuleSet
+    from crosscut.rules.rule_set import Condition, Rule, RuleSet
 
 
 def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:
