@@ -120,10 +120,9 @@ def separator_of(head: str, usual: str) -> str:
         return " " if len(lines) > 1 and len(words) == 1 and words.pop() > 1 else usual
     if len(lines) > 1 and all(share <= 1 / len(lines) for share in alike.values()):
         return max(_SEPARATORS, key=lambda mark: (counts[mark][0], mark == usual))
-    return max(
-        _SEPARATORS,
-        key=lambda mark: (round(alike[mark], 2), _clean(lines, mark), counts[mark][0], mark == usual),
-    )
+    most = max(round(share, 2) for share in alike.values())
+    best = [mark for mark in _SEPARATORS if round(alike[mark], 2) == most]
+    return max(best, key=lambda mark: (_clean(lines, mark), counts[mark][0], mark == usual))
 
 
 def _clean(lines: list[str], mark: str) -> float:
