@@ -39,7 +39,7 @@ _WHERE = {
     "decision_list": "tabular",
     "higgs_like": "tabular",
     "churn": "customers",
-    "shop": "linked",
+    "shop": "customers",
     "bongard": "relational",
     "machines": "relational",
     "molecules": "relational",
