@@ -10,8 +10,10 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 import crosscut
-from crosscut.data import dialect, file_kind, ranks, text_file
-from crosscut.engines import level_wise, memory
+from crosscut.data import file_kind, ranks
+from crosscut.data.text import dialect, text_file
+from crosscut.engines import memory
+from crosscut.engines.stream import level_wise
 from crosscut.relational.database.database import Database
 from crosscut.relational.queries import queries
 from crosscut.rules import examples
