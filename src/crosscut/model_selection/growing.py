@@ -10,7 +10,7 @@ from crosscut.data.target import Target
 from crosscut.forest.forest import Packed
 from crosscut.forest.predict import apply
 from crosscut.forest.smaller_trees import LargestTrees
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.rows import is_matrix
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import CRITERIA, Limits

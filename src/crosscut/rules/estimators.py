@@ -10,12 +10,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from crosscut.rules.examples import Examples
-from crosscut.rules.export import sql_case
+from crosscut.rules.examples import TableRows
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, rule_sets, weighed_alike
-from crosscut.rules.wording import TableWording
+from crosscut.rules.wording import TableWording, sql_case
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.train import held_out_rows, with_scores
@@ -132,7 +131,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         sets = rule_sets(learning, groups)
         fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
-            examples = Examples(data.table, data.target) if tasks.copies else groups[0].examples
+            examples = TableRows(data.table, data.target) if tasks.copies else groups[0].examples
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
             validation.weights, validation.groups = data.target.weights, tasks.groups
@@ -202,7 +201,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         return table_tags(super().__sklearn_tags__())
 
 
-def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Examples]]:
+def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[TableRows]]:
     """Put tasks together that weigh their rows alike; a row that a training set repeats is several."""
     rows, over_copies = tasks.copied()
     table, target = (data.table.take(rows) if tasks.copies else data.table), data.target.take(rows)
@@ -211,7 +210,7 @@ def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Ex
     return weighed_alike(
         [over_copies.trains(task) for task in each],
         weights,
-        lambda kept, exponent: Examples(table, replace(target, weights=kept), exponent),
+        lambda kept, exponent: TableRows(table, replace(target, weights=kept), exponent),
     )
 
 
