@@ -7,7 +7,8 @@
 NB_MODULE(_core, m) {
   using namespace crosscut;
   using namespace crosscut::query;
-  m.doc() = "The compiled core of crosscut-relational. Private: use the names in crosscut_relational.";
+  m.doc() =
+      "The compiled core of crosscut-relational. Private: use the names in crosscut_relational.";
   bind_module(m);
   nb::class_<FactStore>(m, "FactStore")
       .def(nb::init<Matrix<std::int32_t>, Array<double>>(), "fixed"_a, "numbers"_a)
@@ -16,26 +17,34 @@ NB_MODULE(_core, m) {
       .def("number", &FactStore::number, "constant"_a);
   nb::class_<Candidates>(m, "Candidates")
       .def("__len__", [](const Candidates& c) { return c.size; })
-      .def_prop_ro("queries", [](const Candidates& c) {
-        std::vector<std::int32_t> queries;
-        for (const Part& part : c.parts) queries.insert(queries.end(), part.block->queries.begin(), part.block->queries.end());
-        return give(std::move(queries));
-      }, nb::rv_policy::move);
+      .def_prop_ro(
+          "queries",
+          [](const Candidates& c) {
+            std::vector<std::int32_t> queries;
+            for (const Part& part : c.parts)
+              queries.insert(queries.end(), part.block->queries.begin(), part.block->queries.end());
+            return give(std::move(queries));
+          },
+          nb::rv_policy::move);
   nb::class_<QueryForest>(m, "QueryForest")
       .def("__len__", [](const QueryForest& f) { return f.forest->trees.size(); })
       .def("tree", &QueryForest::tree, "number"_a)
-      .def("test", [](const QueryForest& f, std::size_t number) {
-        CROSSCUT_REQUIRE(number < f.forest->tests.size(), "number is not one of the tests");
-        const Test& test = f.forest->tests[number];
-        return nb::make_tuple(decode(f.store->components(), test.literals), test.n_variables);
-      }, "number"_a)
+      .def(
+          "test",
+          [](const QueryForest& f, std::size_t number) {
+            CROSSCUT_REQUIRE(number < f.forest->tests.size(), "number is not one of the tests");
+            const Test& test = f.forest->tests[number];
+            return nb::make_tuple(decode(f.store->components(), test.literals), test.n_variables);
+          },
+          "number"_a)
       .def("prune", &QueryForest::prune, "pessimistic"_a, "confidence"_a, nb::keep_alive<0, 1>())
       .def("prune_means", &QueryForest::prune_means, nb::keep_alive<0, 1>())
       .def_prop_ro("levels", &QueryForest::levels);
   nb::class_<QueryStore>(m, "QueryStore")
-      .def(nb::init<FactStore&, std::int64_t, Array<std::int64_t>>(), "facts"_a, "step_limit"_a, "order"_a, nb::keep_alive<1, 2>())
-      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a, "lookaheads"_a,
-           "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
+      .def(nb::init<FactStore&, std::int64_t, Array<std::int64_t>>(), "facts"_a, "step_limit"_a,
+           "order"_a, nb::keep_alive<1, 2>())
+      .def("set_language", &QueryStore::set_language, "fixed_types"_a, "root_types"_a, "modes"_a,
+           "lookaheads"_a, "auto_lookaheads"_a, "max_lookahead"_a, "exhaustive_lookahead"_a)
       .def("set_attributes", &QueryStore::set_attributes, "variables"_a)
       .def("set_classes", &QueryStore::set_classes, "codes"_a, "n_classes"_a, "folds"_a)
       .def("set_numbers", &QueryStore::set_numbers, "digits"_a, "grids"_a, "folds"_a)
@@ -43,8 +52,10 @@ NB_MODULE(_core, m) {
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
-      .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a, "minimal_cases"_a, "accuracy"_a,
-           "max_depth"_a, "max_uses"_a, "critical_f"_a, "caching"_a, "n_threads"_a = 1, "progress"_a = nb::none(), "names_all"_a = false, nb::keep_alive<0, 1>())
+      .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a,
+           "minimal_cases"_a, "accuracy"_a, "max_depth"_a, "max_uses"_a, "critical_f"_a,
+           "caching"_a, "n_threads"_a = 1, "progress"_a = nb::none(), "names_all"_a = false,
+           nb::keep_alive<0, 1>())
       .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)
       .def("test", &QueryStore::test, "candidates"_a, "number"_a)
       .def("literals", &QueryStore::literals, "component"_a)

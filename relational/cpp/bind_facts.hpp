@@ -1,5 +1,5 @@
-// The facts of a database, passed from Python. All input from Python is checked here and in the other bind files; the
-// rest of the code relies on it.
+// The facts of a database, passed from Python. All input from Python is checked here and in the
+// other bind files; the rest of the code relies on it.
 #pragma once
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -22,8 +22,8 @@ using Literal = std::tuple<std::int32_t, bool, std::vector<Term>>;
 inline constexpr std::size_t max_arity = 64;
 
 // The message is made only when needed.
-#define CROSSCUT_REQUIRE(CONDITION, MESSAGE) \
-  do {                                       \
+#define CROSSCUT_REQUIRE(CONDITION, MESSAGE)                \
+  do {                                                      \
     if (!(CONDITION)) throw std::invalid_argument(MESSAGE); \
   } while (false)
 
@@ -37,7 +37,9 @@ class FactStore {
   FactStore(const FactStore&) = delete;
 
   std::int32_t add_relation(Matrix<std::int32_t> columns) {
-    CROSSCUT_REQUIRE(columns.shape(0) <= max_arity, "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
+    CROSSCUT_REQUIRE(
+        columns.shape(0) <= max_arity,
+        "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
     check_constants(columns.data(), columns.size(), "columns");
     return facts.add_relation(columns.data(), columns.shape(0), columns.shape(1));
   }
@@ -63,19 +65,23 @@ class FactStore {
   void check_constants(const std::int32_t* values, std::size_t n, const char* name) const {
     const auto limit = static_cast<std::int64_t>(facts.n_constants());
     for (std::size_t i = 0; i < n; i++)
-      CROSSCUT_REQUIRE(values[i] >= 0 && values[i] < limit, std::string(name) + " holds " + std::to_string(values[i]) +
-                                                       ", but constants are numbered 0.." + std::to_string(limit - 1));
+      CROSSCUT_REQUIRE(values[i] >= 0 && values[i] < limit,
+                       std::string(name) + " holds " + std::to_string(values[i]) +
+                           ", but constants are numbered 0.." + std::to_string(limit - 1));
   }
 
   void check_predicate(std::int32_t predicate, std::size_t arity) const {
-    CROSSCUT_REQUIRE(predicate >= 0 && static_cast<std::size_t>(predicate) < facts.predicates().size(),
-            "predicate " + std::to_string(predicate) + " was not added");
+    CROSSCUT_REQUIRE(
+        predicate >= 0 && static_cast<std::size_t>(predicate) < facts.predicates().size(),
+        "predicate " + std::to_string(predicate) + " was not added");
     const std::size_t known = facts.predicates()[static_cast<std::size_t>(predicate)].arity;
-    CROSSCUT_REQUIRE(known == arity, "predicate " + std::to_string(predicate) + " has " + std::to_string(known) + " arguments, not " +
-                                std::to_string(arity));
+    CROSSCUT_REQUIRE(known == arity, "predicate " + std::to_string(predicate) + " has " +
+                                         std::to_string(known) + " arguments, not " +
+                                         std::to_string(arity));
   }
 
-  void check_literal(std::int32_t predicate, const std::vector<Term>& args, std::size_t n_variables, bool fixed_allowed) const {
+  void check_literal(std::int32_t predicate, const std::vector<Term>& args, std::size_t n_variables,
+                     bool fixed_allowed) const {
     check_predicate(predicate, args.size());
     for (Term t : args) check_term(t, n_variables, fixed_allowed);
   }
@@ -84,10 +90,18 @@ class FactStore {
     CROSSCUT_REQUIRE(t >= 0, "terms are not negative");
     const auto number = static_cast<std::size_t>(number_of(t));
     switch (kind_of(t)) {
-      case constant: CROSSCUT_REQUIRE(number < facts.n_constants(), "a literal has an unknown constant"); break;
-      case fixed: CROSSCUT_REQUIRE(fixed_allowed && number < facts.n_fixed(), "a literal has an unknown fixed variable"); break;
-      case variable: CROSSCUT_REQUIRE(number < n_variables, "a literal has an unknown variable"); break;
-      default: CROSSCUT_REQUIRE(false, "a literal has a term of no kind");
+      case constant:
+        CROSSCUT_REQUIRE(number < facts.n_constants(), "a literal has an unknown constant");
+        break;
+      case fixed:
+        CROSSCUT_REQUIRE(fixed_allowed && number < facts.n_fixed(),
+                         "a literal has an unknown fixed variable");
+        break;
+      case variable:
+        CROSSCUT_REQUIRE(number < n_variables, "a literal has an unknown variable");
+        break;
+      default:
+        CROSSCUT_REQUIRE(false, "a literal has a term of no kind");
     }
   }
 
@@ -100,7 +114,8 @@ inline std::vector<Literal> decode(const Components& components, std::span<const
   for (std::size_t at = 0; at < code.size(); at += components.length(code[at]))
     result.emplace_back(code[at] >> 1, code[at] & 1,
                         std::vector<Term>(code.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                          code.begin() + static_cast<std::ptrdiff_t>(at + components.length(code[at]))));
+                                          code.begin() + static_cast<std::ptrdiff_t>(
+                                                             at + components.length(code[at]))));
   return result;
 }
 

@@ -28,9 +28,11 @@ struct QueryForest {
   }
 
   QueryForest prune(bool pessimistic, double confidence) const {
-    CROSSCUT_REQUIRE(confidence > 0 && confidence <= 1, "confidence has to be above 0 and at most 1");
+    CROSSCUT_REQUIRE(confidence > 0 && confidence <= 1,
+                     "confidence has to be above 0 and at most 1");
     CROSSCUT_REQUIRE(!regression, "regression trees are not pruned by error counts");
-    return pruned_by([&](const Tree& tree) { return query::prune(tree, width, pessimistic, confidence); });
+    return pruned_by(
+        [&](const Tree& tree) { return query::prune(tree, width, pessimistic, confidence); });
   }
 
   QueryForest prune_means() const {
@@ -50,7 +52,8 @@ struct QueryForest {
 
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> levels() const {
     std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> result;
-    for (const Level& level : forest->levels) result.emplace_back(level.bundles, level.nodes, level.tests, level.candidates);
+    for (const Level& level : forest->levels)
+      result.emplace_back(level.bundles, level.nodes, level.tests, level.candidates);
     return result;
   }
 

@@ -15,14 +15,17 @@ using Modes = std::vector<std::pair<std::vector<PatternTuple>, std::int32_t>>;
 using Lookaheads = std::vector<std::pair<PatternTuple, std::vector<PatternTuple>>>;
 using AutoLookaheads = std::vector<std::pair<PatternTuple, std::vector<std::int32_t>>>;
 
-inline void check_type(std::int32_t type) { need(type > first_type_variable - (1 << 16), "a type variable is too large"); }
+inline void check_type(std::int32_t type) {
+  need(type > first_type_variable - (1 << 16), "a type variable is too large");
+}
 
 inline Pattern pattern_of(const FactStore& store, const PatternTuple& given) {
   const auto& [predicate, negated, args] = given;
   store.check_predicate(predicate, args.size());
   Pattern pattern{predicate, negated, {}};
   for (const auto& [mark, slot, type, value] : args) {
-    need(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared), "an argument has an unknown mark");
+    need(mark >= 0 && mark <= static_cast<std::int32_t>(Mark::shared),
+         "an argument has an unknown mark");
     need(slot < 1 << 16, "a slot is too large");
     check_type(type);
     pattern.args.push_back({static_cast<Mark>(mark), slot, type, value});
@@ -31,7 +34,8 @@ inline Pattern pattern_of(const FactStore& store, const PatternTuple& given) {
   return pattern;
 }
 
-inline std::vector<Pattern> patterns_of(const FactStore& store, const std::vector<PatternTuple>& given) {
+inline std::vector<Pattern> patterns_of(const FactStore& store,
+                                        const std::vector<PatternTuple>& given) {
   std::vector<Pattern> result;
   for (const PatternTuple& each : given) result.push_back(pattern_of(store, each));
   return result;
@@ -40,7 +44,8 @@ inline std::vector<Pattern> patterns_of(const FactStore& store, const std::vecto
 inline std::vector<Mode> modes_of(const FactStore& store, const Modes& given) {
   std::vector<Mode> result;
   for (const auto& [literals, source] : given) {
-    need(source >= 0 && !literals.empty(), "a mode needs literals and a source that is not negative");
+    need(source >= 0 && !literals.empty(),
+         "a mode needs literals and a source that is not negative");
     result.push_back({patterns_of(store, literals), source});
   }
   return result;

@@ -7,23 +7,33 @@
 #include "base/dispatch.hpp"
 #include "counts.hpp"
 
-CROSSCUT_DECLARE(void count_rows(const std::uint64_t*, std::size_t, const std::int32_t*, const std::uint32_t*, std::size_t,
-                                 std::int32_t*))
-CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
+CROSSCUT_DECLARE(void count_rows(const std::uint64_t*, std::size_t, const std::int32_t*,
+                                 const std::uint32_t*, std::size_t, std::int32_t*))
+CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*,
+                             std::size_t, std::size_t, double*))
 
 namespace crosscut::query {
 
-double reduction(const Moments& moments, const double* yes, const double* all, std::int32_t minimal_cases) {
+double reduction(const Moments& moments, const double* yes, const double* all,
+                 std::int32_t minimal_cases) {
   const double n_yes = moments.n(yes), deviations = moments.deviations(all);
-  if (n_yes < minimal_cases || moments.n(all) - n_yes < minimal_cases || deviations <= 0) return -1.0;
+  if (n_yes < minimal_cases || moments.n(all) - n_yes < minimal_cases || deviations <= 0)
+    return -1.0;
   std::vector<double> no(moments.width());
   for (std::size_t k = 0; k < no.size(); k++) no[k] = all[k] - yes[k];
   return (deviations - moments.deviations(yes) - moments.deviations(no.data())) / deviations;
 }
 
-Choice::Choice(const Components& components, Refinement& refinement, Truth& truth, const Statistics& statistics, const Attributes& attributes)
-    : components_(components), refinement_(refinement), truth_(truth), statistics_(statistics), attributes_(attributes), x_log_x_(statistics.n_examples() + 1, 0.0) {
-  for (std::size_t i = 2; i < x_log_x_.size(); i++) x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
+Choice::Choice(const Components& components, Refinement& refinement, Truth& truth,
+               const Statistics& statistics, const Attributes& attributes)
+    : components_(components),
+      refinement_(refinement),
+      truth_(truth),
+      statistics_(statistics),
+      attributes_(attributes),
+      x_log_x_(statistics.n_examples() + 1, 0.0) {
+  for (std::size_t i = 2; i < x_log_x_.size(); i++)
+    x_log_x_[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
 }
 
 // Says which group and class each example is of, and in which order they are counted.
@@ -46,13 +56,15 @@ void Choice::arrange(const Demand& demand) {
     const auto position = static_cast<std::size_t>(positions[i]);
     const std::int32_t fold = n_groups_ == 1 ? -1 : statistics_.fold_of(position);
     const std::size_t group = fold < 0 ? 0 : group_of_fold_[static_cast<std::size_t>(fold)];
-    slots_[i] = static_cast<std::int32_t>(group * k) + (statistics_.is_regression() ? 0 : statistics_.target().codes[position]);
+    slots_[i] = static_cast<std::int32_t>(group * k) +
+                (statistics_.is_regression() ? 0 : statistics_.target().codes[position]);
     ends_[static_cast<std::size_t>(slots_[i])]++;
     order_[i] = static_cast<std::int32_t>(i);
   }
   if (statistics_.is_regression()) return;
   std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::uint32_t{0});
-  for (std::size_t i = 0; i < positions.size(); i++) order_[ends_[static_cast<std::size_t>(slots_[i])]++] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < positions.size(); i++)
+    order_[ends_[static_cast<std::size_t>(slots_[i])]++] = static_cast<std::int32_t>(i);
 }
 
 Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
@@ -61,24 +73,34 @@ Choice::View Choice::tabulate(const Block& block, const Demand& demand) {
   if (!shape.endings) {
     std::vector<Tails::Place> places(block.size());
     std::vector<std::int32_t> types;
-    for (std::int32_t each : components) types.insert(types.end(), components_[each].types.begin(), components_[each].types.end());
-    const std::size_t second = components.size() == 2 && !refinement_.names_all ? components_[components[0]].types.size() : 0;
-    for (std::size_t e = 0; (components.size() == 1 || second > 0) && e < block.size(); e++) places[e] = truth_.tails().place(shape.code(e), types, second);
+    for (std::int32_t each : components)
+      types.insert(types.end(), components_[each].types.begin(), components_[each].types.end());
+    const std::size_t second = components.size() == 2 && !refinement_.names_all
+                                   ? components_[components[0]].types.size()
+                                   : 0;
+    for (std::size_t e = 0; (components.size() == 1 || second > 0) && e < block.size(); e++)
+      places[e] = truth_.tails().place(shape.code(e), types, second);
     shape.endings = std::make_shared<const Endings>(places);
   }
-  if (components.empty() && block.queries[0] < 0) {  // the table may be one of queries with other numbers
+  if (components.empty() &&
+      block.queries[0] < 0) {  // the table may be one of queries with other numbers
     for (std::size_t e = 0; e < block.size(); e++) refinement_.query(block, e);
     if (block.table.queries != block.queries) block.table = {{}, {}, block.queries};
   }
-  const Asked asked{components, *shape.endings, [&](std::size_t entry) { return refinement_.query(block, entry); }, block.after};
+  const Asked asked{components, *shape.endings,
+                    [&](std::size_t entry) { return refinement_.query(block, entry); },
+                    block.after};
   if (demand.keeps_tables || !shape.endings->others.empty() || shape.endings->links) {
     truth_.tabulate(asked, demand.table.positions, block.table);
     return {block.table.bits.data(), block.table.rows.data()};
   }
   auto& rows = demand.table.rows;
-  auto own = std::find_if(rows.begin(), rows.end(), [&](const LocalTable::Rows& each) { return each.component == components[0] && each.shape == block.shape; });
+  auto own = std::find_if(rows.begin(), rows.end(), [&](const LocalTable::Rows& each) {
+    return each.component == components[0] && each.shape == block.shape;
+  });
   if (own == rows.end()) {
-    own = rows.insert(own, {components[0], block.shape, block.width(), std::vector<std::uint64_t>(demand.table.size() * block.width(), 0)});
+    own = rows.insert(own, {components[0], block.shape, block.width(),
+                            std::vector<std::uint64_t>(demand.table.size() * block.width(), 0)});
     truth_.tabulate(asked, demand.table.positions, own->bits.data());
   }
   own->used = true;
@@ -100,11 +122,12 @@ const std::int32_t* Choice::rows_of(const View& view, const Demand& demand) {
 void Choice::add_sums(const Block& block, const Demand& demand) {
   const View& view = views_.emplace_back(tabulate(block, demand));
   n_yes_.resize(block.size());
-  statistics_.add_sums(view.bits, {rows_of(view, demand), order_.size()}, demand.table.positions, demand.tasks, n_yes_, sums_);
+  statistics_.add_sums(view.bits, {rows_of(view, demand), order_.size()}, demand.table.positions,
+                       demand.tasks, n_yes_, sums_);
 }
 
-// Adds a block's counts: per group of segments and class the examples where each test is true. Group 0 gets the
-// counts of all examples.
+// Adds a block's counts: per group of segments and class the examples where each test is true.
+// Group 0 gets the counts of all examples.
 void Choice::count_classes(const Block& block, const Demand& demand) {
   const std::size_t k = statistics_.width();
   const View& view = views_.emplace_back(tabulate(block, demand));
@@ -113,7 +136,8 @@ void Choice::count_classes(const Block& block, const Demand& demand) {
   n_counts_ += ends_.size() * stride;
   if (counts_.size() < n_counts_) counts_.resize(2 * n_counts_);
   std::int32_t* own = counts_.data() + begin;
-  CROSSCUT_DISPATCH(count_rows, view.bits, block.width(), rows_of(view, demand), ends_.data(), ends_.size(), own);
+  CROSSCUT_DISPATCH(count_rows, view.bits, block.width(), rows_of(view, demand), ends_.data(),
+                    ends_.size(), own);
   for (std::size_t g = 1; g < n_groups_; g++)
     for (std::size_t i = 0; i < k * stride; i++) own[i] += own[g * k * stride + i];
   if (block.followers.empty()) return;
@@ -122,17 +146,20 @@ void Choice::count_classes(const Block& block, const Demand& demand) {
     for (std::size_t i = 0; i < stride; i++) n_yes_[i] += own[c * stride + i];
 }
 
-void Choice::split(const Candidates& candidates, std::int32_t number, const Demand& demand, std::vector<std::uint64_t>& yes,
-                   std::vector<std::uint64_t>& no) const {
-  const std::size_t part = part_of(candidates, number), test = static_cast<std::size_t>(number) - candidates.first[part];
+void Choice::split(const Candidates& candidates, std::int32_t number, const Demand& demand,
+                   std::vector<std::uint64_t>& yes, std::vector<std::uint64_t>& no) const {
+  const std::size_t part = part_of(candidates, number);
+  const std::size_t test = static_cast<std::size_t>(number) - candidates.first[part];
   const std::size_t width = candidates.parts[part].block->width();
   const auto& positions = demand.table.positions;
   yes.assign(demand.examples.size(), 0);
   no.assign(demand.examples.begin(), demand.examples.end());
   for (std::size_t i = 0; i < positions.size(); i++) {
     const auto position = static_cast<std::size_t>(positions[i]);
-    const std::size_t row = views_[part].rows == nullptr ? i : static_cast<std::size_t>(views_[part].rows[position]);
-    yes[position / 64] |= (views_[part].bits[row * width + test / 64] >> test % 64 & 1) << position % 64;
+    const std::size_t row =
+        views_[part].rows == nullptr ? i : static_cast<std::size_t>(views_[part].rows[position]);
+    yes[position / 64] |= (views_[part].bits[row * width + test / 64] >> test % 64 & 1)
+                          << position % 64;
   }
   for (std::size_t w = 0; w < no.size(); w++) no[w] &= ~yes[w];
 }
@@ -142,10 +169,20 @@ void Choice::prepare(Task& task, const double* all, const Demand& demand) const 
   task.members.assign(all, all + k);
   const bool gini = demand.criterion == Criterion::gini;
   Whole& whole = task.whole;
-  whole = {k, task.members.data(), 0, demand.minimal_cases, 0, nullptr, nullptr, gini, demand.criterion == Criterion::gain_ratio, tolerance};
+  whole = {k,
+           task.members.data(),
+           0,
+           demand.minimal_cases,
+           0,
+           nullptr,
+           nullptr,
+           gini,
+           demand.criterion == Criterion::gain_ratio,
+           tolerance};
   for (std::int32_t each : task.members) {
     whole.n += each;
-    whole.term += gini ? static_cast<double>(each) * each : x_log_x_[static_cast<std::size_t>(each)];
+    whole.term +=
+        gini ? static_cast<double>(each) * each : x_log_x_[static_cast<std::size_t>(each)];
   }
   if (gini) return;
   const auto n = static_cast<std::size_t>(whole.n);
@@ -170,16 +207,19 @@ double Choice::rate_classes(const Candidates& candidates, std::size_t group, con
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const std::int32_t* own = counts_.data() + first_[p];
     const std::size_t stride = candidates.parts[p].block->width() * 64;
-    const double best = CROSSCUT_DISPATCH(rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride, candidates.parts[p].block->size(),
-                      qualities_.data() + candidates.first[p]);
+    const double best = CROSSCUT_DISPATCH(
+        rate, whole, own, group == 0 ? nullptr : own + group * k * stride, stride,
+        candidates.parts[p].block->size(), qualities_.data() + candidates.first[p]);
     tops_.push_back(best);
     top = std::max(top, best);
   }
   return top;
 }
 
-// Candidates whose mode may not be used any more, or that bind a type variable differently from the path.
-std::vector<std::size_t> Choice::barred_among(const Candidates& candidates, const Demand& demand) const {
+// Candidates whose mode may not be used any more, or that bind a type variable differently from the
+// path.
+std::vector<std::size_t> Choice::barred_among(const Candidates& candidates,
+                                              const Demand& demand) const {
   std::vector<std::size_t> result;
   for (std::size_t p = 0; p < candidates.parts.size(); p++) {
     const Shape& shape = *candidates.parts[p].block->shape;
@@ -187,7 +227,8 @@ std::vector<std::size_t> Choice::barred_among(const Candidates& candidates, cons
     std::size_t at = 0;
     for (std::size_t e = 0; e < shape.entries.size(); e++) {
       const Shape::Entry& each = shape.entries[e];
-      const std::int32_t source = refinement_.language().modes[static_cast<std::size_t>(each.mode)].source;
+      const std::int32_t source =
+          refinement_.language().modes[static_cast<std::size_t>(each.mode)].source;
       bool out = !demand.barred.empty() && demand.barred[static_cast<std::size_t>(source)];
       for (; at < each.binding_end; at += 2) {
         const std::int32_t bound = demand.bound[static_cast<std::size_t>(shape.bindings[at])];
@@ -199,7 +240,8 @@ std::vector<std::size_t> Choice::barred_among(const Candidates& candidates, cons
   return result;
 }
 
-void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests, std::vector<Cut>& cuts,
+void Choice::best(Candidates& candidates, const Demand& demand,
+                  std::vector<std::int32_t>& best_tests, std::vector<Cut>& cuts,
                   std::vector<double>& passed) {
   const std::size_t t = demand.tasks.size(), w = statistics_.width();
   const bool classes = !statistics_.is_regression();
@@ -214,7 +256,8 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     // an extension of a test holds for no more examples than the test
     for (std::size_t f = 0; f < block.followers.size(); f++)
       if (n_yes_[block.shape->followers[f].entry] >= std::max(1, demand.minimal_cases))
-        if (const auto& after = refinement_.follow(block, f); after->size() > 0) candidates.add({after, candidates.parts[p].places});
+        if (const auto& after = refinement_.follow(block, f); after->size() > 0)
+          candidates.add({after, candidates.parts[p].places});
   }
   std::erase_if(demand.table.rows, [](const LocalTable::Rows& each) { return !each.used; });
   const std::size_t n = candidates.size;
@@ -229,24 +272,28 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
   const std::vector<std::size_t> barred = barred_among(candidates, demand);
   // among tests of equal quality, the shortest, then the first generated
   const auto preferred = [&](std::size_t a, std::size_t b) {
-    const Chosen left = choose(candidates, static_cast<std::int32_t>(a)), right = choose(candidates, static_cast<std::int32_t>(b));
+    const Chosen left = choose(candidates, static_cast<std::int32_t>(a));
+    const Chosen right = choose(candidates, static_cast<std::int32_t>(b));
     if (left.n_literals() != right.n_literals()) return left.n_literals() < right.n_literals();
-    return generated_before(components_, refinement_.language(), candidates, left, right, demand.ages);
+    return generated_before(components_, refinement_.language(), candidates, left, right,
+                            demand.ages);
   };
   for (std::size_t i = 0; i < t; i++) {
     const double* all = demand.totals.data() + i * w;
     double top = -1.0;
-    if (classes)
-      top = rate_classes(candidates, groups_[i], tasks_[i].whole);
+    if (classes) top = rate_classes(candidates, groups_[i], tasks_[i].whole);
     else
       for (std::size_t q = 0; q < n; q++)
-        qualities_[q] = reduction(statistics_.moments(), sums_.data() + (q * t + i) * w, all, demand.minimal_cases);
+        qualities_[q] = reduction(statistics_.moments(), sums_.data() + (q * t + i) * w, all,
+                                  demand.minimal_cases);
     for (std::size_t q : barred) qualities_[q] = -1.0;
-    if (n > 0 && (!classes || !barred.empty())) top = *std::max_element(qualities_.begin(), qualities_.end());
+    if (n > 0 && (!classes || !barred.empty()))
+      top = *std::max_element(qualities_.begin(), qualities_.end());
     const std::vector<Offer>& offers = offers_[i];
     if (!offers.empty() && offers.back().quality > top + tolerance) {
       const double least = offers.back().quality - tolerance;
-      const auto offer = std::find_if(offers.begin(), offers.end(), [&](const Offer& each) { return each.quality >= least; });
+      const auto offer = std::find_if(offers.begin(), offers.end(),
+                                      [&](const Offer& each) { return each.quality >= least; });
       cuts[i] = settle(offer->cut, demand.tasks[i], demand, passed.data() + i * w);
       best_tests[i] = static_cast<std::int32_t>(n);
       continue;
@@ -255,15 +302,22 @@ void Choice::best(Candidates& candidates, const Demand& demand, std::vector<std:
     std::size_t chosen = n, part = 0;
     for (std::size_t p = 0; p < candidates.parts.size(); p++) {
       if (classes && tops_[p] < top - tolerance) continue;
-      for (std::size_t q = candidates.first[p]; q < candidates.first[p] + candidates.parts[p].block->size(); q++)
-        if (qualities_[q] >= top - tolerance && qualities_[q] > tolerance && (chosen == n || preferred(q, chosen))) chosen = q, part = p;
+      for (std::size_t q = candidates.first[p];
+           q < candidates.first[p] + candidates.parts[p].block->size(); q++)
+        if (qualities_[q] >= top - tolerance && qualities_[q] > tolerance &&
+            (chosen == n || preferred(q, chosen))) {
+          chosen = q;
+          part = p;
+        }
     }
     best_tests[i] = static_cast<std::int32_t>(chosen);
     const std::size_t stride = candidates.parts[part].block->width() * 64, group = groups_[i];
-    const std::int32_t* counts = classes ? counts_.data() + first_[part] + (chosen - candidates.first[part]) : nullptr;
+    const std::int32_t* counts =
+        classes ? counts_.data() + first_[part] + (chosen - candidates.first[part]) : nullptr;
     for (std::size_t c = 0; c < w; c++)
-      passed[i * w + c] = !classes ? sums_[(chosen * t + i) * w + c]
-                                   : counts[c * stride] - (group == 0 ? 0 : counts[(group * w + c) * stride]);
+      passed[i * w + c] =
+          !classes ? sums_[(chosen * t + i) * w + c]
+                   : counts[c * stride] - (group == 0 ? 0 : counts[(group * w + c) * stride]);
   }
 }
 

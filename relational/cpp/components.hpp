@@ -1,6 +1,6 @@
-// Queries, split into components that share no variables except the example's fixed ones. A query is true where all
-// its components are, so truth is stored per component. Each is registered once, under a form that does not depend on
-// the names of its variables or the order of its literals.
+// Queries, split into components that share no variables except the example's fixed ones. A query
+// is true where all its components are, so truth is stored per component. Each is registered once,
+// under a form that does not depend on the names of its variables or the order of its literals.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,19 +14,21 @@ namespace crosscut::query {
 // A conjunction as one array: per literal 2 * predicate + negated, then its terms.
 using Code = std::vector<Term>;
 
-constexpr std::int32_t any_type = -1;    // matches every type
-constexpr std::int32_t hidden = -2;      // a variable of a negated literal: not visible outside it
-constexpr std::int32_t first_type_variable = -3;  // this and below: a type that is bound by its first use on a path
+constexpr std::int32_t any_type = -1;  // matches every type
+constexpr std::int32_t hidden = -2;    // a variable of a negated literal: not visible outside it
+constexpr std::int32_t first_type_variable =
+    -3;  // this and below: a type that is bound by its first use on a path
 
 // A component, or a conjunction of components, as views into the arrays that hold all of them.
 struct Component {
-  std::span<const Term> code;               // in the order of evaluation; variables numbered by first occurrence
-  std::span<const std::int32_t> types;      // per variable
-  std::span<const std::int32_t> parts;      // not empty: the conjunction of these components, which share no variable
+  std::span<const Term> code;  // in the order of evaluation; variables numbered by first occurrence
+  std::span<const std::int32_t> types;  // per variable
+  std::span<const std::int32_t>
+      parts;  // not empty: the conjunction of these components, which share no variable
   std::int32_t n_literals;
-  std::int32_t parent;                      // component whose code is the first `prefix` terms of this one, or -1
+  std::int32_t parent;  // component whose code is the first `prefix` terms of this one, or -1
   std::size_t prefix;
-  bool joins;                               // whether the part after the prefix contains another component
+  bool joins;  // whether the part after the prefix contains another component
 };
 
 struct Place {
@@ -35,9 +37,10 @@ struct Place {
 
 // The result of adding literals to some components.
 struct Extension {
-  std::int32_t query = -1;          // the component, or the conjunction of `parts`, that the new literals are in
+  std::int32_t query =
+      -1;  // the component, or the conjunction of `parts`, that the new literals are in
   std::vector<std::int32_t> parts;
-  std::vector<Place> places;        // where each local variable is afterwards
+  std::vector<Place> places;  // where each local variable is afterwards
 };
 
 class Components {
@@ -59,21 +62,26 @@ class Components {
             r.joins};
   }
 
-  // Adds the literals of `added` to the bases. Local variables: those of the bases one after the other, then new ones,
-  // whose types are given. Every base must share a variable with a new literal.
-  void extend(std::span<const std::int32_t> bases, std::span<const Term> added, std::span<const std::int32_t> new_types,
-              Extension& result);
-  Extension extend(std::span<const std::int32_t> bases, std::span<const Term> added, std::span<const std::int32_t> new_types) {
+  // Adds the literals of `added` to the bases. Local variables: those of the bases one after the
+  // other, then new ones, whose types are given. Every base must share a variable with a new
+  // literal.
+  void extend(std::span<const std::int32_t> bases, std::span<const Term> added,
+              std::span<const std::int32_t> new_types, Extension& result);
+  Extension extend(std::span<const std::int32_t> bases, std::span<const Term> added,
+                   std::span<const std::int32_t> new_types) {
     Extension result;
     extend(bases, added, new_types, result);
     return result;
   }
 
-  // From here on a component is found in the words in which it comes first from here on, whatever was added before. So what a query
-  // takes to evaluate, which step limits depend on, does not depend on what a thread did before.
+  // From here on a component is found in the words in which it comes first from here on, whatever
+  // was added before. So what a query takes to evaluate, which step limits depend on, does not
+  // depend on what a thread did before.
   void start() { start_ = n_found_; }
   // A number that grows in the order in which components were first found since then.
-  std::int64_t found(std::int32_t component) const { return all_[static_cast<std::size_t>(component)].found; }
+  std::int64_t found(std::int32_t component) const {
+    return all_[static_cast<std::size_t>(component)].found;
+  }
   // A query, component or conjunction, of other Components, in the same words.
   std::int32_t same(const Components& other, std::int32_t query);
 
@@ -95,7 +103,9 @@ class Components {
         if (kind_of(code[j]) == variable) code[j] = term(variable, rename(number_of(code[j])));
     }
   }
-  std::size_t length(Term head) const { return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity; }
+  std::size_t length(Term head) const {
+    return 1 + facts_.predicates()[static_cast<std::size_t>(head >> 1)].arity;
+  }
 
  private:
   static std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
@@ -103,14 +113,16 @@ class Components {
     h *= 0xBF58476D1CE4E5B9ull;
     return h ^ (h >> 31);
   }
-  bool extend_one(std::int32_t base, std::span<const Term> added, std::span<const std::int32_t> new_types, Extension& result);
+  bool extend_one(std::int32_t base, std::span<const Term> added,
+                  std::span<const std::int32_t> new_types, Extension& result);
   // `literally`: if it is known in other words, it is added all the same.
   std::int32_t intern(std::int32_t parent, std::size_t prefix, bool joins, bool literally = false);
   std::int32_t conjunction(std::vector<std::int32_t> parts);
   void add_local(Code& code, std::int32_t base, std::size_t offset) const;
   void order_rest(std::size_t n_variables);
 
-  // A form of a component that does not depend on the names of its variables or the order of its literals.
+  // A form of a component that does not depend on the names of its variables or the order of its
+  // literals.
   struct Form {
     std::vector<std::int32_t> numbers;  // variable -> its number in the form
     std::vector<std::int32_t> key;
@@ -123,14 +135,17 @@ class Components {
     std::uint32_t n_parts, n_terms, n_variables;
     std::int32_t n_literals, parent;
     std::size_t prefix;
-    std::uint64_t hash;  // over the literals that each variable is in; components with different hashes are different
+    std::uint64_t hash;  // over the literals that each variable is in; components with different
+                         // hashes are different
     bool joins;
     std::int32_t form = -1;  // in forms_, once another component with this hash has come
     std::int32_t next = -1;  // the next one with this hash
     std::int64_t found = 0;  // as a number among all that were; see start()
   };
   std::int32_t& first_with(std::uint64_t hash) {
-    return table_.find(hash, [&](std::int32_t first) { return all_[static_cast<std::size_t>(first)].hash == hash; });
+    return table_.find(hash, [&](std::int32_t first) {
+      return all_[static_cast<std::size_t>(first)].hash == hash;
+    });
   }
   std::int32_t add(Record record);
   const Facts& facts_;
@@ -141,14 +156,16 @@ class Components {
   std::size_t n_hashes_ = 0;
   std::int64_t n_found_ = 0, start_ = 0;
 
-  // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a known component.
+  // Scratch of extend and intern, which run once per candidate test: nothing is allocated for a
+  // known component.
   std::vector<std::int32_t> types_, owner_, group_, slot_, back_;
   std::vector<std::size_t> offset_, mine_, literals_, by_colour_;
   std::vector<char> done_, bound_;
   std::vector<int> uses_;
   Code code_, rest_, renamed_;
   std::vector<std::int32_t> own_types_;
-  std::vector<std::int32_t> renaming_;  // of the variables of code_, to those of the component it was found to be
+  std::vector<std::int32_t>
+      renaming_;  // of the variables of code_, to those of the component it was found to be
   Form form_;
   std::vector<std::uint64_t> colour_, next_;
   std::vector<std::span<const Term>> sorted_;

@@ -1,4 +1,5 @@
-// Rating the cuts of attributes: one walk over a node's examples, by ascending value, counts every cut for all tasks.
+// Rating the cuts of attributes: one walk over a node's examples, by ascending value, counts every
+// cut for all tasks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,29 +8,39 @@
 #include "base/dispatch.hpp"
 #include "choice.hpp"
 
-CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*, std::size_t, std::size_t, double*))
+CROSSCUT_DECLARE(double rate(const query::Whole&, const std::int32_t*, const std::int32_t*,
+                             std::size_t, std::size_t, double*))
 
 namespace crosscut::query {
 
 namespace {
 
-// rated together; a multiple of what the kernel takes at once, and none of 1,024: the counts of all groups would share a few lines of the cache
+// rated together; a multiple of what the kernel takes at once, and none of 1,024: the counts of all
+// groups would share a few lines of the cache
 constexpr std::size_t most_cuts = 1040;
-constexpr std::size_t stretch = 64, least_bounded = 512;  // examples whose cuts are bounded together; of a list where that pays
+constexpr std::size_t stretch = 64;
+constexpr std::size_t least_bounded =
+    512;  // examples whose cuts are bounded together; of a list where that pays
 
-// How good cuts of two classes can be that lie between two others, by gain or its ratio. The gain is a convex function of how many
-// examples of each class pass, so none in between gains more than the best corner; and the entropy of the split itself is concave.
+// How good cuts of two classes can be that lie between two others, by gain or its ratio. The gain
+// is a convex function of how many examples of each class pass, so none in between gains more than
+// the best corner; and the entropy of the split itself is concave.
 struct Bound {
-  Bound(const Whole& of, double n_values) : whole(of), term(of.term + std::log2(std::max(n_values - 1, 1.0))) {}
-  double at_most(std::int32_t n_first, std::int32_t ones_first, std::int32_t n_last, std::int32_t ones_last) const {
-    const std::int32_t low = std::max(n_first, whole.minimal_cases), high = std::min(n_last, whole.n - whole.minimal_cases);
+  Bound(const Whole& of, double n_values)
+      : whole(of), term(of.term + std::log2(std::max(n_values - 1, 1.0))) {}
+  double at_most(std::int32_t n_first, std::int32_t ones_first, std::int32_t n_last,
+                 std::int32_t ones_last) const {
+    const std::int32_t low = std::max(n_first, whole.minimal_cases);
+    const std::int32_t high = std::min(n_last, whole.n - whole.minimal_cases);
     if (low > high) return -1.0;
     double most = 0.0;
     for (const std::int32_t ones : {ones_first, ones_last})
       for (const std::int32_t zeros : {n_first - ones_first, n_last - ones_last})
-        most = std::max(most, whole.split[zeros + ones] - term + whole.kept[zeros] + whole.kept[whole.counts[0] + 1 + ones]);
+        most = std::max(most, whole.split[zeros + ones] - term + whole.kept[zeros] +
+                                  whole.kept[whole.counts[0] + 1 + ones]);
     constexpr double rounding = 1e-6;
-    return (most + rounding) / (whole.ratio ? std::min(whole.split[low], whole.split[high]) : whole.n);
+    return (most + rounding) /
+           (whole.ratio ? std::min(whole.split[low], whole.split[high]) : whole.n);
   }
   const Whole& whole;
   double term;
@@ -37,18 +48,26 @@ struct Bound {
 
 }  // namespace
 
-// Offers every task the cuts that are better than those before them: attributes in their order, "at most" before "above",
-// thresholds from low to high. So the first of those that are as good as the best is among the offers.
+// Offers every task the cuts that are better than those before them: attributes in their order, "at
+// most" before "above", thresholds from low to high. So the first of those that are as good as the
+// best is among the offers.
 void Choice::rate_cuts(const Demand& demand) {
   const std::size_t t = demand.tasks.size();
-  if (offers_.size() < t) offers_.resize(t), above_.resize(t);
-  for (std::size_t i = 0; i < t; i++) offers_[i].clear(), above_[i].clear();
+  if (offers_.size() < t) {
+    offers_.resize(t);
+    above_.resize(t);
+  }
+  for (std::size_t i = 0; i < t; i++) {
+    offers_[i].clear();
+    above_[i].clear();
+  }
   if (attributes_.size() == 0) return;
   const std::size_t stride = std::min(most_cuts, demand.table.size() / 16 * 16 + 16);
   cut_counts_.assign(n_groups_ * statistics_.width() * stride, 0);
   cut_at_.resize(stride);
   if (qualities_.size() < stride) qualities_.resize(stride);
-  const bool counts_bins = !statistics_.is_regression() && statistics_.width() == 2 && n_groups_ == 1;
+  const bool counts_bins =
+      !statistics_.is_regression() && statistics_.width() == 2 && n_groups_ == 1;
   if (counts_bins) count_bins(demand);
   for (std::size_t a = 0, c = 0; a < attributes_.size(); a++) {
     const bool is_coded = c < attributes_.coded().size() && attributes_.coded()[c].attribute == a;
@@ -60,13 +79,15 @@ void Choice::rate_cuts(const Demand& demand) {
     }
     for (std::size_t i = 0; i < t; i++) {
       for (const Offer& offer : above_[i])
-        if (offers_[i].empty() || offer.quality > offers_[i].back().quality) offers_[i].push_back(offer);
+        if (offers_[i].empty() || offer.quality > offers_[i].back().quality)
+          offers_[i].push_back(offer);
       above_[i].clear();
     }
   }
 }
 
-// Calls at_cut(i) where the values of the sorted examples rise after the i-th, and at_example(example) for each.
+// Calls at_cut(i) where the values of the sorted examples rise after the i-th, and
+// at_example(example) for each.
 template <class AtCut, class AtExample>
 void Choice::walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample at_example) {
   for (std::size_t i = 0; i < list.size(); i++) {
@@ -75,14 +96,17 @@ void Choice::walk(std::span<const std::uint32_t> list, AtCut at_cut, AtExample a
   }
 }
 
-// How many different values each group's task has: all of them, less those that only the examples it leaves out have. Leaves the class
-// counts of each group in known_, where some values are missing.
+// How many different values each group's task has: all of them, less those that only the examples
+// it leaves out have. Leaves the class counts of each group in known_, where some values are
+// missing.
 std::vector<double> Choice::count_values(std::span<const std::uint32_t> list, bool missing) {
   const std::size_t k = statistics_.width();
   known_.assign(n_groups_ * k, 0);
   if (n_groups_ == 1) {
-    for (std::size_t i = 0; missing && i < list.size(); i++) known_[static_cast<std::size_t>(slots_[list[i] & ~Attributes::tie])]++;
-    return {static_cast<double>(std::count_if(list.begin(), list.end(), [](std::uint32_t each) { return !(each & Attributes::tie); }))};
+    for (std::size_t i = 0; missing && i < list.size(); i++)
+      known_[static_cast<std::size_t>(slots_[list[i] & ~Attributes::tie])]++;
+    return {static_cast<double>(std::count_if(
+        list.begin(), list.end(), [](std::uint32_t each) { return !(each & Attributes::tie); }))};
   }
   std::vector<double> alone(n_groups_ + 1, 0.0);  // last the values of several groups
   std::size_t only = 0;                           // the group of all examples of the value at hand
@@ -108,35 +132,43 @@ std::vector<double> Choice::count_values(std::span<const std::uint32_t> list, bo
 }
 
 // Offers every task the n cuts that have been counted.
-void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values, std::size_t n, const std::function<double(std::size_t)>& value) {
+void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values,
+                          std::size_t n, const std::function<double(std::size_t)>& value) {
   const std::size_t k = statistics_.width(), stride = cut_at_.size();
   for (std::size_t i = 0; i < groups_.size(); i++) {
-    const std::int32_t* left_out = groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
+    const std::int32_t* left_out =
+        groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
     // as in C4.5, a threshold has to gain more than it takes to say which of them it is
     Whole whole = tasks_[i].whole;
     if (!whole.gini) whole.term += std::log2(std::max(n_values[groups_[i]] - 1, 1.0));
-    const double top = CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
+    const double top =
+        CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
     std::vector<Offer>& offers = above ? above_[i] : offers_[i];
     double best = offers.empty() ? tolerance : offers.back().quality;
     for (std::size_t c = 0; c < n && best < top; c++)
-      if (qualities_[c] > best) offers.push_back({best = qualities_[c], {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
+      if (qualities_[c] > best)
+        offers.push_back({best = qualities_[c],
+                          {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
   }
 }
 
-void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand) {
+void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> list,
+                          const Demand& demand) {
   const std::size_t k = statistics_.width(), width = n_groups_ * k, stride = cut_at_.size();
   const bool missing = list.size() < demand.table.size();
   const std::vector<double> n_values = count_values(list, missing);
   std::size_t n = 0;
   const auto value = [&](std::size_t i) {
-    return attributes_.value(attribute, static_cast<std::size_t>(demand.table.positions[list[i] & ~Attributes::tie]));
+    return attributes_.value(
+        attribute, static_cast<std::size_t>(demand.table.positions[list[i] & ~Attributes::tie]));
   };
   const auto rate_all = [&](bool above) { rate_cuts_of(attribute, above, n_values, n, value); };
   const auto rate_both = [&] {
     rate_all(false);
     if (missing) {
       for (std::size_t g = 0; g < width; g++)
-        for (std::size_t c = 0; c < n; c++) cut_counts_[g * stride + c] = known_[g] - cut_counts_[g * stride + c];
+        for (std::size_t c = 0; c < n; c++)
+          cut_counts_[g * stride + c] = known_[g] - cut_counts_[g * stride + c];
       rate_all(true);
     }
     n = 0;
@@ -144,15 +176,19 @@ void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> 
   if (k == 2 && n_groups_ == 1) {
     const Bound bound(tasks_[0].whole, n_values[0]);
     const bool bounded = !missing && !tasks_[0].whole.gini && list.size() >= least_bounded;
-    std::int32_t ones = slots_[list[0] & ~Attributes::tie], *first = cut_counts_.data(), *second = first + stride;
+    std::int32_t ones = slots_[list[0] & ~Attributes::tie], *first = cut_counts_.data(),
+                 *second = first + stride;
     for (std::size_t i = 1; i < list.size();) {
-      const std::size_t end = std::min({list.size(), i + stride - n, bounded ? i + stretch : list.size()});
+      const std::size_t end =
+          std::min({list.size(), i + stride - n, bounded ? i + stretch : list.size()});
       if (bounded) {
         std::int32_t after = ones;
         for (std::size_t j = i; j < end; j++) after += slots_[list[j] & ~Attributes::tie];
         const double best = offers_[0].empty() ? tolerance : offers_[0].back().quality;
-        if (bound.at_most(static_cast<std::int32_t>(i), ones, static_cast<std::int32_t>(end), after) <= best) {
-          ones = after, i = end;
+        if (bound.at_most(static_cast<std::int32_t>(i), ones, static_cast<std::int32_t>(end),
+                          after) <= best) {
+          ones = after;
+          i = end;
           continue;
         }
       }
@@ -184,7 +220,8 @@ void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> 
   if (n > 0) rate_both();
 }
 
-void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand) {
+void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> list,
+                       const Demand& demand) {
   const Moments& moments = statistics_.moments();
   const std::size_t w = statistics_.width(), t = demand.tasks.size();
   const bool missing = list.size() < demand.table.size();
@@ -203,22 +240,27 @@ void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> lis
     means[i] = moments.mean(demand.totals.data() + i * w);
     deviations[i] = moments.deviations(demand.totals.data() + i * w);
   }
-  // An upper bound of the quality: between branches the deviations are n·(S_yes − n_yes·mean)² / (n_yes·n_no).
+  // An upper bound of the quality: between branches the deviations are n·(S_yes − n_yes·mean)² /
+  // (n_yes·n_no).
   const auto at_most = [&](std::size_t i, double n) {
     const double n_yes = moments.n(yes.data()), n_no = n - n_yes;
     if (n_yes < demand.minimal_cases || n_no < demand.minimal_cases) return -1.0;
     const auto [sum, error] = moments.about(yes.data());
-    const double far = std::fabs(sum - n_yes * means[i]) + error + 1e-15 * n_yes * std::fabs(means[i]);
+    const double far =
+        std::fabs(sum - n_yes * means[i]) + error + 1e-15 * n_yes * std::fabs(means[i]);
     const double bound = far * far * n / (n_yes * n_no) / deviations[i];
     return bound == bound ? bound * (1 + 1e-12) + 1e-12 : std::numeric_limits<double>::infinity();
   };
   const auto add_cut = [&](std::size_t at) {
-    const double value = attributes_.value(attribute, static_cast<std::size_t>(demand.table.positions[list[at] & ~Attributes::tie]));
+    const double value = attributes_.value(
+        attribute, static_cast<std::size_t>(demand.table.positions[list[at] & ~Attributes::tie]));
     for (std::size_t i = 0; i < t; i++)
       for (const bool above : {false, true}) {
         if (above && !missing) continue;
         for (std::size_t c = 0; c < w; c++) {
-          const auto of = [&](const std::vector<double>& sums) { return sums[c] - (groups_[i] > 0 ? sums[groups_[i] * w + c] : 0.0); };
+          const auto of = [&](const std::vector<double>& sums) {
+            return sums[c] - (groups_[i] > 0 ? sums[groups_[i] * w + c] : 0.0);
+          };
           yes[c] = above ? of(known_sums_) - of(running_sums_) : of(running_sums_);
         }
         const double* all = demand.totals.data() + i * w;
@@ -226,7 +268,8 @@ void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> lis
         const double best = offers.empty() ? tolerance : offers.back().quality;
         if (at_most(i, moments.n(all)) <= best) continue;
         const double quality = reduction(moments, yes.data(), all, demand.minimal_cases);
-        if (quality > best) offers.push_back({quality, {static_cast<std::int32_t>(attribute), above, value, 0}});
+        if (quality > best)
+          offers.push_back({quality, {static_cast<std::int32_t>(attribute), above, value, 0}});
       }
   };
   walk(list, add_cut, adding(running_sums_));
@@ -235,7 +278,8 @@ void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> lis
 // The cut between the task's own values, and the statistics of its examples that pass it.
 Cut Choice::settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const {
   Cut own = cut;
-  own.low = -std::numeric_limits<double>::infinity(), own.high = -own.low;
+  own.low = -std::numeric_limits<double>::infinity();
+  own.high = -own.low;
   const Target& target = statistics_.target();
   for (std::int32_t each : demand.table.positions) {
     const auto position = static_cast<std::size_t>(each);

@@ -10,7 +10,8 @@ namespace {
 
 std::size_t n_slots(std::span<const Pattern> literals, std::size_t least) {
   for (const Pattern& literal : literals)
-    for (const Argument& argument : literal.args) least = std::max(least, static_cast<std::size_t>(argument.slot + 1));
+    for (const Argument& argument : literal.args)
+      least = std::max(least, static_cast<std::size_t>(argument.slot + 1));
   return least;
 }
 
@@ -22,22 +23,27 @@ std::shared_ptr<const Shape> Generator::run(std::span<const std::int32_t> compon
   for (std::size_t m = 0; m < language_.modes.size(); m++) {
     mode_ = static_cast<std::int32_t>(m);
     trail_.assign(1, entry(m));
-    begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0, language_.exhaustive_lookahead);
+    begin(language_.modes[m].literals, language_.modes[m].inputs, {}, 0,
+          language_.exhaustive_lookahead);
   }
   return shape;
 }
 
-std::shared_ptr<const Shape> Generator::run_after(const Shape& from, const Shape::Followers& followers, std::span<const std::int32_t> components) {
+std::shared_ptr<const Shape> Generator::run_after(const Shape& from,
+                                                  const Shape::Followers& followers,
+                                                  std::span<const std::int32_t> components) {
   auto shape = std::make_shared<Shape>();
   start(*shape, components);
   const std::size_t e = followers.entry;
   mode_ = from.entries[e].mode;
   for (std::int32_t type : from.types(e)) {
-    scope_.push_back({term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size())), type, 0});
+    scope_.push_back(
+        {term(variable, n_old_ + static_cast<std::int32_t>(new_types_.size())), type, 0});
     new_types_.push_back(type);
   }
   const auto bindings = from.bound(e);
-  for (std::size_t b = 0; b < bindings.size(); b += 2) bound_[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
+  for (std::size_t b = 0; b < bindings.size(); b += 2)
+    bound_[static_cast<std::size_t>(bindings[b])] = bindings[b + 1];
   bindings_.assign(bindings.begin(), bindings.end());
   trail_.assign(from.choices(e).begin(), from.choices(e).end());
   code_.assign(from.code(e).begin(), from.code(e).end());
@@ -51,7 +57,8 @@ std::shared_ptr<const Shape> Generator::run_after(const Shape& from, const Shape
 
 void Generator::start(Shape& shape, std::span<const std::int32_t> components) {
   shape_ = &shape;
-  for (auto* left : {&code_, &slots_, &new_types_, &bindings_}) left->clear();  // by a run that was stopped
+  for (auto* left : {&code_, &slots_, &new_types_, &bindings_})
+    left->clear();  // by a run that was stopped
   scope_.clear();
   for (std::size_t f = 0; f < language_.fixed_types.size(); f++)
     scope_.push_back({term(fixed, static_cast<std::int32_t>(f)), language_.fixed_types[f], 0});
@@ -72,8 +79,9 @@ bool Generator::can_reach(std::int32_t inputs, std::int32_t depth, std::int32_t 
   return std::popcount(all_ & ~touched_) <= inputs;
 }
 
-void Generator::begin(std::span<const Pattern> literals, std::int32_t inputs, std::span<const Term> bound, std::int32_t depth,
-           std::int32_t exhaustive, std::span<const Term> must_use) {
+void Generator::begin(std::span<const Pattern> literals, std::int32_t inputs,
+                      std::span<const Term> bound, std::int32_t depth, std::int32_t exhaustive,
+                      std::span<const Term> must_use) {
   if (!can_reach(inputs, depth, exhaustive)) return;
   const std::size_t first = slots_.size();
   slots_.insert(slots_.end(), bound.begin(), bound.end());
@@ -121,22 +129,28 @@ void Generator::argument(Frame& frame, std::size_t l, std::size_t a) {
     new_types_.pop_back();
   };
   switch (wanted.mark) {
-    case Mark::given: place(frame, l, a, wanted.value); break;
+    case Mark::given:
+      place(frame, l, a, wanted.value);
+      break;
     case Mark::output:
-    case Mark::shared: fresh(); break;
+    case Mark::shared:
+      fresh();
+      break;
     case Mark::input:
     case Mark::either: {
       const bool counted = wanted.counted;
       frame.inputs -= counted;
       // variables made by this conjunction are reached only by name
-      const std::size_t visible = frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
+      const std::size_t visible =
+          frame.depth == 0 ? scope_.size() - new_types_.size() : scope_.size();
       for (std::size_t v = 0; v < visible; v++) {
         const Visible seen = scope_[v];
         const std::int32_t own = type_of(seen.type), asked = type_of(wanted.type);
         if (!fits(own, asked)) continue;
         // an open type, of the argument or of an example's key, is bound by the other one
         const std::int32_t open = own == any_type ? seen.type : wanted.type;
-        const bool binds = open <= first_type_variable && type_of(open) == any_type && std::max(own, asked) >= 0;
+        const bool binds =
+            open <= first_type_variable && type_of(open) == any_type && std::max(own, asked) >= 0;
         if (binds) bind_type(open, std::max(own, asked));
         trail_.push_back(seen.term);
         const std::uint64_t before = touched_;
@@ -159,7 +173,8 @@ void Generator::argument(Frame& frame, std::size_t l, std::size_t a) {
 
 void Generator::place(Frame& frame, std::size_t l, std::size_t a, Term t) {
   const bool before = frame.used;
-  frame.used = before || std::find(frame.must_use.begin(), frame.must_use.end(), t) != frame.must_use.end();
+  frame.used =
+      before || std::find(frame.must_use.begin(), frame.must_use.end(), t) != frame.must_use.end();
   code_.push_back(t);
   argument(frame, l, a + 1);
   code_.pop_back();
@@ -167,11 +182,11 @@ void Generator::place(Frame& frame, std::size_t l, std::size_t a, Term t) {
 }
 
 void Generator::complete(const Frame& frame) {
-  if (!emit())
-    go_on(frame);
+  if (!emit()) go_on(frame);
   else if (may_go_on(frame))
     shape_->followers.push_back({static_cast<std::uint32_t>(shape_->entries.size() - 1),
-                                 static_cast<std::uint32_t>(frame.first_code), frame.depth, frame.exhaustive, nullptr});
+                                 static_cast<std::uint32_t>(frame.first_code), frame.depth,
+                                 frame.exhaustive, nullptr});
 }
 
 // False if the test does not use all of the components: then it belongs to another shape.

@@ -1,5 +1,6 @@
-// What refining a bundle reads of its examples, side by side: which they are, the order of their values, and the truth of tests. A
-// child's table is filtered from its parent's, so that nothing is sorted and little evaluated again.
+// What refining a bundle reads of its examples, side by side: which they are, the order of their
+// values, and the truth of tests. A child's table is filtered from its parent's, so that nothing is
+// sorted and little evaluated again.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,8 +14,10 @@ namespace crosscut::query {
 struct Shape;
 
 struct LocalTable {
-  std::vector<std::int32_t> positions;  // of the examples, ascending. All else numbers them from 0 in this order
-  // Per attribute that is not coded, the examples that have a number, by ascending value and marked as by Attributes::sorted.
+  std::vector<std::int32_t>
+      positions;  // of the examples, ascending. All else numbers them from 0 in this order
+  // Per attribute that is not coded, the examples that have a number, by ascending value and marked
+  // as by Attributes::sorted.
   std::vector<std::uint32_t> sorted;
   std::vector<std::size_t> ends;
   // The truth of what a shape's entries add to a component: words of bits per example.
@@ -35,7 +38,8 @@ struct LocalTable {
   }
   // The table of a set of examples, without rows.
   void start(const Attributes& attributes, std::span<const std::uint64_t> examples);
-  // The tables of those of its examples that are in a set, and of the others; null where it is not wanted.
+  // The tables of those of its examples that are in a set, and of the others; null where it is not
+  // wanted.
   void part(std::span<const std::uint64_t> examples, LocalTable* in, LocalTable* out) const;
 };
 

@@ -9,7 +9,9 @@ bool Generator::may_go_on(const Frame& frame) {
   if (frame.exhaustive > 0) return true;
   if (frame.depth >= language_.max_lookahead) return false;
   const auto matches = [&](std::size_t position, const auto& rules) {
-    return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return match(rule.first, position, slots_matched_); });
+    return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+      return match(rule.first, position, slots_matched_);
+    });
   };
   for (std::size_t i = frame.first_code; i < code_.size(); i += components_.length(code_[i]))
     if (matches(i, language_.lookaheads) || matches(i, language_.auto_lookaheads)) return true;
@@ -20,7 +22,8 @@ void Generator::go_on(const Frame& frame) {
   if (frame.exhaustive > 0)
     for (std::size_t m = 0; m < language_.modes.size(); m++) {
       trail_.push_back(entry(m));
-      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, frame.depth + 1, frame.exhaustive - 1);
+      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, frame.depth + 1,
+            frame.exhaustive - 1);
       trail_.pop_back();
     }
   if (frame.depth >= language_.max_lookahead || !can_reach(0, frame.depth, 0)) return;
@@ -32,8 +35,10 @@ void Generator::go_on(const Frame& frame) {
   }
 }
 
-// Whether the literal at `position` of the code matches a template, whose slots it binds in `slots` if so.
-bool Generator::match(const Pattern& pattern, std::size_t position, std::vector<Term>& slots) const {
+// Whether the literal at `position` of the code matches a template, whose slots it binds in `slots`
+// if so.
+bool Generator::match(const Pattern& pattern, std::size_t position,
+                      std::vector<Term>& slots) const {
   if (code_[position] != pattern.predicate * 2 + pattern.negated) return false;
   slots.clear();
   for (std::size_t a = 0; a < pattern.args.size(); a++) {
@@ -67,13 +72,15 @@ void Generator::follow(std::size_t position, std::int32_t depth) {
     listed.clear();
     for (std::int32_t s : rule.slots) {
       const auto slot = static_cast<std::size_t>(s);
-      if (slot < matched_[at].slots.size() && kind_of(matched_[at].slots[slot]) == variable) listed.push_back(matched_[at].slots[slot]);
+      if (slot < matched_[at].slots.size() && kind_of(matched_[at].slots[slot]) == variable)
+        listed.push_back(matched_[at].slots[slot]);
     }
     if (listed.empty()) continue;
     for (std::size_t m = 0; m < language_.modes.size(); m++) {
       trail_.push_back(entry(language_.lookaheads.size() + r));
       trail_.push_back(entry(m));
-      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, depth + 1, 0, matched_[at].listed);
+      begin(language_.modes[m].literals, language_.modes[m].inputs, {}, depth + 1, 0,
+            matched_[at].listed);
       trail_.pop_back();
       trail_.pop_back();
     }

@@ -8,7 +8,8 @@ namespace crosscut::query {
 
 class NumberTable {
  public:
-  // The entry of the number with a hash for which is_it(number) holds; -1 and ready to be set if there is none.
+  // The entry of the number with a hash for which is_it(number) holds; -1 and ready to be set if
+  // there is none.
   template <class Is>
   std::int32_t& find(std::uint64_t hash, Is is_it) {
     std::size_t slot = slot_of(hash);
@@ -27,7 +28,9 @@ class NumberTable {
   void clear() { numbers_.assign(64, -1); }
 
  private:
-  std::size_t slot_of(std::uint64_t hash) const { return (hash ^ hash >> 32) & (numbers_.size() - 1); }
+  std::size_t slot_of(std::uint64_t hash) const {
+    return (hash ^ hash >> 32) & (numbers_.size() - 1);
+  }
   std::vector<std::int32_t> numbers_ = std::vector<std::int32_t>(64, -1);
 };
 

@@ -26,7 +26,8 @@ std::int32_t Pack::add(std::int32_t before, const Term* literal, std::vector<cha
   std::size_t constants = 0, known = 0;
   for (const Term t : code.subspan(1)) {
     constants += kind_of(t) == constant;
-    known += kind_of(t) == fixed || (kind_of(t) == variable && bound[static_cast<std::size_t>(number_of(t))]);
+    known += kind_of(t) == fixed ||
+             (kind_of(t) == variable && bound[static_cast<std::size_t>(number_of(t))]);
   }
   std::uint64_t hash = 0;
   bool is_case = false;
@@ -41,24 +42,28 @@ std::int32_t Pack::add(std::int32_t before, const Term* literal, std::vector<cha
       if (kind_of(t) == constant) hash = mix(hash, number_of(t));
     is_case = true;
   }
-  const std::int32_t step = find_or_add(before, code, bound, false, is_case ? hash : hash_of(before, code));
+  const std::int32_t step =
+      find_or_add(before, code, bound, false, is_case ? hash : hash_of(before, code));
   if (positive)
     for (const Term t : code.subspan(1))
       if (kind_of(t) == variable) bound[static_cast<std::size_t>(number_of(t))] = 1;
   return step;
 }
 
-std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, const std::vector<char>& bound, bool is_switch,
-                               std::uint64_t h) {
-  table_.reserve(steps_.size(), [&](std::int32_t step) { return steps_[static_cast<std::size_t>(step)].hash; });
+std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code,
+                               const std::vector<char>& bound, bool is_switch, std::uint64_t h) {
+  table_.reserve(steps_.size(),
+                 [&](std::int32_t step) { return steps_[static_cast<std::size_t>(step)].hash; });
   std::int32_t& known = table_.find(h, [&](std::int32_t step) {
     const Step& other = steps_[static_cast<std::size_t>(step)];
-    return other.hash == h && other.before == before && std::equal(code.begin(), code.end(), codes_.begin() + other.code);
+    return other.hash == h && other.before == before &&
+           std::equal(code.begin(), code.end(), codes_.begin() + other.code);
   });
   if (known >= 0) return known;
   const auto number = known = static_cast<std::int32_t>(steps_.size());
   Step& previous = steps_[static_cast<std::size_t>(before)];
-  (previous.last < 0 ? previous.first : steps_[static_cast<std::size_t>(previous.last)].next) = number;
+  (previous.last < 0 ? previous.first : steps_[static_cast<std::size_t>(previous.last)].next) =
+      number;
   previous.last = number;
   previous.n_cases++;
 
@@ -87,11 +92,10 @@ std::int32_t Pack::find_or_add(std::int32_t before, std::span<const Term> code, 
       continue;
     }
     const auto begin = outputs_.begin() + step.output;
-    const auto earlier = std::find_if(begin, outputs_.end(), [&](const auto& o) { return o.second == number_of(t); });
-    if (earlier != outputs_.end())
-      repeated_.emplace_back(column, earlier->first);
-    else
-      outputs_.emplace_back(column, number_of(t));
+    const auto earlier = std::find_if(begin, outputs_.end(),
+                                      [&](const auto& o) { return o.second == number_of(t); });
+    if (earlier != outputs_.end()) repeated_.emplace_back(column, earlier->first);
+    else outputs_.emplace_back(column, number_of(t));
   }
   step.n_key = static_cast<std::uint32_t>(keys_.size()) - step.key;
   step.n_outputs = static_cast<std::uint32_t>(outputs_.size()) - step.output;
@@ -121,13 +125,17 @@ void Pack::close_all() {
 
 void Pack::open(std::int32_t query) {
   open_[static_cast<std::size_t>(query)] = 1;
-  for (std::int32_t s = ends_[static_cast<std::size_t>(query)].step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]++;
+  for (std::int32_t s = ends_[static_cast<std::size_t>(query)].step; s >= 0;
+       s = steps_[static_cast<std::size_t>(s)].before)
+    left_[static_cast<std::size_t>(s)]++;
 }
 
 void Pack::close(std::int32_t query) {
   if (!is_open(query)) return;
   open_[static_cast<std::size_t>(query)] = 0;
-  for (std::int32_t s = ends_[static_cast<std::size_t>(query)].step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)]--;
+  for (std::int32_t s = ends_[static_cast<std::size_t>(query)].step; s >= 0;
+       s = steps_[static_cast<std::size_t>(s)].before)
+    left_[static_cast<std::size_t>(s)]--;
 }
 
 void Pack::save() {

@@ -1,4 +1,5 @@
-// Searching a pack on one example, depth first: bindings are extended once for all queries that share them.
+// Searching a pack on one example, depth first: bindings are extended once for all queries that
+// share them.
 #include "pack.hpp"
 
 namespace crosscut::query {
@@ -11,7 +12,8 @@ const std::vector<std::int32_t>& Pack::search(Effort& effort) {
   watched_ = reported_ = -1;
   proceed(0);
   if (!effort.over) return decided_;
-  // The pack takes at least as many steps as each of its queries. Those still open start again, and each branch counts its own.
+  // The pack takes at least as many steps as each of its queries. Those still open start again, and
+  // each branch counts its own.
   effort.over = false;
   by_branch_ = true;
   spent_.assign(steps_.size(), 0);
@@ -20,11 +22,13 @@ const std::vector<std::int32_t>& Pack::search(Effort& effort) {
   return decided_;
 }
 
-const std::vector<std::int32_t>& Pack::values(Effort& effort, std::int32_t step, std::int32_t variable) {
+const std::vector<std::int32_t>& Pack::values(Effort& effort, std::int32_t step,
+                                              std::int32_t variable) {
   effort_ = &effort;
   by_branch_ = false;
   close_all();
-  for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) left_[static_cast<std::size_t>(s)] = 1;
+  for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before)
+    left_[static_cast<std::size_t>(s)] = 1;
   watched_ = step;
   watched_variable_ = variable;
   reported_ = -1;
@@ -35,7 +39,8 @@ const std::vector<std::int32_t>& Pack::values(Effort& effort, std::int32_t step,
   return seen_;
 }
 
-const std::vector<std::pair<std::int32_t, std::int32_t>>& Pack::solutions(Effort& effort, std::int32_t variable) {
+const std::vector<std::pair<std::int32_t, std::int32_t>>& Pack::solutions(Effort& effort,
+                                                                          std::int32_t variable) {
   effort_ = &effort;
   given_up_.clear();
   watched_ = -1;
@@ -64,7 +69,8 @@ bool Pack::take(std::int32_t step) {
   }
   spent_[static_cast<std::size_t>(step)]++;
   std::uint64_t all = 0;
-  for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before) all += spent_[static_cast<std::size_t>(s)];
+  for (std::int32_t s = step; s >= 0; s = steps_[static_cast<std::size_t>(s)].before)
+    all += spent_[static_cast<std::size_t>(s)];
   if (all <= effort_->limit) return true;
   give_up(step);
   return false;
@@ -82,13 +88,14 @@ void Pack::give_up(std::int32_t step) {
   }
 }
 
-// After a step's literal has matched: queries that end here are true, and the following literals are tried. Returns
-// how many were decided.
+// After a step's literal has matched: queries that end here are true, and the following literals
+// are tried. Returns how many were decided.
 std::int32_t Pack::proceed(std::int32_t number) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
   if (number == watched_) seen_.push_back(values_[static_cast<std::size_t>(watched_variable_)]);
-  for (std::int32_t query = step.terminal; query >= 0; query = ends_[static_cast<std::size_t>(query)].same)
+  for (std::int32_t query = step.terminal; query >= 0;
+       query = ends_[static_cast<std::size_t>(query)].same)
     if (is_open(query) && reported_ >= 0) {
       reports_.emplace_back(query, values_[static_cast<std::size_t>(reported_)]);
     } else if (is_open(query)) {
@@ -96,7 +103,8 @@ std::int32_t Pack::proceed(std::int32_t number) {
       decided_.push_back(query);
       decided++;
     }
-  for (std::int32_t next = step.first; next >= 0; next = steps_[static_cast<std::size_t>(next)].next) {
+  for (std::int32_t next = step.first; next >= 0;
+       next = steps_[static_cast<std::size_t>(next)].next) {
     if (left_[static_cast<std::size_t>(next)] == 0) continue;
     decided += steps_[static_cast<std::size_t>(next)].is_switch ? visit_switch(next) : visit(next);
     if (effort_->over) break;
@@ -108,14 +116,17 @@ std::int32_t Pack::proceed(std::int32_t number) {
 // Whether a fact has equal values where the literal repeats a variable; binds its outputs.
 bool Pack::matches(const Step& step, std::uint32_t row) {
   for (std::uint32_t r = step.repeated; r < step.repeated + step.n_repeated; r++)
-    if (step.relation->at(repeated_[r].first, row) != step.relation->at(repeated_[r].second, row)) return false;
+    if (step.relation->at(repeated_[r].first, row) != step.relation->at(repeated_[r].second, row))
+      return false;
   for (std::uint32_t o = step.output; o < step.output + step.n_outputs; o++)
-    values_[static_cast<std::size_t>(outputs_[o].second)] = step.relation->at(outputs_[o].first, row);
+    values_[static_cast<std::size_t>(outputs_[o].second)] =
+        step.relation->at(outputs_[o].first, row);
   return true;
 }
 
-// Takes a step with the values bound there; false if the search has to stop. A branch counts a switch and the literal after it as one
-// step, so that it takes no more of them than the pack as a whole, which may look at facts instead of literals.
+// Takes a step with the values bound there; false if the search has to stop. A branch counts a
+// switch and the literal after it as one step, so that it takes no more of them than the pack as a
+// whole, which may look at facts instead of literals.
 bool Pack::begin(std::int32_t number, std::int32_t* key) {
   const Step& step = steps_[static_cast<std::size_t>(number)];
   for (std::uint32_t i = 0; i < step.n_key; i++) key[i] = value(keys_[step.key + i]);
@@ -134,8 +145,8 @@ std::int32_t Pack::visit(std::int32_t number) {
     }
     if (step.n_outputs > 0) return 0;  // no answer for open arguments
     const std::uint64_t before = effort.taken;
-    const bool holds =
-        step.test >= 0 ? facts_.compare(step.test, key[0], key[1]) : facts_.holds(step.predicate, key, effort.taken);
+    const bool holds = step.test >= 0 ? facts_.compare(step.test, key[0], key[1])
+                                      : facts_.holds(step.predicate, key, effort.taken);
     if (by_branch_) spent_[static_cast<std::size_t>(number)] += effort.taken - before;
     return holds != step.negated ? proceed(number) : 0;
   }
@@ -162,8 +173,10 @@ std::int32_t Pack::visit_switch(std::int32_t number) {
   std::int32_t& left = left_[static_cast<std::size_t>(number)];
   std::int32_t decided = 0;
   // the cost of examining all facts, against that of looking up all open literals
-  if (by_branch_ || range.end - range.begin > static_cast<std::uint32_t>(4 * left + step.n_cases / 4)) {
-    for (std::int32_t each = step.first; each >= 0 && !effort.over; each = steps_[static_cast<std::size_t>(each)].next)
+  if (by_branch_ ||
+      range.end - range.begin > static_cast<std::uint32_t>(4 * left + step.n_cases / 4)) {
+    for (std::int32_t each = step.first; each >= 0 && !effort.over;
+         each = steps_[static_cast<std::size_t>(each)].next)
       if (left_[static_cast<std::size_t>(each)] > 0) decided += visit(each);
     left -= decided;
     return decided;
@@ -185,14 +198,16 @@ std::int32_t Pack::visit_switch(std::int32_t number) {
 std::int32_t Pack::case_of(std::int32_t of, std::uint32_t row) {
   const Step& step = steps_[static_cast<std::size_t>(of)];
   const std::int32_t one = step.relation->at(step.column, row);
-  const std::int32_t other = step.second_column < 0 ? -1 : step.relation->at(step.second_column, row);
+  const std::int32_t other =
+      step.second_column < 0 ? -1 : step.relation->at(step.second_column, row);
   std::uint64_t h = mix(hash_of(of, {}), one);
   if (other >= 0) h = mix(h, other);
   return table_.find(h, [&](std::int32_t number) {
     const Step& found = steps_[static_cast<std::size_t>(number)];
     if (found.hash != h || found.before != of) return false;
     const Term* code = codes_.data() + found.code + 1;
-    return number_of(code[step.column]) == one && (other < 0 || number_of(code[step.second_column]) == other);
+    return number_of(code[step.column]) == one &&
+           (other < 0 || number_of(code[step.second_column]) == other);
   });
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 class Pruner {
  public:
-  Pruner(const Tree& tree, std::size_t width) : prediction(tree.prediction), leaf(tree.size()), tree_(tree), width_(width) {
+  Pruner(const Tree& tree, std::size_t width)
+      : prediction(tree.prediction), leaf(tree.size()), tree_(tree), width_(width) {
     for (std::size_t i = 0; i < tree.size(); i++) leaf[i] = tree.test[i] < 0;
   }
 
@@ -28,12 +29,14 @@ class Pruner {
     }
   }
 
-  // Turns nodes into leaves if their subtrees are not expected to be better, given the expected cost of a leaf.
+  // Turns nodes into leaves if their subtrees are not expected to be better, given the expected
+  // cost of a leaf.
   template <class Cost>
   double replace(std::size_t node, const Cost& cost) {
     const double as_leaf = cost(tree_.statistics.data() + node * width_, prediction[node]);
     if (leaf[node]) return as_leaf;
-    const double below = replace(node + 1, cost) + replace(static_cast<std::size_t>(tree_.no[node]), cost);
+    const double below =
+        replace(node + 1, cost) + replace(static_cast<std::size_t>(tree_.no[node]), cost);
     if (as_leaf > below) return below;
     leaf[node] = true;
     return as_leaf;
@@ -55,7 +58,8 @@ class Pruner {
     result.no.push_back(-1);
     result.prediction.push_back(prediction[node]);
     const auto begin = tree_.statistics.begin() + static_cast<std::ptrdiff_t>(node * width_);
-    result.statistics.insert(result.statistics.end(), begin, begin + static_cast<std::ptrdiff_t>(width_));
+    result.statistics.insert(result.statistics.end(), begin,
+                             begin + static_cast<std::ptrdiff_t>(width_));
     if (leaf[node]) return;
     copy(node + 1, result);
     result.no[at] = static_cast<std::int32_t>(result.size());
@@ -73,7 +77,8 @@ Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confide
   pruner.merge(0);
   if (pessimistic)
     pruner.replace(0, [&](const double* counts, double prediction) {
-      const double n = std::accumulate(counts, counts + width, 0.0), errors = n - counts[static_cast<std::size_t>(prediction)];
+      const double n = std::accumulate(counts, counts + width, 0.0);
+      const double errors = n - counts[static_cast<std::size_t>(prediction)];
       return n > 0 ? errors + additional_errors(n, errors, confidence) : 0.0;
     });
   return pruner.pruned();
@@ -81,7 +86,8 @@ Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confide
 
 Tree prune_means(const Tree& tree, const Moments& moments) {
   Pruner pruner(tree, moments.width());
-  // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n - 1) in every leaf
+  // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n -
+  // 1) in every leaf
   pruner.replace(0, [&](const double* own, double) {
     const double n = moments.n(own);
     return moments.deviations(own) * (n > 1 ? (n + 1) / (n - 1) : 10.0);
@@ -89,13 +95,15 @@ Tree prune_means(const Tree& tree, const Moments& moments) {
   return pruner.pruned();
 }
 
-void split(const Test& test, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& own, std::vector<std::uint64_t>& yes,
+void split(const Test& test, Truth& truth, const Attributes& attributes,
+           const std::vector<std::uint64_t>& own, std::vector<std::uint64_t>& yes,
            std::vector<std::uint64_t>& no) {
   if (test.query < 0) {
     attributes.split(test.cut, test.threshold, own, yes, no);
     return;
   }
-  truth.evaluate({&test.query, 1}, own.data());  // without a cache, other bundles may have discarded it
+  truth.evaluate({&test.query, 1},
+                 own.data());  // without a cache, other bundles may have discarded it
   const std::uint64_t* holds = truth.row(test.query);
   yes.resize(own.size());
   no.resize(own.size());
@@ -105,9 +113,11 @@ void split(const Test& test, Truth& truth, const Attributes& attributes, const s
   }
 }
 
-void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth, const Attributes& attributes, const std::vector<std::uint64_t>& reached,
+void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth,
+           const Attributes& attributes, const std::vector<std::uint64_t>& reached,
            double* predictions, std::int32_t* leaves) {
-  const auto walk = [&](auto& self, std::size_t node, const std::vector<std::uint64_t>& here) -> void {
+  const auto walk = [&](auto& self, std::size_t node,
+                        const std::vector<std::uint64_t>& here) -> void {
     std::uint64_t any = 0;
     for (std::uint64_t word : here) any |= word;
     if (!any) return;

@@ -1,6 +1,7 @@
-// Candidate tests of a path: what the language of tests allows to add to its query. Candidates whose inputs come from
-// the same components of the path form a block, which is made once for every path that has those components. Their
-// form depends only on the types of the components' variables, and is generated once for all blocks of a shape.
+// Candidate tests of a path: what the language of tests allows to add to its query. Candidates
+// whose inputs come from the same components of the path form a block, which is made once for every
+// path that has those components. Their form depends only on the types of the components'
+// variables, and is generated once for all blocks of a shape.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,19 +17,20 @@
 namespace crosscut::query {
 
 enum class Mark : std::int32_t {
-  given,     // `value`: a constant or a fixed variable, as a term
-  input,     // + : a variable that is bound before
-  output,    // - : a new variable
-  either,    // +- : each bound variable, then a new one
-  shared,    // bare: the slot's value if it has one, else a new variable
+  given,   // `value`: a constant or a fixed variable, as a term
+  input,   // + : a variable that is bound before
+  output,  // - : a new variable
+  either,  // +- : each bound variable, then a new one
+  shared,  // bare: the slot's value if it has one, else a new variable
 };
 
 struct Argument {
   Mark mark;
-  std::int32_t slot;   // arguments of one slot get the same term; -1 for none
+  std::int32_t slot;  // arguments of one slot get the same term; -1 for none
   std::int32_t type;
   Term value;
-  bool counted = false;  // an input whose type some literal produces, so that it may come from a component
+  bool counted =
+      false;  // an input whose type some literal produces, so that it may come from a component
 };
 
 struct Pattern {
@@ -40,25 +42,29 @@ struct Pattern {
 // `inputs`: how many of its arguments may take a variable of the path.
 struct Mode {
   std::vector<Pattern> literals;
-  std::int32_t source = 0;  // modes made from one mode by generating constants share it, and its count of uses
+  std::int32_t source =
+      0;  // modes made from one mode by generating constants share it, and its count of uses
   std::int32_t inputs = 0;
 };
 
-// After a literal that matches `first` (given terms, or slots that are bound by the match), `then` may be added.
+// After a literal that matches `first` (given terms, or slots that are bound by the match), `then`
+// may be added.
 struct Lookahead {
   Pattern first;
   std::vector<Pattern> then;
   std::int32_t inputs = 0;
 };
 
-// After a literal that matches `first`, any mode may be added that uses one of the variables in `slots`.
+// After a literal that matches `first`, any mode may be added that uses one of the variables in
+// `slots`.
 struct AutoLookahead {
   Pattern first;
   std::vector<std::int32_t> slots;
 };
 
 struct Language {
-  std::vector<std::int32_t> fixed_types, root_types;  // of the fixed variables; of those of a root that is part of the query
+  std::vector<std::int32_t> fixed_types,
+      root_types;  // of the fixed variables; of those of a root that is part of the query
   std::vector<Mode> modes;
   std::vector<Lookahead> lookaheads;
   std::vector<AutoLookahead> auto_lookaheads;
@@ -67,18 +73,21 @@ struct Language {
   std::int32_t most_inputs = 0, most_then_inputs = 0;  // of a mode; of what may follow a literal
 };
 
-// Candidates of components with variables of given types. Each has a stretch of four arrays: its literals over the local
-// variables of the components, then new ones; the new ones' types; and the trail of choices that led to it (mode, then one
-// entry per open argument), which together with the age of the path's variables says which candidate comes first.
+// Candidates of components with variables of given types. Each has a stretch of four arrays: its
+// literals over the local variables of the components, then new ones; the new ones' types; and the
+// trail of choices that led to it (mode, then one entry per open argument), which together with the
+// age of the path's variables says which candidate comes first.
 struct Shape {
   struct Entry {
     std::int32_t mode, n_literals;
     // its stretches end here; they begin where those of the last entry end
     std::uint32_t term_end, type_end, choice_end, binding_end;
   };
-  // What may follow an entry by lookahead holds only where the entry does. It has its own shape, made when needed.
+  // What may follow an entry by lookahead holds only where the entry does. It has its own shape,
+  // made when needed.
   struct Followers {
-    std::uint32_t entry, first_term;  // the entry; where the literals that are looked ahead from begin in its code
+    std::uint32_t entry,
+        first_term;  // the entry; where the literals that are looked ahead from begin in its code
     std::int32_t depth, exhaustive;
     mutable std::shared_ptr<const Shape> shape;
   };
@@ -87,14 +96,22 @@ struct Shape {
   std::vector<std::int32_t> new_types, trail;
   std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
   std::vector<Followers> followers;
-  mutable std::shared_ptr<const Endings> endings;  // in which tails the entries end, of one component or linking two; a cache
+  mutable std::shared_ptr<const Endings>
+      endings;  // in which tails the entries end, of one component or linking two; a cache
   std::span<const Term> code(std::size_t e) const { return stretch(added, &Entry::term_end, e); }
-  std::span<const std::int32_t> types(std::size_t e) const { return stretch(new_types, &Entry::type_end, e); }
-  std::span<const std::int32_t> choices(std::size_t e) const { return stretch(trail, &Entry::choice_end, e); }
-  std::span<const std::int32_t> bound(std::size_t e) const { return stretch(bindings, &Entry::binding_end, e); }
+  std::span<const std::int32_t> types(std::size_t e) const {
+    return stretch(new_types, &Entry::type_end, e);
+  }
+  std::span<const std::int32_t> choices(std::size_t e) const {
+    return stretch(trail, &Entry::choice_end, e);
+  }
+  std::span<const std::int32_t> bound(std::size_t e) const {
+    return stretch(bindings, &Entry::binding_end, e);
+  }
 
  private:
-  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values, std::uint32_t Entry::*end, std::size_t e) const {
+  std::span<const std::int32_t> stretch(const std::vector<std::int32_t>& values,
+                                        std::uint32_t Entry::* end, std::size_t e) const {
     const std::uint32_t begin = e == 0 ? 0 : entries[e - 1].*end;
     return std::span(values).subspan(begin, entries[e].*end - begin);
   }
@@ -104,10 +121,12 @@ struct Shape {
 struct Block {
   std::shared_ptr<const Shape> shape;
   std::vector<std::int32_t> components;
-  mutable std::vector<std::int32_t> queries;  // of the shape's entries, as far as they are named; else -1
-  std::int32_t after = -1;                    // the query that all of them extend by lookahead; -1 for none
-  mutable std::vector<std::shared_ptr<const Block>> followers;  // of the shape's followers, as far as they are made
-  mutable TruthTable table;                                     // of the queries: a cache
+  mutable std::vector<std::int32_t>
+      queries;              // of the shape's entries, as far as they are named; else -1
+  std::int32_t after = -1;  // the query that all of them extend by lookahead; -1 for none
+  mutable std::vector<std::shared_ptr<const Block>>
+      followers;             // of the shape's followers, as far as they are made
+  mutable TruthTable table;  // of the queries: a cache
   std::size_t size() const { return queries.size(); }
   std::size_t width() const { return (size() + 63) / 64; }  // words of a row of the table
 };
@@ -123,7 +142,9 @@ struct Part {
   static constexpr std::size_t max_joined = 8;  // one test joins at most this many components
   std::shared_ptr<const Block> block;
   std::array<std::int32_t, max_joined> places;
-  std::span<const std::int32_t> positions() const { return std::span(places).first(block->components.size()); }
+  std::span<const std::int32_t> positions() const {
+    return std::span(places).first(block->components.size());
+  }
 };
 
 class Refinement {
@@ -131,12 +152,15 @@ class Refinement {
   Refinement(Components& components, Language language);
   ~Refinement();
   const Language& language() const { return language_; }
-  // Blocks of the subsets of these components that some mode can join, without what follows their entries.
+  // Blocks of the subsets of these components that some mode can join, without what follows their
+  // entries.
   std::vector<Part> blocks(std::span<const std::int32_t> path);
-  // Whether all candidates have numbers, so that one that comes in several words is searched for in the first of them. That takes longer,
-  // and matters only where searches take too many steps: how many they take depends on the words.
+  // Whether all candidates have numbers, so that one that comes in several words is searched for in
+  // the first of them. That takes longer, and matters only where searches take too many steps: how
+  // many they take depends on the words.
   bool names_all = false;
-  // The block of what may follow an entry, by the number of the followers in the shape; empty if nothing may.
+  // The block of what may follow an entry, by the number of the followers in the shape; empty if
+  // nothing may.
   const std::shared_ptr<const Block>& follow(const Block& block, std::size_t number);
   // The query of an entry, from now on one with a number.
   std::int32_t query(const Block& block, std::size_t entry);
@@ -160,11 +184,13 @@ class Refinement {
     std::shared_ptr<const Block> block;
     std::unordered_map<std::int32_t, std::unique_ptr<Known>> longer;
   };
-  std::shared_ptr<const Block> make(std::shared_ptr<const Shape> shape, std::span<const std::int32_t> components, std::int32_t after);
+  std::shared_ptr<const Block> make(std::shared_ptr<const Shape> shape,
+                                    std::span<const std::int32_t> components, std::int32_t after);
   Components& components_;
   Language language_;
   Extension extension_;
-  std::map<std::vector<std::int32_t>, std::shared_ptr<const Shape>> shapes_;  // by the types of the components' variables
+  std::map<std::vector<std::int32_t>, std::shared_ptr<const Shape>>
+      shapes_;                  // by the types of the components' variables
   std::size_t max_joined_ = 0;  // maximum number of components that one test can take inputs from
   std::unique_ptr<Generator> generator_;
   std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates
@@ -209,12 +235,15 @@ struct Chosen {
 std::size_t part_of(const Candidates& candidates, std::int32_t number);
 Chosen choose(const Candidates& candidates, std::int32_t number);
 
-// Whether a test adds nothing to its path: it is then true wherever the path is, and no task chooses it.
+// Whether a test adds nothing to its path: it is then true wherever the path is, and no task
+// chooses it.
 bool adds_nothing(const Components& components, const Chosen& chosen);
 
-// Whether one candidate of a path is generated before another: modes in their order, variables from the newest (age 0; one
-// per variable of the path, component after component) to the oldest, a new one last.
-bool generated_before(const Components& components, const Language& language, const Candidates& candidates, const Chosen& left,
-                      const Chosen& right, std::span<const std::int32_t> ages);
+// Whether one candidate of a path is generated before another: modes in their order, variables from
+// the newest (age 0; one per variable of the path, component after component) to the oldest, a new
+// one last.
+bool generated_before(const Components& components, const Language& language,
+                      const Candidates& candidates, const Chosen& left, const Chosen& right,
+                      std::span<const std::int32_t> ages);
 
 }  // namespace crosscut::query

@@ -18,7 +18,8 @@ inline std::uint64_t mix(std::uint64_t h, std::int32_t value) {
 
 }  // namespace
 
-Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key) : order_(n_rows) {
+Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key)
+    : order_(n_rows) {
   for (std::size_t c = 0; c < columns.size(); c++)
     if (key >> c & 1) key_.push_back(columns[c].data());
   std::iota(order_.begin(), order_.end(), 0u);
@@ -27,9 +28,11 @@ Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64
       if (column[a] != column[b]) return column[a] < column[b];
     return a < b;
   };
-  if (!std::is_sorted(order_.begin(), order_.end(), before)) std::sort(order_.begin(), order_.end(), before);
+  if (!std::is_sorted(order_.begin(), order_.end(), before))
+    std::sort(order_.begin(), order_.end(), before);
   const auto same = [&](std::uint32_t a, std::uint32_t b) {
-    return std::all_of(key_.begin(), key_.end(), [&](const std::int32_t* column) { return column[a] == column[b]; });
+    return std::all_of(key_.begin(), key_.end(),
+                       [&](const std::int32_t* column) { return column[a] == column[b]; });
   };
   if (n_rows == 0) return;
   const std::int32_t* first = key_[0];
@@ -41,8 +44,10 @@ Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64
     const std::int32_t value = first[order_[i]];
     std::size_t end = i;
     std::uint32_t groups = 0;
-    for (; end < n_rows && first[order_[end]] == value; end++) groups += end == i || !same(order_[end - 1], order_[end]);
-    Region region{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(slots_.size()), 0};
+    for (; end < n_rows && first[order_[end]] == value; end++)
+      groups += end == i || !same(order_[end - 1], order_[end]);
+    Region region{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end),
+                  static_cast<std::uint32_t>(slots_.size()), 0};
     if (key_.size() > 1) {
       region.mask = std::bit_ceil(2 * groups) - 1;
       slots_.resize(slots_.size() + region.mask + 1, Range{0, 0});
@@ -53,7 +58,8 @@ Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64
         for (std::size_t c = 1; c < key_.size(); c++) h = mix(h, key_[c][order_[g]]);
         std::uint32_t slot = static_cast<std::uint32_t>(h) & region.mask;
         while (slots_[region.slots + slot].end != 0) slot = (slot + 1) & region.mask;
-        slots_[region.slots + slot] = Range{static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(last)};
+        slots_[region.slots + slot] =
+            Range{static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(last)};
         g = last;
       }
     }
@@ -83,7 +89,8 @@ Index::Range Index::find_within(const Region& region, const std::int32_t* key) c
   std::uint64_t h = 0;
   for (std::size_t i = 1; i < n; i++) h = mix(h, key[i]);
   const Range* table = slots_.data() + region.slots;
-  for (std::uint32_t slot = static_cast<std::uint32_t>(h) & region.mask;; slot = (slot + 1) & region.mask) {
+  for (std::uint32_t slot = static_cast<std::uint32_t>(h) & region.mask;;
+       slot = (slot + 1) & region.mask) {
     const Range range = table[slot];
     if (range.end == 0) return range;
     const std::uint32_t row = order_[range.begin];
@@ -93,12 +100,15 @@ Index::Range Index::find_within(const Region& region, const std::int32_t* key) c
   }
 }
 
-Relation::Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows) : n_rows_(n_rows), columns_(arity) {
-  for (std::size_t c = 0; c < arity; c++) columns_[c].assign(values + c * n_rows, values + (c + 1) * n_rows);
+Relation::Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows)
+    : n_rows_(n_rows), columns_(arity) {
+  for (std::size_t c = 0; c < arity; c++)
+    columns_[c].assign(values + c * n_rows, values + (c + 1) * n_rows);
 }
 
 const Index* Relation::find(std::uint64_t key) const {
-  for (const Known* known = newest_.load(std::memory_order_acquire); known; known = known->older.get())
+  for (const Known* known = newest_.load(std::memory_order_acquire); known;
+       known = known->older.get())
     if (known->key == key) return &known->index;
   return nullptr;
 }
@@ -114,12 +124,17 @@ const Index& Relation::index(std::uint64_t key) {
   return indexes_->index;
 }
 
-Facts::Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32_t> fixed, std::vector<double> numbers)
-    : n_examples_(n_examples), n_fixed_(n_fixed), fixed_(std::move(fixed)), numbers_(std::move(numbers)) {
+Facts::Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32_t> fixed,
+             std::vector<double> numbers)
+    : n_examples_(n_examples),
+      n_fixed_(n_fixed),
+      fixed_(std::move(fixed)),
+      numbers_(std::move(numbers)) {
   for (std::int32_t c = 0; c < n_comparisons; c++) predicates_.push_back({2, -1, -1, c});
 }
 
-std::int32_t Facts::add_relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows) {
+std::int32_t Facts::add_relation(const std::int32_t* values, std::size_t arity,
+                                 std::size_t n_rows) {
   relations_.push_back(std::make_unique<Relation>(values, arity, n_rows));
   predicates_.push_back({arity, static_cast<std::int32_t>(relations_.size()) - 1});
   return static_cast<std::int32_t>(predicates_.size()) - 1;
@@ -150,12 +165,17 @@ bool Facts::compare(std::int32_t comparison, std::int32_t left, std::int32_t rig
   if (comparison == equal) return left == right;
   if (comparison == different) return left != right;
   // NaN represents constants that are not numbers, so that comparisons with them are false.
-  const double a = numbers_[static_cast<std::size_t>(left)], b = numbers_[static_cast<std::size_t>(right)];
+  const double a = numbers_[static_cast<std::size_t>(left)];
+  const double b = numbers_[static_cast<std::size_t>(right)];
   switch (comparison) {
-    case less: return a < b;
-    case at_most: return a <= b;
-    case greater: return a > b;
-    default: return a >= b;
+    case less:
+      return a < b;
+    case at_most:
+      return a <= b;
+    case greater:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
@@ -181,8 +201,8 @@ bool Facts::holds(std::int32_t predicate, const std::int32_t* values, std::uint6
   return false;
 }
 
-bool Facts::body_holds(const std::vector<Goal>& body, std::size_t position, std::vector<std::int32_t>& bound,
-                       std::uint64_t& steps) {
+bool Facts::body_holds(const std::vector<Goal>& body, std::size_t position,
+                       std::vector<std::int32_t>& bound, std::uint64_t& steps) {
   if (position == body.size()) return true;
   const Goal& goal = body[position];
   const Predicate& p = predicates_[static_cast<std::size_t>(goal.predicate)];
@@ -197,9 +217,11 @@ bool Facts::body_holds(const std::vector<Goal>& body, std::size_t position, std:
     key |= std::uint64_t{1} << i;
   }
   if (values.size() == goal.args.size())
-    return holds(goal.predicate, values.data(), steps) != goal.negated && body_holds(body, position + 1, bound, steps);
+    return holds(goal.predicate, values.data(), steps) != goal.negated &&
+           body_holds(body, position + 1, bound, steps);
   if (p.relation < 0) {
-    // An equation binds its open side; other comparisons and rules have no answer for open arguments.
+    // An equation binds its open side; other comparisons and rules have no answer for open
+    // arguments.
     if (goal.predicate != equal || goal.negated || values.size() != 1) return false;
     const auto open = static_cast<std::size_t>(number_of(goal.args[key & 1]));
     bound[open] = values[0];

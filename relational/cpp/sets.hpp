@@ -1,4 +1,5 @@
-// Sets of examples, each stored once, so that equal sets have equal numbers. Number 0 is the empty set.
+// Sets of examples, each stored once, so that equal sets have equal numbers. Number 0 is the empty
+// set.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -21,7 +22,9 @@ class Sets {
   std::size_t bytes() const { return 8 * all_.size(); }
 
   // Valid until the next set is added.
-  const std::uint64_t* operator[](std::int32_t number) const { return all_.data() + static_cast<std::size_t>(number) * words_; }
+  const std::uint64_t* operator[](std::int32_t number) const {
+    return all_.data() + static_cast<std::size_t>(number) * words_;
+  }
 
   // The part of `mask` outside a set, and the union of both.
   std::pair<std::int32_t, std::int32_t> add(std::int32_t number, const std::uint64_t* mask) {
@@ -31,9 +34,11 @@ class Sets {
       for (std::size_t w = 0; w < words_; w++) all_[size_ * words_ + w] = of(known[w], mask[w]);
       return intern();
     };
-    const std::int32_t beyond = combine([](std::uint64_t known, std::uint64_t asked) { return asked & ~known; });
+    const std::int32_t beyond =
+        combine([](std::uint64_t known, std::uint64_t asked) { return asked & ~known; });
     if (beyond == 0) return {0, number};
-    return {beyond, combine([](std::uint64_t known, std::uint64_t asked) { return asked | known; })};
+    return {beyond,
+            combine([](std::uint64_t known, std::uint64_t asked) { return asked | known; })};
   }
 
  private:
@@ -50,7 +55,10 @@ class Sets {
 
   std::uint64_t hash_of(std::int32_t set) const {
     std::uint64_t hash = 0;
-    for (std::size_t w = 0; w < words_; w++) hash = (hash ^ (*this)[set][w]) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 32;
+    for (std::size_t w = 0; w < words_; w++) {
+      hash = (hash ^ (*this)[set][w]) * 0x9E3779B97F4A7C15ull;
+      hash ^= hash >> 32;
+    }
     return hash;
   }
 

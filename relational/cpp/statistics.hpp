@@ -1,5 +1,5 @@
-// Statistics of all tasks. Tasks are the final tree (fold -1) and folds' trees, which train on everything except
-// their fold: S(T_i) = S(D) - S(D_i).
+// Statistics of all tasks. Tasks are the final tree (fold -1) and folds' trees, which train on
+// everything except their fold: S(T_i) = S(D) - S(D_i).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,8 +10,9 @@
 
 namespace crosscut::query {
 
-// What is known of some numbers from the exact digits of their sums: of y, of 1 and of y². Digits are so short that doubles add them
-// without rounding; whatever is computed from them is rounded once, so that nothing but the numbers themselves matters.
+// What is known of some numbers from the exact digits of their sums: of y, of 1 and of y². Digits
+// are so short that doubles add them without rounding; whatever is computed from them is rounded
+// once, so that nothing but the numbers themselves matters.
 struct Moments {
   ExactRows grids{};
   std::size_t width() const { return static_cast<std::size_t>(grids.width); }
@@ -36,7 +37,9 @@ class Statistics {
   Statistics(Target target, std::vector<std::int32_t> folds);
   // Class counts, or digits, of all examples that each task trains on.
   std::vector<double> totals(std::span<const std::int32_t> tasks) const;
-  std::size_t width() const { return target_.n_classes > 0 ? target_.n_classes : target_.moments.width(); }
+  std::size_t width() const {
+    return target_.n_classes > 0 ? target_.n_classes : target_.moments.width();
+  }
   double n(std::span<const double> totals) const;  // examples, of all tasks whose totals these are
   const Moments& moments() const { return target_.moments; }
   bool is_regression() const { return target_.n_classes == 0; }
@@ -44,12 +47,17 @@ class Statistics {
   std::size_t n_folds() const { return fold_bits_.size(); }
   const Target& target() const { return target_; }
   std::int32_t fold_of(std::size_t example) const { return folds_[example]; }
-  bool leave_out(std::int32_t fold, std::vector<std::uint64_t>& mask) const;  // whether there were any to take out
-  const std::vector<std::uint64_t>& fold(std::int32_t number) const { return fold_bits_[static_cast<std::size_t>(number)]; }
-  // Of tests: adds, test by test and task by task, the digits of the task's examples that pass, and counts all that do in `n_yes` (one per
-  // test). The truth of the i-th example is row rows[i] of `bits`.
-  void add_sums(const std::uint64_t* bits, std::span<const std::int32_t> rows, std::span<const std::int32_t> examples,
-                std::span<const std::int32_t> tasks, std::span<std::int32_t> n_yes, std::vector<double>& sums) const;
+  bool leave_out(std::int32_t fold,
+                 std::vector<std::uint64_t>& mask) const;  // whether there were any to take out
+  const std::vector<std::uint64_t>& fold(std::int32_t number) const {
+    return fold_bits_[static_cast<std::size_t>(number)];
+  }
+  // Of tests: adds, test by test and task by task, the digits of the task's examples that pass, and
+  // counts all that do in `n_yes` (one per test). The truth of the i-th example is row rows[i] of
+  // `bits`.
+  void add_sums(const std::uint64_t* bits, std::span<const std::int32_t> rows,
+                std::span<const std::int32_t> examples, std::span<const std::int32_t> tasks,
+                std::span<std::int32_t> n_yes, std::vector<double>& sums) const;
 
  private:
   Target target_;

@@ -1,8 +1,10 @@
-// Tails: what a query adds to the one it extends, where the two share a single variable, such as "and this atom has a
-// bond to an oxygen". Whether a tail holds depends on the object, an example and the value of that variable, not on the query
-// before it, so it is cached per (tail, object): other trees and longer paths reach the same objects again. Where a query joins two others
-// by what it says about a variable of each, such as "and this atom has a bond to that one", it is a tail on the first that is linked
-// to the second: the objects that it holds for are cached per (tail, object), too.
+// Tails: what a query adds to the one it extends, where the two share a single variable, such as
+// "and this atom has a bond to an oxygen". Whether a tail holds depends on the object, an example
+// and the value of that variable, not on the query before it, so it is cached per (tail, object):
+// other trees and longer paths reach the same objects again. Where a query joins two others by what
+// it says about a variable of each, such as "and this atom has a bond to that one", it is a tail on
+// the first that is linked to the second: the objects that it holds for are cached per (tail,
+// object), too.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -17,38 +19,54 @@ namespace crosscut::query {
 
 class Tails {
  public:
-  Tails(Facts& facts, const Components& components, std::uint64_t limit) : facts_(facts), components_(components), limit_(limit) {}
-  // Where a component ends in a tail: the variable it is on, the kind (the type of that variable) and its number within.
+  Tails(Facts& facts, const Components& components, std::uint64_t limit)
+      : facts_(facts), components_(components), limit_(limit) {}
+  // Where a component ends in a tail: the variable it is on, the kind (the type of that variable)
+  // and its number within.
   struct Place {
     std::int32_t variable = -1, kind = -1, tail = -1;
     std::int32_t linked = -1;  // the other variable of a linked tail
   };
   Place place(std::int32_t component);
-  // The same of literals that are added to a component with variables of these types; new ones are numbered after those. If there are
-  // two components, the variables of the second from number `second` on, both have to be used.
-  Place place(std::span<const Term> added, std::span<const std::int32_t> types, std::size_t second = 0);
+  // The same of literals that are added to a component with variables of these types; new ones are
+  // numbered after those. If there are two components, the variables of the second from number
+  // `second` on, both have to be used.
+  Place place(std::span<const Term> added, std::span<const std::int32_t> types,
+              std::size_t second = 0);
   // The kind of a variable's tails; of those that are linked to another one's objects.
   std::int32_t kind(std::int32_t type, std::int32_t linked = no_type);
   static constexpr std::int32_t no_type = std::numeric_limits<std::int32_t>::min();
-  std::int32_t n_tails(std::int32_t kind) const { return static_cast<std::int32_t>(kinds_[static_cast<std::size_t>(kind)]->codes.size()); }
+  std::int32_t n_tails(std::int32_t kind) const {
+    return static_cast<std::int32_t>(kinds_[static_cast<std::size_t>(kind)]->codes.size());
+  }
   // The number of an object.
   std::int32_t object(std::int32_t kind, std::size_t example, std::int32_t value);
-  // The tails of a kind that are known to hold for an object, as a bit set; those of `asked` are known afterwards. If some are
-  // not known yet, all are searched for: most of the work is the same. Valid until the next call.
-  const std::uint64_t* found(std::int32_t kind, std::int32_t object, std::span<const std::uint64_t> asked);
-  // The objects that an object is linked to by tails of a kind, and as bit sets by which, one after the other. Valid until the next call.
+  // The tails of a kind that are known to hold for an object, as a bit set; those of `asked` are
+  // known afterwards. If some are not known yet, all are searched for: most of the work is the
+  // same. Valid until the next call.
+  const std::uint64_t* found(std::int32_t kind, std::int32_t object,
+                             std::span<const std::uint64_t> asked);
+  // The objects that an object is linked to by tails of a kind, and as bit sets by which, one after
+  // the other. Valid until the next call.
   struct Links {
     std::span<const std::int32_t> objects;
     const std::uint64_t* held;
-    const std::vector<std::uint64_t>* over;  // tails that took too many steps, as a bit set: their links are not known; nullptr for none
+    const std::vector<std::uint64_t>* over;  // tails that took too many steps, as a bit set: their
+                                             // links are not known; nullptr for none
   };
   Links links(std::int32_t kind, std::size_t example, std::int32_t value);
-  std::size_t words(std::int32_t kind) const { return (kinds_[static_cast<std::size_t>(kind)]->codes.size() + 63) / 64; }
+  std::size_t words(std::int32_t kind) const {
+    return (kinds_[static_cast<std::size_t>(kind)]->codes.size() + 63) / 64;
+  }
   std::int32_t value_of(std::int32_t kind, std::int32_t object) const {
-    return static_cast<std::int32_t>(kinds_[static_cast<std::size_t>(kind)]->keys[static_cast<std::size_t>(object)] & 0xFFFFFFFF);
+    return static_cast<std::int32_t>(
+        kinds_[static_cast<std::size_t>(kind)]->keys[static_cast<std::size_t>(object)] &
+        0xFFFFFFFF);
   }
   // The tails that took too many steps for an object, as a bit set; nullptr for none.
-  bool gave_up(std::int32_t kind) const { return !kinds_[static_cast<std::size_t>(kind)]->given_up.empty(); }  // on any
+  bool gave_up(std::int32_t kind) const {
+    return !kinds_[static_cast<std::size_t>(kind)]->given_up.empty();
+  }  // on any
   const std::vector<std::uint64_t>* given_up(std::int32_t kind, std::int32_t object) const;
   void forget();
   std::size_t bytes() const { return bytes_; }
@@ -56,7 +74,8 @@ class Tails {
 
  private:
   struct Kind {
-    Kind(Facts& facts, const Components& components, std::int32_t type_, std::int32_t linked_) : type(type_), linked(linked_), pack(facts, components) {}
+    Kind(Facts& facts, const Components& components, std::int32_t type_, std::int32_t linked_)
+        : type(type_), linked(linked_), pack(facts, components) {}
     std::int32_t type, linked;          // `linked`: the type of the other objects, or no_type
     Pack pack;                          // all tails, on variable 0
     std::vector<Code> codes;            // per tail
@@ -68,7 +87,8 @@ class Tails {
     std::vector<std::uint64_t> all;     // every tail
     std::vector<std::uint64_t> opened;  // tails of the choice that the pack has saved
     std::unordered_map<std::int32_t, std::vector<std::uint64_t>> given_up;
-    // of linked tails, per object: where its links are, and how many tails were known when they were searched for
+    // of linked tails, per object: where its links are, and how many tails were known when they
+    // were searched for
     struct Own {
       std::size_t begin = 0, end = 0, held = 0;
       std::size_t n_tails = 0;
@@ -86,7 +106,7 @@ class Tails {
   std::uint64_t limit_, steps_ = 0;
   std::size_t bytes_ = 0;
   std::vector<std::unique_ptr<Kind>> kinds_;
-  std::vector<Place> places_;           // per component
+  std::vector<Place> places_;  // per component
   std::vector<char> placed_;
   Code code_;
   std::vector<std::int32_t> renamed_;

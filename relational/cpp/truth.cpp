@@ -33,16 +33,19 @@ void Truth::abandon() {
   forget();
 }
 
-void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after) {
+void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask,
+                     std::int32_t after) {
   slots_.resize(components_.size(), -1);
   known_.resize(components_.size(), 0);
   asked_.resize(components_.size(), 0);
-  // What is known before this call decides what must be searched; nothing is written before. (The buffers are reused
-  // between calls; a nested call makes its own.)
+  // What is known before this call decides what must be searched; nothing is written before. (The
+  // buffers are reused between calls; a nested call makes its own.)
   std::vector<Need> needs = std::move(needs_), conjunctions = std::move(conjunctions_);
   needs.clear();
   conjunctions.clear();
-  std::int32_t last = -1, open = 0, then = 0;  // most queries of a call are known on the same examples
+  std::int32_t last = -1;
+  std::int32_t open = 0;
+  std::int32_t then = 0;  // most queries of a call are known on the same examples
   for (std::int32_t q : queries) {
     const auto at = static_cast<std::size_t>(q);
     if (asked_[at]) continue;
@@ -61,11 +64,16 @@ void Truth::evaluate(std::span<const std::int32_t> queries, const std::uint64_t*
     (component.parts.empty() ? needs : conjunctions).push_back({component.parent, q, open, then});
   }
   // queries of one pack that are needed on the same examples are searched for together
-  const auto before = [](const Need& a, const Need& b) { return std::tie(a.parent, a.open, a.query) < std::tie(b.parent, b.open, b.query); };
-  if (!std::is_sorted(needs.begin(), needs.end(), before)) std::sort(needs.begin(), needs.end(), before);
+  const auto before = [](const Need& a, const Need& b) {
+    return std::tie(a.parent, a.open, a.query) < std::tie(b.parent, b.open, b.query);
+  };
+  if (!std::is_sorted(needs.begin(), needs.end(), before))
+    std::sort(needs.begin(), needs.end(), before);
   for (std::size_t begin = 0; begin < needs.size();) {
     std::size_t end = begin + 1;
-    while (end < needs.size() && needs[end].parent == needs[begin].parent && needs[end].open == needs[begin].open) end++;
+    while (end < needs.size() && needs[end].parent == needs[begin].parent &&
+           needs[end].open == needs[begin].open)
+      end++;
     evaluate_extensions(std::span(needs).subspan(begin, end - begin), after);
     begin = end;
   }
@@ -101,7 +109,8 @@ void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> all, Trut
     if (table.rows[static_cast<std::size_t>(each)] < 0) examples.push_back(each);
   if (examples.empty()) return;
   std::vector<std::uint64_t> fresh(words_);
-  for (const std::int32_t each : examples) fresh[static_cast<std::size_t>(each) / 64] |= std::uint64_t{1} << each % 64;
+  for (const std::int32_t each : examples)
+    fresh[static_cast<std::size_t>(each) / 64] |= std::uint64_t{1} << each % 64;
   tabulated_ += examples.size() * width * 8;
   table.bits.resize((first + examples.size()) * width, 0);
   tabulate(asked, examples, table.bits.data() + first * width);
@@ -109,14 +118,16 @@ void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> all, Trut
   for (const std::size_t each : asked.endings.others) queries.push_back(asked.number(each));
   if (!queries.empty() && asked.after >= 0) evaluate({&asked.after, 1}, fresh.data());
   evaluate(queries, fresh.data(), asked.after);
-  for (std::size_t i = 0; i < examples.size(); i++) table.rows[static_cast<std::size_t>(examples[i])] = static_cast<std::int32_t>(first + i);
+  for (std::size_t i = 0; i < examples.size(); i++)
+    table.rows[static_cast<std::size_t>(examples[i])] = static_cast<std::int32_t>(first + i);
   for (std::size_t i = 0; i < queries.size(); i++) {
     const std::uint64_t* own = row(queries[i]);
     const std::size_t q = asked.endings.others[i];
     for (std::size_t w = 0; w < words_; w++)
       for (std::uint64_t set = own[w] & fresh[w]; set; set &= set - 1) {
         const std::size_t e = w * 64 + static_cast<std::size_t>(std::countr_zero(set));
-        table.bits[static_cast<std::size_t>(table.rows[e]) * width + q / 64] |= std::uint64_t{1} << q % 64;
+        table.bits[static_cast<std::size_t>(table.rows[e]) * width + q / 64] |= std::uint64_t{1}
+                                                                                << q % 64;
       }
   }
 }
@@ -146,7 +157,8 @@ Truth::Extensions& Truth::pack_of(std::int32_t parent, std::span<const Need> nee
     bound_ = slot->bound;
     bound_.resize(component.types.size(), 0);
     std::int32_t step = slot->trunk;
-    for (std::size_t i = component.prefix; i < component.code.size(); i += components_.length(component.code[i]))
+    for (std::size_t i = component.prefix; i < component.code.size();
+         i += components_.length(component.code[i]))
       step = slot->pack.add(step, component.code.data() + i, bound_);
     slot->pack.end(number, step);
   }
@@ -172,7 +184,8 @@ void Truth::evaluate_extensions(std::span<const Need> all, std::int32_t after) {
   for (const Need& need : all) (tails_.place(need.query).tail >= 0 ? tails : needs).push_back(need);
   std::vector<std::int32_t> examples;
   Extensions* extensions = nullptr;
-  // between calls all queries of a pack are closed; a few are opened one by one, for many the choice is copied
+  // between calls all queries of a pack are closed; a few are opened one by one, for many the
+  // choice is copied
   const bool few = needs.size() <= 8;
   const auto each = [&](auto act) {
     for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
@@ -181,16 +194,16 @@ void Truth::evaluate_extensions(std::span<const Need> all, std::int32_t after) {
     std::uint64_t wanted = sets_[all[0].open][w];
     // a component is false wherever one that it extends is known to be
     for (std::int32_t shorter : {parent, after})
-      if (shorter >= 0) wanted &= ~sets_[known_[static_cast<std::size_t>(shorter)]][w] | row(shorter)[w];
+      if (shorter >= 0)
+        wanted &= ~sets_[known_[static_cast<std::size_t>(shorter)]][w] | row(shorter)[w];
     for (std::uint64_t set = tails.empty() ? 0 : wanted; set; set &= set - 1)
-      examples.push_back(static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
+      examples.push_back(
+          static_cast<std::int32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(set))));
     if (needs.empty()) continue;
     if (wanted && extensions == nullptr) {
       extensions = &pack_of(parent, needs);
-      if (few)
-        each([&](std::int32_t number) { extensions->pack.open(number); });
-      else
-        extensions->choose(needs, numbers_);
+      if (few) each([&](std::int32_t number) { extensions->pack.open(number); });
+      else extensions->choose(needs, numbers_);
     }
     for (; wanted; wanted &= wanted - 1) {
       if (!few) extensions->pack.restore();
@@ -205,41 +218,49 @@ void Truth::evaluate_extensions(std::span<const Need> all, std::int32_t after) {
   }
   if (!tails.empty()) evaluate_tails(tails, examples);
   if (extensions == nullptr) return;
-  if (few)
-    each([&](std::int32_t number) { extensions->pack.close(number); });
-  else
-    extensions->pack.close_all();
+  if (few) each([&](std::int32_t number) { extensions->pack.close(number); });
+  else extensions->pack.close_all();
 }
 
 // Searches for the pack's open queries on one example.
 void Truth::search(Extensions& extensions, std::size_t word, std::uint64_t bit) {
-  const auto example = static_cast<std::size_t>(order_[word * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
+  const auto example =
+      static_cast<std::size_t>(order_[word * 64 + static_cast<std::size_t>(std::countr_zero(bit))]);
   Effort effort{example, facts_.fixed_of(example), limit_};
-  for (std::int32_t number : extensions.pack.search(effort)) writable(extensions.queries[static_cast<std::size_t>(number)])[word] |= bit;
+  for (std::int32_t number : extensions.pack.search(effort))
+    writable(extensions.queries[static_cast<std::size_t>(number)])[word] |= bit;
   for (std::int32_t number : extensions.pack.given_up())
-    hits_.emplace(extensions.queries[static_cast<std::size_t>(number)], static_cast<std::int64_t>(example));
+    hits_.emplace(extensions.queries[static_cast<std::size_t>(number)],
+                  static_cast<std::int64_t>(example));
   steps_ += effort.taken;
 }
 
-// For queries that end in tails: calls holds(q, bits, number of the example), where bit i says that query q + i holds, wherever one does.
+// For queries that end in tails: calls holds(q, bits, number of the example), where bit i says that
+// query q + i holds, wherever one does.
 template <class Holds>
 void Truth::find_tails(const Asked& asked, std::span<const std::int32_t> examples, Holds holds) {
   const auto second = static_cast<std::int32_t>(components_[asked.components[0]].types.size());
   const auto variable = [&](std::int32_t v) {
-    return v < second ? Solutions::Variable{asked.components[0], v} : Solutions::Variable{asked.components[1], v - second};
+    return v < second ? Solutions::Variable{asked.components[0], v}
+                      : Solutions::Variable{asked.components[1], v - second};
   };
   for (const Endings::On& on : asked.endings.on) {
     if (on.linked < 0) solutions_.find(asked.components[0], on.variable, on.asked, examples, held_);
-    else solutions_.find_linked(variable(on.variable), variable(on.linked), on.kind, on.asked, examples, held_);
+    else
+      solutions_.find_linked(variable(on.variable), variable(on.linked), on.kind, on.asked,
+                             examples, held_);
     for (std::size_t e = 0; e < examples.size(); e++)
       for (const Endings::Run& run : on.runs)
-        if (const std::uint64_t bits = held_[e * on.asked.size() + run.word] << (64 - run.length - run.shift) >> (64 - run.length))
+        if (const std::uint64_t bits = held_[e * on.asked.size() + run.word]
+                                           << (64 - run.length - run.shift) >>
+                                       (64 - run.length))
           holds(run.query, bits, e);
     for (const Endings::Run& run : on.runs)
       for (const Solutions::Doubt& doubt : solutions_.doubts())
         for (std::int32_t i = 0; i < run.length; i++)
           if (doubt.tails[run.word] >> (run.shift + i) & 1)
-            hits_.emplace(asked.number(run.query + static_cast<std::size_t>(i)), order_[static_cast<std::size_t>(examples[doubt.example])]);
+            hits_.emplace(asked.number(run.query + static_cast<std::size_t>(i)),
+                          order_[static_cast<std::size_t>(examples[doubt.example])]);
   }
   evaluations_ += (asked.endings.n_queries - asked.endings.others.size()) * examples.size();
 }
@@ -248,21 +269,24 @@ void Truth::evaluate_tails(std::span<const Need> needs, std::span<const std::int
   std::vector<Tails::Place> places;
   for (const Need& need : needs) places.push_back(tails_.place(need.query));
   const Endings endings(places);
-  find_tails({{&needs[0].parent, 1}, endings, [&](std::size_t q) { return needs[q].query; }}, examples,
-             [&](std::size_t query, std::uint64_t bits, std::size_t example) {
+  find_tails({{&needs[0].parent, 1}, endings, [&](std::size_t q) { return needs[q].query; }},
+             examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
                const auto position = static_cast<std::size_t>(examples[example]);
                for (; bits; bits &= bits - 1)
-                 writable(needs[query + static_cast<std::size_t>(std::countr_zero(bits))].query)[position / 64] |= std::uint64_t{1} << position % 64;
+                 writable(needs[query + static_cast<std::size_t>(std::countr_zero(bits))]
+                              .query)[position / 64] |= std::uint64_t{1} << position % 64;
              });
 }
 
-void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows) {
+void Truth::tabulate(const Asked& asked, std::span<const std::int32_t> examples,
+                     std::uint64_t* rows) {
   const std::size_t width = (asked.endings.n_queries + 63) / 64;
-  if (!asked.endings.on.empty()) find_tails(asked, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
-    std::uint64_t* row = rows + example * width + query / 64;
-    row[0] |= bits << query % 64;
-    if (const std::uint64_t rest = bits >> 1 >> (63 - query % 64)) row[1] |= rest;
-  });
+  if (!asked.endings.on.empty())
+    find_tails(asked, examples, [&](std::size_t query, std::uint64_t bits, std::size_t example) {
+      std::uint64_t* row = rows + example * width + query / 64;
+      row[0] |= bits << query % 64;
+      if (const std::uint64_t rest = bits >> 1 >> (63 - query % 64)) row[1] |= rest;
+    });
 }
 
 }  // namespace crosscut::query

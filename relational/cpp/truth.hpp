@@ -1,4 +1,5 @@
-// Truth of components as bit sets over the examples, computed when first needed, and only for the examples needed.
+// Truth of components as bit sets over the examples, computed when first needed, and only for the
+// examples needed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,8 @@
 
 namespace crosscut::query {
 
-// The truth of some queries, example by example: words with one bit per query, for the examples known.
+// The truth of some queries, example by example: words with one bit per query, for the examples
+// known.
 struct TruthTable {
   std::vector<std::uint64_t> bits;
   std::vector<std::int32_t> rows;     // per example: the number of its row, or -1
@@ -36,22 +38,32 @@ struct Asked {
 
 class Truth {
  public:
-  // Bit i of a set is the example order[i] of the facts: examples of one fold are in neighbouring words, which are
-  // counted faster.
-  Truth(Facts& facts, const Components& components, std::uint64_t step_limit, std::vector<std::int64_t> order)
-      : facts_(facts), components_(components), words_((facts.n_examples() + 63) / 64), limit_(step_limit), sets_(words_), order_(std::move(order)),
-        tails_(facts, components, step_limit), solutions_(facts, components, tails_, order_, step_limit) {
+  // Bit i of a set is the example order[i] of the facts: examples of one fold are in neighbouring
+  // words, which are counted faster.
+  Truth(Facts& facts, const Components& components, std::uint64_t step_limit,
+        std::vector<std::int64_t> order)
+      : facts_(facts),
+        components_(components),
+        words_((facts.n_examples() + 63) / 64),
+        limit_(step_limit),
+        sets_(words_),
+        order_(std::move(order)),
+        tails_(facts, components, step_limit),
+        solutions_(facts, components, tails_, order_, step_limit) {
     everything_.assign(words_, ~std::uint64_t{0});
     nothing_.assign(words_, 0);
-    if (facts.n_examples() % 64) everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
+    if (facts.n_examples() % 64)
+      everything_.back() = (std::uint64_t{1} << facts.n_examples() % 64) - 1;
   }
 
   std::size_t words() const { return words_; }
   const std::vector<std::uint64_t>& everything() const { return everything_; }
-  // Makes the rows of these queries valid on the examples of `mask` (words() words). `after`: a query that they all extend
-  // and whose row is valid there, or -1.
-  void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask, std::int32_t after = -1);
-  // Fills the rows of these examples (by position, ascending); the queries have to be the same in every call for a table.
+  // Makes the rows of these queries valid on the examples of `mask` (words() words). `after`: a
+  // query that they all extend and whose row is valid there, or -1.
+  void evaluate(std::span<const std::int32_t> queries, const std::uint64_t* mask,
+                std::int32_t after = -1);
+  // Fills the rows of these examples (by position, ascending); the queries have to be the same in
+  // every call for a table.
   void tabulate(const Asked& asked, std::span<const std::int32_t> examples, TruthTable& table);
   // Adds the queries that end in tails to the rows of some examples, one row after the other.
   void tabulate(const Asked& asked, std::span<const std::int32_t> examples, std::uint64_t* rows);
@@ -60,24 +72,32 @@ class Truth {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
     return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
   }
-  std::size_t bytes() const { return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes(); }  // that forgetting frees
-  void forget();  // as if nothing had been evaluated
+  std::size_t bytes() const {
+    return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes();
+  }  // that forgetting frees
+  void forget();   // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
-  void drop_tables(std::size_t kept) { tabulated_ = kept; }  // the caller has, but for so many bytes
+  void drop_tables(std::size_t kept) {
+    tabulated_ = kept;
+  }  // the caller has, but for so many bytes
   const std::vector<std::int64_t>& order() const { return order_; }
 
-  std::uint64_t n_evaluations() const { return evaluations_; }  // (component, example) pairs searched for
+  std::uint64_t n_evaluations() const {
+    return evaluations_;
+  }  // (component, example) pairs searched for
   std::uint64_t n_steps() const { return steps_ + tails_.n_steps() + solutions_.n_steps(); }
   // Queries, with the example of the facts, that took too many steps and count as false there.
   const std::set<std::pair<std::int32_t, std::int64_t>>& limit_hits() const { return hits_; }
   std::uint64_t step_limit() const { return limit_; }
-  // Counts and lists what another one did, whose queries are those of `theirs`; `own` are this one's.
+  // Counts and lists what another one did, whose queries are those of `theirs`; `own` are this
+  // one's.
   void add(const Truth& other, Components& own, const Components& theirs);
 
  private:
   struct Need {
     std::int32_t parent, query;
-    std::int32_t open, then;  // sets: where it has to be searched for, and where it is known afterwards
+    std::int32_t open,
+        then;  // sets: where it has to be searched for, and where it is known afterwards
   };
   // The components that extend one, or that extend none, as a pack.
   struct Extensions {
@@ -90,7 +110,10 @@ class Truth {
     std::vector<std::int32_t> queries;  // by their number in the pack
   };
 
-  std::uint64_t* writable(std::int32_t query) { return truth_.data() + static_cast<std::size_t>(slots_[static_cast<std::size_t>(query)]) * words_; }
+  std::uint64_t* writable(std::int32_t query) {
+    return truth_.data() +
+           static_cast<std::size_t>(slots_[static_cast<std::size_t>(query)]) * words_;
+  }
   void evaluate_extensions(std::span<const Need> needs, std::int32_t after);
   void evaluate_tails(std::span<const Need> needs, std::span<const std::int32_t> examples);
   template <class Holds>
@@ -105,7 +128,8 @@ class Truth {
   std::vector<std::uint64_t> truth_, nothing_;
   std::vector<std::int32_t> slots_;  // per query: its row in truth_, or -1
   std::size_t tabulated_ = 0;        // bytes of tables
-  std::vector<std::int32_t> known_;  // per query: the set of examples on which it is known; 0 for none
+  std::vector<std::int32_t>
+      known_;  // per query: the set of examples on which it is known; 0 for none
   Sets sets_;
   std::set<std::pair<std::int32_t, std::int64_t>> hits_;
   std::vector<std::int64_t> order_;
@@ -116,8 +140,9 @@ class Truth {
   Tails tails_;
   Solutions solutions_;
   std::vector<std::uint64_t> held_;
-  std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;  // by the component extended
-  std::vector<std::int32_t> numbers_;                                    // per component: its number in its pack, or -1
+  std::unordered_map<std::int32_t, std::unique_ptr<Extensions>>
+      packs_;                          // by the component extended
+  std::vector<std::int32_t> numbers_;  // per component: its number in its pack, or -1
   std::vector<char> bound_;
 };
 

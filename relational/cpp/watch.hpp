@@ -16,9 +16,16 @@ class Watch {
 
   // What the calling thread does from here on; `total` is what done() adds up to.
   void start(Ask ask, void* of = nullptr, double total = 0) {
-    ask_ = ask, of_ = of, total_ = total, caller_ = std::this_thread::get_id(), done_ = 0, halted_ = false;
+    ask_ = ask;
+    of_ = of;
+    total_ = total;
+    caller_ = std::this_thread::get_id();
+    done_ = 0;
+    halted_ = false;
   }
-  void done(double examples) { done_.fetch_add(static_cast<std::uint64_t>(examples), std::memory_order_relaxed); }
+  void done(double examples) {
+    done_.fetch_add(static_cast<std::uint64_t>(examples), std::memory_order_relaxed);
+  }
   void halt() { halted_ = true; }  // the other threads, too
   void poll() {
     if (++calls % 32 == 0) look();
@@ -29,7 +36,9 @@ class Watch {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
-    if (ask_(of_, total_ > 0 ? static_cast<double>(done_.load(std::memory_order_relaxed)) / total_ : 0)) throw Stopped{};
+    if (ask_(of_,
+             total_ > 0 ? static_cast<double>(done_.load(std::memory_order_relaxed)) / total_ : 0))
+      throw Stopped{};
   }
 
  private:
