@@ -56,6 +56,8 @@ def read_tables(path: Path, each: Callable[[list[str]], Iterable[str]] = iter) -
 
 def quoted(name: str) -> str:
     """Return a name as SQL writes it."""
+    if "\0" in name:
+        raise ValueError(f"the name {name!r} contains a NUL character, which SQL cannot express; rename it")
     return '"' + name.replace('"', '""') + '"'
 
 
