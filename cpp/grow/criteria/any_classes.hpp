@@ -1,6 +1,6 @@
-// Running statistics for every criterion of classes that has no faster ones: its type tells, lane by lane, whether a cut may
-// beat the best test (may_beat), and whether an interval of cuts may hold one that does (may_beat_inside). Without the latter
-// every interval is opened.
+// Running statistics for every criterion of classes that has no faster ones: its type tells, lane
+// by lane, whether a cut may beat the best test (may_beat), and whether an interval of cuts may
+// hold one that does (may_beat_inside). Without the latter every interval is opened.
 #pragma once
 #include "weighted_classes.hpp"
 
@@ -29,8 +29,9 @@ struct LaneCut {
 template <class Criterion, int W>
 struct AnyClassesOf : WeightedClasses<W> {
   using Base = WeightedClasses<W>;
+  using Base::Base, Base::C, Base::l_c, Base::n_c, Base::limit, Base::n, Base::node_q, Base::lanes,
+      Base::run;
   using typename Base::T, typename Base::V;
-  using Base::Base, Base::C, Base::l_c, Base::n_c, Base::limit, Base::n, Base::node_q, Base::lanes, Base::run;
 
   LaneCut<W> cut_of(int k, const V* cell) const {
     double l = 0;
@@ -54,7 +55,9 @@ struct AnyClassesOf : WeightedClasses<W> {
       u32 bits = 0;
       each_bit(inside & lanes, [&](int k) {
         const double best = lane<T, W>(limit, k);
-        bits |= static_cast<u32>(best == kNever || Criterion::may_beat_inside(cut_of(k, cell), best)) << k;
+        bits |=
+            static_cast<u32>(best == kNever || Criterion::may_beat_inside(cut_of(k, cell), best))
+            << k;
       });
       return bits;
     }

@@ -1,4 +1,5 @@
-// What running statistics of any number of classes share: a sum per class and lane, of the nodes and of the rows left of the cut.
+// What running statistics of any number of classes share: a sum per class and lane, of the nodes
+// and of the rows left of the cut.
 #pragma once
 #include "grow/search.hpp"
 
@@ -13,10 +14,14 @@ struct ClassSums {
   V limit;       // a lane's best quality so far, less a slack
 
   ClassSums(const Run& run, const Bundle& bundle, double* space)
-      : C(run.K()), n_c(reinterpret_cast<V*>(space)), l_c(n_c + C), limit(all<T, W>(std::numeric_limits<T>::infinity())) {
+      : C(run.K()),
+        n_c(reinterpret_cast<V*>(space)),
+        l_c(n_c + C),
+        limit(all<T, W>(std::numeric_limits<T>::infinity())) {
     for (int c = 0; c < C; c++) n_c[c] = V{};
     each_bit(bundle.lanes, [&](int k) {
-      for (int c = 0; c < C; c++) set_lane<T, W>(n_c[c], k, static_cast<T>(bundle.node[k]->stats[c]));
+      for (int c = 0; c < C; c++)
+        set_lane<T, W>(n_c[c], k, static_cast<T>(bundle.node[k]->stats[c]));
     });
   }
   void clear_classes() {
@@ -31,7 +36,8 @@ struct ClassSums {
     a = b = V{};
     for (int c = 0; c < C; c++) {
       const V right_c = n_c[c] - l_c[c];
-      a += l_c[c] * l_c[c], b += right_c * right_c;
+      a += l_c[c] * l_c[c];
+      b += right_c * right_c;
     }
   }
   void left(int k, double* s) const {

@@ -1,4 +1,5 @@
-// The criteria that there are. A new one is a type like those included here, and its name in `Criteria`.
+// The criteria that there are. A new one is a type like those included here, and its name in
+// `Criteria`.
 #pragma once
 #include <array>
 
@@ -52,14 +53,19 @@ struct Quality : Terms {
 
   double total(const double* s) const;   // weight of a branch
   double branch(const double* s) const;  // what a branch adds to Q; 0 without weight
-  __attribute__((always_inline)) double binary(const double* left, const double* node) const {  // Q of left | node − left
+  // Q of left | node − left
+  __attribute__((always_inline)) double binary(const double* left, const double* node) const {
     return criterion->binary(*this, left, node);
   }
-  __attribute__((always_inline)) double several(const double* branches, int n, const double* node) const {  // Q of n branches, K doubles each
+  // Q of n branches, K doubles each
+  __attribute__((always_inline)) double several(const double* branches, int n,
+                                                const double* node) const {
     return criterion->several(*this, branches, n, node);
   }
-  // How much a test of quality q lowers the impurity, times the weight; parts: Σ of branch(), unless Q is that sum.
-  __attribute__((always_inline)) double improvement(const double* node, double q, double parts) const {
+  // How much a test of quality q lowers the impurity, times the weight; parts: Σ of branch(),
+  // unless Q is that sum.
+  __attribute__((always_inline)) double improvement(const double* node, double q,
+                                                    double parts) const {
     return (criterion->adds ? q : parts) - branch(node);
   }
 };

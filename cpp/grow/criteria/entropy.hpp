@@ -1,4 +1,5 @@
-// Entropy: with x(v) = v·log2(v), a branch of weight L adds Σ x(l_c) − x(L) to the quality of a test.
+// Entropy: with x(v) = v·log2(v), a branch of weight L adds Σ x(l_c) − x(L) to the quality of a
+// test.
 #pragma once
 #include <cmath>
 
@@ -21,7 +22,9 @@ struct Entropy {
     for (int c = 0; c < terms.K; c++) sum += terms.x(s[c]);
     return sum - terms.x(weight);
   }
-  static double test(const Terms&, double parts, const double*, int, const double*) { return parts; }
+  static double test(const Terms&, double parts, const double*, int, const double*) {
+    return parts;
+  }
 
   static double impurity(const double* value, int n_classes, double weight) {
     double impurity = 0.0;
@@ -63,9 +66,10 @@ struct Entropy {
     }
     return q;
   }
-  // Q is Σ_c φ_c(l_c) + g(l), φ_c(v) = x(v) + x(n_c − v) convex and g(l) = −x(l) − x(n − l) concave. Over an interval φ_c
-  // lies below its chord and g below its tangent at the middle: a sum that is linear in every class's rows moved, so
-  // each class is best moved wholly or not at all. False if there is no tangent.
+  // Q is Σ_c φ_c(l_c) + g(l), φ_c(v) = x(v) + x(n_c − v) convex and g(l) = −x(l) − x(n − l)
+  // concave. Over an interval φ_c lies below its chord and g below its tangent at the middle: a sum
+  // that is linear in every class's rows moved, so each class is best moved wholly or not at all.
+  // False if there is no tangent.
   template <class Cut>
   static bool bound_inside(const Cut& cut, double& q) {
     const double size = cut.size();
@@ -79,7 +83,8 @@ struct Entropy {
       const double right = cut.node(c) - left;
       const double moved = cut.moved(c);
       const double start = cut.x(left) + cut.x(right);
-      const double gain = moved > 0 ? cut.x(left + moved) + cut.x(right - moved) - start + tangent * moved : 0;
+      const double gain =
+          moved > 0 ? cut.x(left + moved) + cut.x(right - moved) - start + tangent * moved : 0;
       q += start + (gain > 0 ? gain : 0);
     }
     return true;

@@ -1,4 +1,5 @@
-// Gain ratio: the gain in entropy over the split information, which is the entropy of the branches' weights.
+// Gain ratio: the gain in entropy over the split information, which is the entropy of the branches'
+// weights.
 #pragma once
 #include <limits>
 
@@ -16,9 +17,12 @@ struct GainRatio {
   static constexpr bool kNeedsGain = true;
   static constexpr bool kLogarithms = true;
 
-  static double part(const Terms& terms, const double* s, double weight) { return Entropy::part(terms, s, weight); }
+  static double part(const Terms& terms, const double* s, double weight) {
+    return Entropy::part(terms, s, weight);
+  }
 
-  static double test(const Terms& terms, double parts, const double* branches, int n, const double* node) {
+  static double test(const Terms& terms, double parts, const double* branches, int n,
+                     const double* node) {
     const auto total = [&](const double* s) { return terms.sum(s, [](double v) { return v; }); };
     const double all = total(node);
     const double gain = parts - (all > 0 ? part(terms, node, all) : 0);

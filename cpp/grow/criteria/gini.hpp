@@ -21,7 +21,9 @@ struct Gini {
     const double weight = a + b;
     return weight > 0 ? (a * a + b * b) / weight : 0;
   }
-  static double test(const Terms&, double parts, const double*, int, const double*) { return parts; }
+  static double test(const Terms&, double parts, const double*, int, const double*) {
+    return parts;
+  }
 
   static double impurity(const double* value, int n_classes, double weight) {
     double squares = 0;

@@ -30,7 +30,9 @@ template <class C>
 double binary(const Terms& terms, const double* left, const double* node) {
   // Where statistics are two numbers, the same sums in the same order.
   if constexpr (requires { C::part_of_two(0.0, 0.0); }) {
-    if (terms.K == 2) return C::part_of_two(left[0], left[1]) + C::part_of_two(node[0] - left[0], node[1] - left[1]);
+    if (terms.K == 2)
+      return C::part_of_two(left[0], left[1]) +
+             C::part_of_two(node[0] - left[0], node[1] - left[1]);
   }
   double room[2 * 64];
   double* both = terms.K > 64 ? new double[2 * static_cast<unsigned>(terms.K)] : room;
@@ -45,18 +47,22 @@ double binary(const Terms& terms, const double* left, const double* node) {
 
 template <class C>
 constexpr Criterion describe(int index) {
-  return {index,         C::kName,    C::kTargets,   C::kRunning,  C::kAdds,      C::kSquares, C::kMirrors,
-          C::kNeedsGain, C::kLogarithms, &C::part, &binary<C>, &several<C>, &C::impurity};
+  return {index,       C::kName,    C::kTargets,   C::kRunning,    C::kAdds,
+          C::kSquares, C::kMirrors, C::kNeedsGain, C::kLogarithms, &C::part,
+          &binary<C>,  &several<C>, &C::impurity};
 }
 
-std::string classes_of(int n) { return n ? std::to_string(n) + (n == 1 ? " class" : " classes") : "numbers"; }
+std::string classes_of(int n) {
+  return n ? std::to_string(n) + (n == 1 ? " class" : " classes") : "numbers";
+}
 
 }  // namespace
 
-const std::array<Criterion, Criteria::kSize> kCriteria = []<class... Types>(CriterionList<Types...>) {
-  int index = 0;
-  return std::array{describe<Types>(index++)...};
-}(Criteria{});
+const std::array<Criterion, Criteria::kSize> kCriteria =
+    []<class... Types>(CriterionList<Types...>) {
+      int index = 0;
+      return std::array{describe<Types>(index++)...};
+    }(Criteria{});
 
 const Criterion& criterion_named(const char* name) {
   std::string names;
@@ -64,15 +70,20 @@ const Criterion& criterion_named(const char* name) {
     if (std::string(name) == c.name) return c;
     names += (names.empty() ? "" : ", ") + std::string(c.name);
   }
-  throw std::invalid_argument("criterion must be one of " + names + ", but '" + name + "' was given");
+  throw std::invalid_argument("criterion must be one of " + names + ", but '" + name +
+                              "' was given");
 }
 
 void need_criterion_for(const Criterion& c, int n_classes) {
   if (c.targets.serve(n_classes)) return;
   const auto [least, most] = c.targets;
   std::string served = "numeric targets";
-  if (most > 0) served = least == most ? classes_of(most) : most < kClasses.most_classes ? "up to " + classes_of(most) : "classes";
-  throw std::invalid_argument("criterion '" + std::string(c.name) + "' serves " + served + ", but the target has " + classes_of(n_classes));
+  if (most > 0)
+    served = least == most                  ? classes_of(most)
+             : most < kClasses.most_classes ? "up to " + classes_of(most)
+                                            : "classes";
+  throw std::invalid_argument("criterion '" + std::string(c.name) + "' serves " + served +
+                              ", but the target has " + classes_of(n_classes));
 }
 
 double xlog(double v) { return v > 0 ? v * std::log2(v) : 0.0; }

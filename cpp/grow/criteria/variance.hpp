@@ -1,4 +1,5 @@
-// Variance, for regression: with P the sum of the targets, a branch of weight W adds P² / W to the quality of a test.
+// Variance, for regression: with P the sum of the targets, a branch of weight W adds P² / W to the
+// quality of a test.
 #pragma once
 #include "criterion.hpp"
 
@@ -15,10 +16,15 @@ struct Variance {
   static constexpr bool kLogarithms = false;
 
   static double part(const Terms&, const double* s, double weight) { return s[0] * s[0] / weight; }
-  static double part_of_two(double sum, double weight) { return weight > 0 ? sum * sum / weight : 0; }
-  static double test(const Terms&, double parts, const double*, int, const double*) { return parts; }
+  static double part_of_two(double sum, double weight) {
+    return weight > 0 ? sum * sum / weight : 0;
+  }
+  static double test(const Terms&, double parts, const double*, int, const double*) {
+    return parts;
+  }
 
-  // Of numbers the impurity is the exact variance (packed_trees.cpp); there are no classes to compute it from.
+  // Of numbers the impurity is the exact variance (packed_trees.cpp); there are no classes to
+  // compute it from.
   static double impurity(const double*, int, double) { return 0; }
 
   // The error of Σ P²/W, where |ΔP| ≤ W/2·least + 1 in every branch and Σ|P| ≤ √(W·Q).

@@ -1,5 +1,5 @@
-// Running statistics of classes in doubles, of counts or weights: what weighted_gini.hpp and any_classes.hpp share. The last part
-// of a cell counts rows.
+// Running statistics of classes in doubles, of counts or weights: what weighted_gini.hpp and
+// any_classes.hpp share. The last part of a cell counts rows.
 #pragma once
 #include "class_sums.hpp"
 #include "grow/simd/lists.hpp"
@@ -9,13 +9,14 @@ namespace crosscut::CROSSCUT_LEVEL {
 template <int W>
 struct WeightedClasses : ClassSums<double, W> {
   using Sums = ClassSums<double, W>;
-  using typename Sums::T, typename Sums::V;
   using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
+  using typename Sums::T, typename Sums::V;
   const Run& run;
   V n, rows_l, node_q;
   u32 lanes;
 
-  WeightedClasses(const Run& r, const Bundle& bundle, const Best& best, double* space) : Sums(r, bundle, space), run(r), lanes(bundle.lanes) {
+  WeightedClasses(const Run& r, const Bundle& bundle, const Best& best, double* space)
+      : Sums(r, bundle, space), run(r), lanes(bundle.lanes) {
     n = node_q = V{};
     each_bit(lanes, [&](int k) {
       set_lane<T, W>(n, k, run.quality.total(bundle.node[k]->stats));
@@ -37,11 +38,13 @@ struct WeightedClasses : ClassSums<double, W> {
   }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row];
-    rows_l += ones<T, W>(x), l_c[x >> 16] += weights_of(rows, row, x & 0xffff);
+    rows_l += ones<T, W>(x);
+    l_c[x >> 16] += weights_of(rows, row, x & 0xffff);
   }
   CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
     const u32 x = rows.info[row];
-    cell[C] += ones<T, W>(x), cell[x >> 16] += weights_of(rows, row, x & 0xffff);
+    cell[C] += ones<T, W>(x);
+    cell[x >> 16] += weights_of(rows, row, x & 0xffff);
   }
   CC_INLINE void add_cell(const V* cell) {
     for (int c = 0; c < C; c++) l_c[c] += cell[c];
@@ -53,13 +56,20 @@ struct WeightedClasses : ClassSums<double, W> {
   }
   static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
     Vec<u32, W> sum{};
-    for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]), sum += counts[c];
+    for (int c = 0; c < C; c++) {
+      cell[c] = from_counts<T, W>(counts[c]);
+      sum += counts[c];
+    }
     cell[C] = from_counts<T, W>(sum);
   }
   // One task alone: a value's rows after the other, by the counts of their classes.
   struct Values {
     double l_c[kListClasses], l;
-    explicit Values(const WeightedClasses& p) requires(W == 1) : l(p.rows_l) { std::copy_n(p.l_c, p.C, l_c); }
+    explicit Values(const WeightedClasses& p)
+      requires(W == 1)
+        : l(p.rows_l) {
+      std::copy_n(p.l_c, p.C, l_c);
+    }
     void add(const WeightedClasses& p, const u32* counts) {
       for (int c = 0; c < p.C; c++) {
         l_c[c] += counts[c];
@@ -77,7 +87,9 @@ struct WeightedClasses : ClassSums<double, W> {
       std::copy_n(l_c, p.C, p.l_c);
     }
   };
-  void put_left(const double* s, i64 rows) requires(W == 1) {
+  void put_left(const double* s, i64 rows)
+    requires(W == 1)
+  {
     rows_l = static_cast<T>(rows);
     for (int c = 0; c < C; c++) l_c[c] = s[c];
   }

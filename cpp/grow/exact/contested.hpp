@@ -1,5 +1,6 @@
-// Tests that the grid cannot tell apart are compared by the exact sums of the task's own rows: highest quality, then lowest feature, then
-// lowest key. One task at a time, in a time that grows with its rows and the columns in question.
+// Tests that the grid cannot tell apart are compared by the exact sums of the task's own rows:
+// highest quality, then lowest feature, then lowest key. One task at a time, in a time that grows
+// with its rows and the columns in question.
 #pragma once
 #include "exact_nominal.hpp"
 #include "grow/search.hpp"
@@ -28,31 +29,52 @@ struct ExactSearch {
       if (rows.mask(i) >> k & 1) add_exactly(w, bundle, k, rows.row(i), sums);
     return sums;
   }
-  ExactSearch(Worker& worker, const Bundle& b, const Rows& r, Best& so_far, int lane, std::int32_t* room)
-      : w(worker), bundle(b), rows(r), best(so_far), k(lane), T(worker.run.p.n_sums()), node(*b.node[lane]), least(so_far.lowest[lane]),
-        own(worker.scratch.take<u32>(r.n)), sums(sums_of(worker, b, r, lane)), branches(empty_sums(worker, 2)),
-        left(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))), map(room), contest(worker.run.p, sums) {
-    for (u32 i = 0; i < rows.n; i++) own[n] = i, n += rows.mask(i) >> k & 1;
+  ExactSearch(Worker& worker, const Bundle& b, const Rows& r, Best& so_far, int lane,
+              std::int32_t* room)
+      : w(worker),
+        bundle(b),
+        rows(r),
+        best(so_far),
+        k(lane),
+        T(worker.run.p.n_sums()),
+        node(*b.node[lane]),
+        least(so_far.lowest[lane]),
+        own(worker.scratch.take<u32>(r.n)),
+        sums(sums_of(worker, b, r, lane)),
+        branches(empty_sums(worker, 2)),
+        left(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))),
+        map(room),
+        contest(worker.run.p, sums) {
+    for (u32 i = 0; i < rows.n; i++) {
+      own[n] = i;
+      n += rows.mask(i) >> k & 1;
+    }
   }
 
-  // The grid's best test may not exist: a nominal one by another order of its categories, or one that has no gain. Then tests that were
-  // left behind for its sake may be the best, and all columns are searched.
+  // The grid's best test may not exist: a nominal one by another order of its categories, or one
+  // that has no gain. Then tests that were left behind for its sake may be the best, and all
+  // columns are searched.
   void run() {
     const int f = best.feature[k];
-    const bool exists = !best.rivals[k].keep || (f >= 0 && !w.run.p.columns[f].nominal && !w.run.criterion().needs_gain);
+    const bool exists = !best.rivals[k].keep ||
+                        (f >= 0 && !w.run.p.columns[f].nominal && !w.run.criterion().needs_gain);
     if (exists) search(best.rivals[k]);
     if (exists && best.feature[k] >= 0) return;
     Rivals all;
-    all.n = Rivals::kMost + 1, least = kNever;
+    all.n = Rivals::kMost + 1;
+    least = kNever;
     search(all);
   }
 
   void search(const Rivals& rivals) {
     best.feature[k] = -1;
     for (int f = 0; f < w.run.p.n_features; f++) {
-      bool asked = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;  // too many to be listed
-      for (int i = 0; i < rivals.n && rivals.n <= Rivals::kMost; i++) asked |= rivals.column[i] == f;
-      if (!asked || rows.n_ranks(f) < 2) continue;  // a local table's constant columns have no ranks
+      // too many to be listed
+      bool asked = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;
+      for (int i = 0; i < rivals.n && rivals.n <= Rivals::kMost; i++)
+        asked |= rivals.column[i] == f;
+      // a local table's constant columns have no ranks
+      if (!asked || rows.n_ranks(f) < 2) continue;
       const auto mark = w.scratch.mark();
       if (w.run.p.columns[f].nominal) search_nominal(f);
       else search_numeric(f);
@@ -67,10 +89,14 @@ struct ExactSearch {
   void add(u32 i) {
     const Problem& p = w.run.p;
     const std::size_t row = rows.row(i);
-    const double times = times_of(w, bundle, k, row), weight = times * (p.weight ? p.weight[row] : 1);
+    const double times = times_of(w, bundle, k, row),
+                 weight = times * (p.weight ? p.weight[row] : 1);
     add_exactly(w, bundle, k, row, branches);
     if (p.n_classes) left[p.classes[row]] += weight;
-    else left[0] += times * p.product[row], left[1] += weight;
+    else {
+      left[0] += times * p.product[row];
+      left[1] += weight;
+    }
   }
   bool offer() {  // the first branch against the rest
     w.level(bundle.depth).exact++;
@@ -90,17 +116,24 @@ struct ExactSearch {
     const auto look = [&](u64 key, i64 n_left) {
       if (n_left < bundle.min_leaf[k] || node.n_rows - n_left < bundle.min_leaf[k]) return;
       if (!(w.run.quality.binary(left, node.stats) >= least) || !offer()) return;
-      best.feature[k] = f, best.key[k] = key, best.n_left[k] = n_left;
+      best.feature[k] = f;
+      best.key[k] = key;
+      best.n_left[k] = n_left;
       std::copy_n(left, best.K, best.left + k * best.K);
     };
     for (const u64 phase : {kMissingRight, kMissingLeft}) {
       clear();
       i64 n_left = 0;
-      for (u32 i = present; i < n && phase == kMissingLeft; i++) add(static_cast<u32>(keys[i].v)), n_left++;
+      for (u32 i = present; i < n && phase == kMissingLeft; i++) {
+        add(static_cast<u32>(keys[i].v));
+        n_left++;
+      }
       for (u32 i = 0; i < present; i++) {
-        add(static_cast<u32>(keys[i].v)), n_left++;
+        add(static_cast<u32>(keys[i].v));
+        n_left++;
         if (i + 1 == present || rank(i) == rank(i + 1)) continue;
-        if (column.edges || apart(column.values[rows.value_rank(f, rank(i))], column.values[rows.value_rank(f, rank(i + 1))]))
+        if (column.edges || apart(column.values[rows.value_rank(f, rank(i))],
+                                  column.values[rows.value_rank(f, rank(i + 1))]))
           look(numeric_key(phase, rank(i)), n_left);
       }
       if (present == n || present == 0) return;
@@ -114,10 +147,16 @@ struct ExactSearch {
     std::fill_n(count, V, i64{0});
     for (u32 i = 0; i < n; i++) {
       const u32 v = rows.rank(f, own[i]);
-      add_exactly(w, bundle, k, rows.row(own[i]), table + static_cast<int>(v) * T), count[v]++;
+      add_exactly(w, bundle, k, rows.row(own[i]), table + static_cast<int>(v) * T);
+      count[v]++;
     }
-    const Categories categories{table, count, static_cast<int>(V), sums, node.n_rows, bundle.min_leaf[k]};
-    if (offer_nominal(w.run.p, categories, w.scratch, contest, map)) best.feature[k] = f, best.key[k] = 0, best.map[k] = map;
+    const Categories categories{table, count,       static_cast<int>(V),
+                                sums,  node.n_rows, bundle.min_leaf[k]};
+    if (offer_nominal(w.run.p, categories, w.scratch, contest, map)) {
+      best.feature[k] = f;
+      best.key[k] = 0;
+      best.map[k] = map;
+    }
   }
 };
 
@@ -150,9 +189,11 @@ double exact_decrease(Worker& w, const Bundle& bundle, const Rows& rows, const B
     if (!(rows.mask(i) >> k & 1)) continue;
     const u32 r = rows.rank(f, i);
     const int b = nominal ? best.map[k][r] : !goes_left(r, best.key[k], missing);
-    add_exactly(w, bundle, k, rows.row(i), sums), add_exactly(w, bundle, k, rows.row(i), branches + b * T);
+    add_exactly(w, bundle, k, rows.row(i), sums);
+    add_exactly(w, bundle, k, rows.row(i), branches + b * T);
   }
-  const double decrease = Contest(w.run.p, sums).improvement(branches, n) / w.root_total[bundle.task[k]];
+  const double decrease =
+      Contest(w.run.p, sums).improvement(branches, n) / w.root_total[bundle.task[k]];
   w.scratch.release(mark);
   return decrease;
 }

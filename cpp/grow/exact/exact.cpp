@@ -21,7 +21,8 @@ Fraction part(const Problem& p, const i64* s) {
   Fraction out;
   for (int c = 0; c < p.n_classes; c++) {
     const Natural own = integer(grid[0], s + c * grid[0].n).size;
-    add(out.above, times(own, own)), add(out.below, own);
+    add(out.above, times(own, own));
+    add(out.below, own);
   }
   return out;
 }
@@ -42,7 +43,9 @@ double exact_weight(const Problem& p, const i64* sums) {
   return exact_value(grid[0], all.data());
 }
 
-double exact_mean(const Problem& p, const i64* sums) { return exact_ratio(p.exact.grid[0], sums, p.exact.grid[1], sums + p.exact.grid[0].n); }
+double exact_mean(const Problem& p, const i64* sums) {
+  return exact_ratio(p.exact.grid[0], sums, p.exact.grid[1], sums + p.exact.grid[0].n);
+}
 
 double exact_share(const Problem& p, const i64* sums, int c) {
   const DigitGrid& grid = p.exact.grid[0];
@@ -51,15 +54,18 @@ double exact_share(const Problem& p, const i64* sums, int c) {
 
 bool moments_of_two(double a, double b, double& mean, double& variance) {
   const double apart = a - b, other = a - apart;
-  const double lost = (a - (apart + other)) + (other - b);  // Knuth's two sum: a − b is `apart` and this
+  // Knuth's two sum: a − b is `apart` and this
+  const double lost = (a - (apart + other)) + (other - b);
   const double m = (a + b) / 2, v = apart * apart / 4;
   constexpr double low = 0x1p-900, high = 0x1p900;
   if (lost != 0 || !(v > low && v < high && m < high && m > -high)) return false;
-  mean = m, variance = v;
+  mean = m;
+  variance = v;
   return true;
 }
 
-void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const double* w, i64* digits) {
+void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const double* w,
+                  i64* digits) {
   const auto parts = [](double v, int& exponent) {  // |v| = mantissa · 2^exponent
     const double m = std::frexp(std::fabs(v), &exponent);
     exponent -= 53;
@@ -86,9 +92,11 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
     const u64 own[3] = {weight, 0, 0};
     if (y) {
       const u64 target = parts(y[i], of_target);
-      const u128 once = static_cast<u128>(weight) * target, low = (once & ~u64{0}) * target, high = (once >> 64) * target + (low >> 64);
+      const u128 once = static_cast<u128>(weight) * target, low = (once & ~u64{0}) * target,
+                 high = (once >> 64) * target + (low >> 64);
       const u64 sum[3] = {static_cast<u64>(once), static_cast<u64>(once >> 64), 0};
-      const u64 square[3] = {static_cast<u64>(low), static_cast<u64>(high), static_cast<u64>(high >> 64)};
+      const u64 square[3] = {static_cast<u64>(low), static_cast<u64>(high),
+                             static_cast<u64>(high >> 64)};
       write(grids.grid[0], sum, of_weight + of_target, y[i] < 0);
       write(grids.grid[1], own, of_weight, false);
       write(grids.grid[2], square, of_weight + 2 * of_target, false);
@@ -99,11 +107,14 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
 }
 
 int compare_tests(const double* node, const double* a, const double* b) {
-  if ((a[0] == b[0] && a[1] == b[1]) || (a[0] == node[0] - b[0] && a[1] == node[1] - b[1])) return 0;  // the same branches
+  // the same branches
+  if ((a[0] == b[0] && a[1] == b[1]) || (a[0] == node[0] - b[0] && a[1] == node[1] - b[1]))
+    return 0;
   struct Branches {
     Wide above;
     u64 w, v;
-    Branches(const double* all, const double* left) : w(static_cast<u64>(left[1])), v(static_cast<u64>(all[1] - left[1])) {
+    Branches(const double* all, const double* left)
+        : w(static_cast<u64>(left[1])), v(static_cast<u64>(all[1] - left[1])) {
       above = Wide::square(static_cast<i64>(left[0])) * v;
       above += Wide::square(static_cast<i64>(all[0] - left[0])) * w;
     }
@@ -114,7 +125,8 @@ int compare_tests(const double* node, const double* a, const double* b) {
 }
 
 bool same_mean(const double* a, const double* b) {
-  return static_cast<i128>(a[0]) * static_cast<i128>(b[1]) == static_cast<i128>(b[0]) * static_cast<i128>(a[1]);
+  return static_cast<i128>(a[0]) * static_cast<i128>(b[1]) ==
+         static_cast<i128>(b[0]) * static_cast<i128>(a[1]);
 }
 
 struct Contest::State {
@@ -131,15 +143,21 @@ struct Contest::State {
   double quality = 0;
 
   State(const Problem& problem, const i64* sums)
-      : p(problem), formula(*problem.criterion, problem.n_classes), node(sums), rational(problem.criterion->squares), brief(is_brief()) {
+      : p(problem),
+        formula(*problem.criterion, problem.n_classes),
+        node(sums),
+        rational(problem.criterion->squares),
+        brief(is_brief()) {
     if (!rational) node_sums = rounded(sums, 1);
   }
-  // Two branches of a regression: (Σwy)² times the other's weight has at most 256 bits, and so has the sum of both.
+  // Two branches of a regression: (Σwy)² times the other's weight has at most 256 bits, and so has
+  // the sum of both.
   bool is_brief() const {
     const DigitGrid* grid = p.exact.grid;
     if (p.n_classes || p.multiway || !is_short(grid[0]) || grid[1].n != 1) return false;
     const auto w = static_cast<u64>(node[grid[0].n]);
-    return w && w >> 32 == 0 && 2 * ((grid[0].n - 1) * grid[0].bits + 62) + (64 - __builtin_clzll(w)) < 256;
+    return w && w >> 32 == 0 &&
+           2 * ((grid[0].n - 1) * grid[0].bits + 62) + (64 - __builtin_clzll(w)) < 256;
   }
   bool offer_brief(const i64* branches) {
     const DigitGrid& grid = p.exact.grid[0];
@@ -148,12 +166,14 @@ struct Contest::State {
     Wide q = Wide::square(short_integer(grid, branches)) * v;
     q += Wide::square(short_integer(grid, second)) * w;
     if (any && !(q * below > above * (w * v))) return false;
-    above = q, below = w * v;
+    above = q;
+    below = w * v;
     return any = true;
   }
   std::vector<double> rounded(const i64* branches, int n) const {
     std::vector<double> out;
-    for (int j = 0; j < n * p.n_classes; j++) out.push_back(exact_value(p.exact.grid[0], branches + j * p.exact.grid[0].n));
+    for (int j = 0; j < n * p.n_classes; j++)
+      out.push_back(exact_value(p.exact.grid[0], branches + j * p.exact.grid[0].n));
     return out;
   }
   Fraction fraction(const i64* branches, int n) const {
@@ -176,7 +196,8 @@ bool Contest::offer(const i64* branches, int n) {
     return s.any = true;
   }
   Fraction q = s.fraction(branches, n);
-  if (s.any && compare(times(q.above, s.best.below), times(s.best.above, q.below)) <= 0) return false;
+  if (s.any && compare(times(q.above, s.best.below), times(s.best.above, q.below)) <= 0)
+    return false;
   s.best = std::move(q);
   return s.any = true;
 }
@@ -184,7 +205,8 @@ bool Contest::offer(const i64* branches, int n) {
 double Contest::quality(std::vector<u64>& above, std::vector<u64>& below) const {
   const State& s = *state_;
   if (s.brief) {
-    above.assign(s.above.word, s.above.word + Wide::kWords), below.assign(1, s.below);
+    above.assign(s.above.word, s.above.word + Wide::kWords);
+    below.assign(1, s.below);
     while (!above.empty() && !above.back()) above.pop_back();
     return 0;
   }
@@ -205,7 +227,8 @@ double Contest::improvement(const i64* branches, int n) const {
   Natural more = times(q.above, node.below);
   subtract(more, times(node.above, q.below));
   const DigitGrid* grid = s.p.exact.grid;
-  return ratio(more, times(q.below, node.below), s.p.n_classes ? grid[0].unit : 2 * grid[0].unit - grid[1].unit);
+  return ratio(more, times(q.below, node.below),
+               s.p.n_classes ? grid[0].unit : 2 * grid[0].unit - grid[1].unit);
 }
 
 }  // namespace crosscut

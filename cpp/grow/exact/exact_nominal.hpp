@@ -9,12 +9,14 @@ namespace crosscut::CROSSCUT_LEVEL {
 struct Categories {
   const i64 *table, *count;  // [V][Problem::n_sums()] and [V]
   int V;
-  const i64* sums;           // of the node
+  const i64* sums;  // of the node
   i64 n_rows, min_leaf;
 };
 
-// True if some test is better than all that the contest has seen; `map` is then its branch of every category (−1: not present).
-inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, Contest& contest, std::int32_t* map) {
+// True if some test is better than all that the contest has seen; `map` is then its branch of every
+// category (−1: not present).
+inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, Contest& contest,
+                          std::int32_t* map) {
   const int T = p.n_sums();
   int m = 0, *codes = arena.take<int>(static_cast<std::size_t>(x.V));
   for (int v = 0; v < x.V; v++)
@@ -29,7 +31,10 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
   i64* parts = arena.take<i64>(static_cast<std::size_t>(m * T));
   if (p.multiway) {
     bool enough = true;
-    for (int j = 0; j < m; j++) std::copy_n(x.table + codes[j] * T, T, parts + j * T), enough &= x.count[codes[j]] >= x.min_leaf;
+    for (int j = 0; j < m; j++) {
+      std::copy_n(x.table + codes[j] * T, T, parts + j * T);
+      enough &= x.count[codes[j]] >= x.min_leaf;
+    }
     if (enough && contest.offer(parts, m)) take([](int j) { return j; });
     return found;
   }
@@ -42,10 +47,12 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
       for (int d = 0; d < T; d++) parts[d] += x.table[codes[j] * T + d];
     }
     for (int d = 0; d < T; d++) parts[T + d] = x.sums[d] - parts[d];
-    if (n_left >= x.min_leaf && x.n_rows - n_left >= x.min_leaf && contest.offer(parts, 2)) take([&](int j) { return goes(j) ? 0 : 1; });
+    if (n_left >= x.min_leaf && x.n_rows - n_left >= x.min_leaf && contest.offer(parts, 2))
+      take([&](int j) { return goes(j) ? 0 : 1; });
   };
   if (p.n_classes > 2 && m <= kExactCategories) {
-    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) try_subset([subset](int j) { return (subset >> j & 1) != 0; });
+    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2)
+      try_subset([subset](int j) { return (subset >> j & 1) != 0; });
     return found;
   }
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));

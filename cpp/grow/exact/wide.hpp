@@ -12,7 +12,8 @@ struct Wide {
     u64 carry = 0;
     for (int i = 0; i < kWords; i++) {
       const u128 sum = static_cast<u128>(word[i]) + o.word[i] + carry;
-      word[i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
+      word[i] = static_cast<u64>(sum);
+      carry = static_cast<u64>(sum >> 64);
     }
     return *this;
   }
@@ -21,7 +22,8 @@ struct Wide {
     u64 carry = 0;
     for (int i = 0; i < kWords; i++) {
       const u128 t = static_cast<u128>(word[i]) * b + carry;
-      out.word[i] = static_cast<u64>(t), carry = static_cast<u64>(t >> 64);
+      out.word[i] = static_cast<u64>(t);
+      carry = static_cast<u64>(t >> 64);
     }
     return out;
   }

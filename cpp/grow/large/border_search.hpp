@@ -1,5 +1,5 @@
-// The first resolution of a large bundle: statistics of every column over coarse intervals (or categories) give the exact quality of the
-// tests at the intervals' borders.
+// The first resolution of a large bundle: statistics of every column over coarse intervals (or
+// categories) give the exact quality of the tests at the intervals' borders.
 #pragma once
 #include "grow/categories.hpp"
 #include "statistics.hpp"
@@ -9,16 +9,22 @@ namespace crosscut::CROSSCUT_LEVEL {
 template <class P>
 struct BorderSearch : Search<P> {
   using Base = Search<P>;
-  using typename Base::V;
   using Base::bundle, Base::p, Base::stats, Base::missing_rows, Base::W;
+  using typename Base::V;
   Worker& w;
   const LargeRows& rows;
   const SortedRows& sorted;
   V* cell;
 
-  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s, Best& so_far)
-      : Base(worker, b, so_far), w(worker), rows(r), sorted(s), cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
-    this->bundle_rows = &rows, this->same_split = &split_alike<LargeRows>;
+  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+               Best& so_far)
+      : Base(worker, b, so_far),
+        w(worker),
+        rows(r),
+        sorted(s),
+        cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
+    this->bundle_rows = &rows;
+    this->same_split = &split_alike<LargeRows>;
     if constexpr (requires { p.running; }) p.running = false;
   }
 
@@ -37,18 +43,25 @@ struct BorderSearch : Search<P> {
     const Column& c = run.p.columns[f];
     const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
     return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
-                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) * sizeof(Vec<double, W>) + 24);
+                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) *
+                                     sizeof(Vec<double, W>) +
+                                 24);
   }
   // Room for them.
   static void take_room(Worker& w, Statistics& h) {
     const std::size_t total = h.bins + 1, K = static_cast<std::size_t>(w.run.K());
     if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
-    else h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3)), h.squares = w.scratch.take<double>(total);
+    else {
+      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
+      h.squares = w.scratch.take<double>(total);
+    }
   }
   static Statistics room(Worker& w, int f) {
     const Column& c = w.run.p.columns[f];
     Statistics h;
-    h.bins = c.nominal ? c.n_values : c.n_coarse, h.missing = c.has_missing, h.firsts = c.coarse_first;
+    h.bins = c.nominal ? c.n_values : c.n_coarse;
+    h.missing = c.has_missing;
+    h.firsts = c.coarse_first;
     take_room(w, h);
     return h;
   }
@@ -62,7 +75,8 @@ struct BorderSearch : Search<P> {
     const u32 total = h.bins + 1;
     if (w.run.counted) return fill_counts<W>(from, codes, w.run.K(), total, h.counts);
     const auto mark = w.scratch.mark();
-    fill_values<W>(w.run, from, codes, total, h.values, h.squares, w.scratch.take<double>(2 * total));
+    fill_values<W>(w.run, from, codes, total, h.values, h.squares,
+                   w.scratch.take<double>(2 * total));
     w.scratch.release(mark);
   }
   CC_INLINE const V* bin(const Statistics& h, u32 b) {
@@ -73,18 +87,21 @@ struct BorderSearch : Search<P> {
     return cell;
   }
 
-  // Gap rule: the cut after bin b (only columns with one value per interval have values that close at a border).
+  // Gap rule: the cut after bin b (only columns with one value per interval have values that close
+  // at a border).
   u32 parted(u32 lanes, int f, const Statistics& h, u32 b) {
     const float* values = w.run.p.columns[f].values;
     const auto own = [&](u32 x, int k) { return p.cell_stats(bin(h, x), k, stats) != 0; };
     const auto low = [&](u32 x) { return values[h.firsts[x + 1] - 1]; };
-    return Base::parted(lanes, b, b + 1, 0, h.bins - 1, own, low, [&](u32 x) { return values[h.firsts[x]]; });
+    return Base::parted(lanes, b, b + 1, 0, h.bins - 1, own, low,
+                        [&](u32 x) { return values[h.firsts[x]]; });
   }
 
   void count_missing(const Statistics& h) {
     missing_rows = {};
     if (!h.missing) return;
-    each_bit(bundle.lanes, [&](int k) { missing_rows.n[k] = p.cell_stats(bin(h, h.bins), k, stats); });
+    each_bit(bundle.lanes,
+             [&](int k) { missing_rows.n[k] = p.cell_stats(bin(h, h.bins), k, stats); });
   }
 
   void search_borders(int f, const Statistics& h) {
@@ -122,12 +139,15 @@ struct BorderSearch : Search<P> {
     for (u32 v = 0; v < total; v++) {
       const V* x = bin(h, v);
       each_bit(lanes, [&](int k) {
-        n[static_cast<u32>(k) * total + v] = p.cell_stats(x, k, table + static_cast<std::size_t>(k) * size + K * v);
+        n[static_cast<u32>(k) * total + v] =
+            p.cell_stats(x, k, table + static_cast<std::size_t>(k) * size + K * v);
       });
     }
     each_bit(lanes, [&](int k) {
-      Base::judge_nominal(k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
-                          [](int) { return std::numeric_limits<double>::quiet_NaN(); }, ExactMeans<LargeRows>{w, bundle, rows, k, f});
+      Base::judge_nominal(
+          k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
+          [](int) { return std::numeric_limits<double>::quiet_NaN(); },
+          ExactMeans<LargeRows>{w, bundle, rows, k, f});
     });
     w.scratch.release(mark);
   }

@@ -1,5 +1,6 @@
-// What a large bundle reads: a byte per row and column, the number of the row's coarse interval or category. The table's codes serve
-// until few of their rows are left in a bundle; it then gets a copy of its own, so that reading stays dense.
+// What a large bundle reads: a byte per row and column, the number of the row's coarse interval or
+// category. The table's codes serve until few of their rows are left in a bundle; it then gets a
+// copy of its own, so that reading stays dense.
 #pragma once
 #include <memory>
 
@@ -10,16 +11,18 @@ namespace crosscut::CROSSCUT_LEVEL {
 constexpr u32 kSparse = 8;  // a bundle with fewer than one in this many rows copies its codes
 
 struct Codes {
-  u32 n;             // rows, numbered from 0
-  const u32* rows;   // their rows in the table; null: the same
-  const u8** column; // [n_features]; null: a nominal column with more categories than fit into a byte
+  u32 n;            // rows, numbered from 0
+  const u32* rows;  // their rows in the table; null: the same
+  // [n_features]; null: a nominal column with more categories than fit into a byte
+  const u8** column;
   mutable std::atomic<int> users{0};
   CC_INLINE u32 row(u32 id) const { return rows ? rows[id] : id; }
 
   // Room for n rows, in one piece of memory with what the pointers lead to.
   static Codes* make(u32 n, const Codes& like, int n_features) {
     const auto F = static_cast<std::size_t>(n_features);
-    char* raw = static_cast<char*>(std::malloc(sizeof(Codes) + F * (sizeof(u8*) + n) + n * sizeof(u32)));
+    char* raw =
+        static_cast<char*>(std::malloc(sizeof(Codes) + F * (sizeof(u8*) + n) + n * sizeof(u32)));
     if (!raw) throw std::bad_alloc();
     const u8** column = reinterpret_cast<const u8**>(raw + sizeof(Codes));
     u32* rows = reinterpret_cast<u32*>(column + F);
@@ -29,16 +32,20 @@ struct Codes {
   }
 };
 
-// Every bundle that reads codes holds them; the last one frees them (never the table's, which its owner holds).
+// Every bundle that reads codes holds them; the last one frees them (never the table's, which its
+// owner holds).
 class HeldCodes {
   const Codes* codes_;
 
  public:
-  explicit HeldCodes(const Codes& codes) : codes_(&codes) { codes.users.fetch_add(1, std::memory_order_relaxed); }
+  explicit HeldCodes(const Codes& codes) : codes_(&codes) {
+    codes.users.fetch_add(1, std::memory_order_relaxed);
+  }
   HeldCodes(const HeldCodes& other) : HeldCodes(*other) {}
   HeldCodes& operator=(const HeldCodes&) = delete;
   ~HeldCodes() {
-    if (codes_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(const_cast<Codes*>(codes_));
+    if (codes_->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      std::free(const_cast<Codes*>(codes_));
   }
   const Codes& operator*() const { return *codes_; }
 };
@@ -71,7 +78,8 @@ struct RowBits {
     return s;
   }
 
-  // The positions in the bundle of its rows whose code is a member of `wanted`, among those of some words.
+  // The positions in the bundle of its rows whose code is a member of `wanted`, among those of some
+  // words.
   u32 find(const u8* codes, const ByteSet& wanted, u32 first, u32 end, u32* found) const {
     u32 n = 0;
     for (u32 w = first; w < end; w++) {
@@ -82,7 +90,8 @@ struct RowBits {
         for (u32 i = 0; i < n_codes - 64 * w; i++) last[i] = at[i];
         at = last;
       }
-      for (u64 m = pack_bits(wanted.members(at), words[w]); m; m &= m - 1) found[n++] = before[w] + static_cast<u32>(__builtin_ctzll(m));
+      for (u64 m = pack_bits(wanted.members(at), words[w]); m; m &= m - 1)
+        found[n++] = before[w] + static_cast<u32>(__builtin_ctzll(m));
     }
     return n;
   }
@@ -116,8 +125,11 @@ struct LargeRows {
   u32 missing_rank(int f) const { return columns[f].has_missing ? columns[f].n_values : ~u32{0}; }
   u32 n_ranks(int f) const { return columns[f].n_values + 1; }
   CC_INLINE u8 code(int f, u32 i) const { return codes->column[f][ids[i]]; }
-  u32 find(int f, const ByteSet& wanted, u32* found) const { return bits.find(codes->column[f], wanted, 0, bits.n_words, found); }
-  // Parts of the rows that threads share, each a range of words of `bits`: body(worker, words from, to, positions from, to).
+  u32 find(int f, const ByteSet& wanted, u32* found) const {
+    return bits.find(codes->column[f], wanted, 0, bits.n_words, found);
+  }
+  // Parts of the rows that threads share, each a range of words of `bits`: body(worker, words from,
+  // to, positions from, to).
   template <class Body>
   void share(Worker& w, const Body& body) const {
     const auto at = [&](u32 word) { return word < bits.n_words ? bits.before[word] : n; };
@@ -131,9 +143,15 @@ struct LargeRows {
     u32* numbers = w.scratch.take<u32>(n);
     const HeldCodes own(*Codes::make(n, *codes, w.run.p.n_features));
     w.share_rows(n, [&](u32 begin, u32 end) {
-      for (u32 i = begin; i < end; i++) const_cast<u32*>((*own).rows)[i] = row(i), numbers[i] = i;
+      for (u32 i = begin; i < end; i++) {
+        const_cast<u32*>((*own).rows)[i] = row(i);
+        numbers[i] = i;
+      }
     });
-    source = codes, source_ids = ids, codes = &*own, ids = numbers;
+    source = codes;
+    source_ids = ids;
+    codes = &*own;
+    ids = numbers;
     return own;
   }
   void copy_codes(int f) const {

@@ -1,5 +1,5 @@
-// The second resolution of a large bundle: only intervals whose bound beats the best test found so far over all columns are opened. Their
-// rows are sorted by full rank and scanned.
+// The second resolution of a large bundle: only intervals whose bound beats the best test found so
+// far over all columns are opened. Their rows are sorted by full rank and scanned.
 #pragma once
 #include "border_search.hpp"
 #include "grow/simd/sorting.hpp"
@@ -11,15 +11,20 @@ inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c
 template <class P>
 struct IntervalSearch : BorderSearch<P> {
   using Base = BorderSearch<P>;
-  using typename Base::V, typename Base::Statistics;
   using Base::bundle, Base::p, Base::W;
+  using typename Base::V, typename Base::Statistics;
   Worker& w;
   const LargeRows& rows;
   const ScanRows& all_rows;  // by position in the bundle; empty if no column has intervals
   P fine;
 
-  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s, const ScanRows& a, Best& so_far)
-      : Base(worker, b, r, s, so_far), w(worker), rows(r), all_rows(a), fine(worker.run, b, so_far, Base::space(worker)) {
+  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+                 const ScanRows& a, Best& so_far)
+      : Base(worker, b, r, s, so_far),
+        w(worker),
+        rows(r),
+        all_rows(a),
+        fine(worker.run, b, so_far, Base::space(worker)) {
     this->other = &fine;
     if constexpr (requires { fine.running; }) fine.running = false;
   }
@@ -62,23 +67,30 @@ struct IntervalSearch : BorderSearch<P> {
       for (u32 b = 0; b < h.bins; b++) {
         const V* x = this->bin(h, b);
         const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 &&
-                         (!w.run.p.two_resolutions || off(Acceleration::interval_bounds) || (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
-        out.in[phase][b] = yes, out.any[b] |= yes, out.n[phase] += yes;
+                         (!w.run.p.two_resolutions || off(Acceleration::interval_bounds) ||
+                          (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
+        out.in[phase][b] = yes;
+        out.any[b] |= yes;
+        out.n[phase] += yes;
         p.add_cell(x);
       }
     }
     return out;
   }
 
-  void scan_opened(int f, const Statistics& h, const Opened& opened, u32 lanes, const u32* found, u32 n) {
+  void scan_opened(int f, const Statistics& h, const Opened& opened, u32 lanes, const u32* found,
+                   u32 n) {
     const Column& c = w.run.p.columns[f];
     SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
-    for (u32 i = 0; i < n; i++) keys[i].v = static_cast<u64>(rows.rank(f, found[i])) << 32 | found[i];
+    for (u32 i = 0; i < n; i++)
+      keys[i].v = static_cast<u64>(rows.rank(f, found[i])) << 32 | found[i];
     keys = sort_keys<32>(keys, room, n, c.n_values);
     for (u32 phase = 0; phase < 2; phase++)
-      if (opened.n[phase]) scan_opened(f, h, opened.in[phase], phase ? kMissingLeft : kMissingRight, lanes, keys, n);
+      if (opened.n[phase])
+        scan_opened(f, h, opened.in[phase], phase ? kMissingLeft : kMissingRight, lanes, keys, n);
   }
-  void scan_opened(int f, const Statistics& h, const u8* opened, u64 phase, u32 lanes, const SortKey* keys, u32 n) {
+  void scan_opened(int f, const Statistics& h, const u8* opened, u64 phase, u32 lanes,
+                   const SortKey* keys, u32 n) {
     const Column& c = w.run.p.columns[f];
     const bool close = c.close && !c.edges;
     u32 i = 0;
@@ -105,7 +117,8 @@ struct IntervalSearch : BorderSearch<P> {
   }
 
   // Gap rule inside an opened interval; its borders are wide enough by construction.
-  u32 parted_rows(u32 lanes, const Column& c, const SortKey* keys, u32 begin, u32 i, u32 end) const {
+  u32 parted_rows(u32 lanes, const Column& c, const SortKey* keys, u32 begin, u32 i,
+                  u32 end) const {
     const auto value = [&](u32 j) { return c.values[keys[j].v >> 32]; };
     if (apart(value(i), value(i + 1))) return lanes;
     u32 ok = 0;

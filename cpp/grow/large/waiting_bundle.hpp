@@ -13,17 +13,22 @@ struct WaitingBundle : Bundle {
   WaitingBundle *older = nullptr, *newer = nullptr;
 
   struct End {
-    void operator()(WaitingBundle* bundle) const { bundle->~WaitingBundle(), std::free(bundle); }
+    void operator()(WaitingBundle* bundle) const {
+      bundle->~WaitingBundle();
+      std::free(bundle);
+    }
   };
   using Pointer = std::unique_ptr<WaitingBundle, End>;
 
   // Its rows are still to be filled in.
   static Pointer make(const Bundle& bundle, const HeldCodes& codes, u32 n_rows) {
-    const std::size_t n = n_rows + 1, bytes = sizeof(WaitingBundle) + n * (sizeof(u32) + sizeof(u16));
+    const std::size_t n = n_rows + 1,
+                      bytes = sizeof(WaitingBundle) + n * (sizeof(u32) + sizeof(u16));
     void* raw = std::malloc(bytes);
     if (!raw) throw std::bad_alloc();
     u32* ids = reinterpret_cast<u32*>(static_cast<char*>(raw) + sizeof(WaitingBundle));
-    return Pointer(new (raw) WaitingBundle{bundle, codes, n_rows, ids, reinterpret_cast<u16*>(ids + n)});
+    return Pointer(new (raw)
+                       WaitingBundle{bundle, codes, n_rows, ids, reinterpret_cast<u16*>(ids + n)});
   }
 };
 

@@ -1,5 +1,5 @@
-// What sets of few rows (few_columns.hpp) say about the target. Classes of a set are counted bits; its sum, for regression, is that of two to
-// eight entries of tables.
+// What sets of few rows (few_columns.hpp) say about the target. Classes of a set are counted bits;
+// its sum, for regression, is that of two to eight entries of tables.
 #pragma once
 #include "few_columns.hpp"
 #include "grow/large/fork.hpp"
@@ -12,7 +12,8 @@ constexpr std::array<double, kWordRows + 1> kShare = [] {  // 1 / n
   return share;
 }();
 
-// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's quality (Quality::branch).
+// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's
+// quality (Quality::branch).
 constexpr auto kTwoClasses = [] {
   std::array<std::array<double, kWordRows + 1>, kWordRows + 1> q{};
   for (u32 n = 1; n <= kWordRows; n++)
@@ -25,24 +26,29 @@ class FewTargets {
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;
-  double part_sums[8][kClasses ? 1 : 256];  // Σ of the products of all sets of every half, quarter or eighth of the rows
+  // Σ of the products of all sets of every half, quarter or eighth of the rows
+  double part_sums[8][kClasses ? 1 : 256];
   u32 n_parts = 0, part_rows = 0;
 
  public:
-  u16 row[kWordRows];           // of the local table
-  double margin = 0;            // how far qualities may be apart, at most, for the exact ones to be in another order
-  int n_classes = 0;            // 2, or those that are present
+  u16 row[kWordRows];  // of the local table
+  // how far qualities may be apart, at most, for the exact ones to be in another order
+  double margin = 0;
+  int n_classes = 0;  // 2, or those that are present
   u8 classes[kListClasses];
   FewSet of_class[kListClasses];
-  u32 n_of[kListClasses];       // rows of each in the node that is searched
+  u32 n_of[kListClasses];  // rows of each in the node that is searched
 
-  FewTargets(Worker& worker, const LocalTable& t, const Bundle& b) : w(worker), table(t), bundle(b) {}
+  FewTargets(Worker& worker, const LocalTable& t, const Bundle& b)
+      : w(worker), table(t), bundle(b) {}
 
   template <class Code>
   void start(const LoneNode<Code>& x) {
     u32 n = 0;
-    if constexpr (Code::kEachRow) each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
-    else for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
+    if constexpr (Code::kEachRow)
+      each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
+    else
+      for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
     if constexpr (kClasses) find_classes(n);
     else fill_sums(*x.node, n);
   }
@@ -58,7 +64,11 @@ class FewTargets {
   CC_INLINE double sum(FewSet s) const {
     const u32 own = (1u << part_rows) - 1;
     double a = part_sums[0][s & own], b = part_sums[1][s >> part_rows & own];
-    for (u32 p = 2; p < n_parts; p += 2) s >>= 2 * part_rows, a += part_sums[p][s & own], b += part_sums[p + 1][s >> part_rows & own];
+    for (u32 p = 2; p < n_parts; p += 2) {
+      s >>= 2 * part_rows;
+      a += part_sums[p][s & own];
+      b += part_sums[p + 1][s >> part_rows & own];
+    }
     return a + b;
   }
   void find_statistics(FewSet s, double* stats) const {
@@ -66,7 +76,8 @@ class FewTargets {
       std::fill_n(stats, w.run.K(), 0.0);
       for (int c = 0; c < n_classes; c++) stats[classes[c]] = count_bits(s & of_class[c]);
     } else {
-      stats[0] = sum(s), stats[1] = count_bits(s);
+      stats[0] = sum(s);
+      stats[1] = count_bits(s);
     }
   }
   bool is_pure(FewSet s) const {  // regression
@@ -75,12 +86,14 @@ class FewTargets {
       if (target(s) != first) return false;
     return true;
   }
-  // Is the first of two tests of a regression better, by exact sums? Sets of the same targets are as good.
+  // Is the first of two tests of a regression better, by exact sums? Sets of the same targets are
+  // as good.
   bool better(const Node& node, FewSet own, FewSet a, FewSet b) const {
     const FewSet rest = own & ~b;
     if (a == b || a == rest) return false;
     if (w.run.decides()) {
-      const double first[] = {sum(a), static_cast<double>(count_bits(a))}, second[] = {sum(b), static_cast<double>(count_bits(b))};
+      const double first[] = {sum(a), static_cast<double>(count_bits(a))},
+                   second[] = {sum(b), static_cast<double>(count_bits(b))};
       return compare_tests(node.stats, first, second) > 0;
     }
     if (same_targets(a, b) || same_targets(a, rest)) return false;
@@ -92,7 +105,8 @@ class FewTargets {
     bool found = false;
     for (const FewSet s : {b, a}) {
       std::fill_n(branches, 2 * T, i64{0});
-      add_exactly(s, branches), add_exactly(own & ~s, branches + T);
+      add_exactly(s, branches);
+      add_exactly(own & ~s, branches + T);
       found = contest.offer(branches, 2);
     }
     w.scratch.release(mark);
@@ -102,7 +116,8 @@ class FewTargets {
   // The order of categories, by the share of a class.
   static void sort_by_share(const FewColumn& c, FewSet of_it, u8* order) {
     double share[kWordRows];
-    for (u32 i = 0; i < c.n; i++) share[i] = static_cast<double>(count_bits(c.sets[i] & of_it)) / count_bits(c.sets[i]);
+    for (u32 i = 0; i < c.n; i++)
+      share[i] = static_cast<double>(count_bits(c.sets[i] & of_it)) / count_bits(c.sets[i]);
     sort(share, c.n, order);
   }
   // The same for two classes; for regression, by exact means, rounded once.
@@ -110,7 +125,10 @@ class FewTargets {
     if constexpr (kClasses) return sort_by_share(c, of_class[1], order);
     const Problem& p = w.run.p;
     double mean[kWordRows], most = 0;
-    for (u32 i = 0; i < c.n; i++) mean[i] = sum(c.sets[i]) * kShare[count_bits(c.sets[i])], most = std::max(most, mean[i] < 0 ? -mean[i] : mean[i]);
+    for (u32 i = 0; i < c.n; i++) {
+      mean[i] = sum(c.sets[i]) * kShare[count_bits(c.sets[i])];
+      most = std::max(most, mean[i] < 0 ? -mean[i] : mean[i]);
+    }
     sort(mean, c.n, order);
     const double far = p.mean_step + 0x1p-49 * most + (p.product_rounded ? 2 : 0);
     bool sure = true;
@@ -122,7 +140,8 @@ class FewTargets {
     const auto mark = w.scratch.mark();
     for (u32 i = 0; i < c.n; i++) {
       i64* sums = empty_sums(w);
-      add_exactly(c.sets[i], sums), mean[i] = exact_mean(p, sums);
+      add_exactly(c.sets[i], sums);
+      mean[i] = exact_mean(p, sums);
     }
     w.scratch.release(mark);
     sort(mean, c.n, order);
@@ -135,7 +154,8 @@ class FewTargets {
       leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[lowest_row(s)]]));
       return;
     }
-    start_sums(w, leaf), add_exactly(s, leaf.exact);
+    start_sums(w, leaf);
+    add_exactly(s, leaf.exact);
   }
 
  private:
@@ -144,11 +164,16 @@ class FewTargets {
     FewSet own[kListClasses] = {};
     for (u32 i = 0; i < n; i++) own[table.tag[row[i]] >> 12] |= one_row(i);
     for (int c = 0; c < C; c++)
-      if (C == 2 || own[c]) of_class[n_classes] = own[c], classes[n_classes++] = static_cast<u8>(c);
+      if (C == 2 || own[c]) {
+        of_class[n_classes] = own[c];
+        classes[n_classes++] = static_cast<u8>(c);
+      }
   }
   void fill_sums(const Node& node, u32 n) {
-    for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));  // for the sums of leaves
-    n_parts = n <= 16 ? 2 : n <= 32 ? 4 : 8, part_rows = (n + n_parts - 1) / n_parts;
+    // for the sums of leaves
+    for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));
+    n_parts = n <= 16 ? 2 : n <= 32 ? 4 : 8;
+    part_rows = (n + n_parts - 1) / n_parts;
     for (u32 p = 0; p < n_parts; p++) {
       double* sums = part_sums[p];
       sums[0] = 0;

@@ -1,6 +1,7 @@
-// One task's node in a local table. Columns with many values have sorted lists of the node's rows. What stands for columns
-// with few values is the node's code: NoCode (they have lists, too), BitCode (row_bits.hpp) or SumCode (value_sums.hpp). A local
-// table has one kind of code, so that it is a template parameter of all that follows.
+// One task's node in a local table. Columns with many values have sorted lists of the node's rows.
+// What stands for columns with few values is the node's code: NoCode (they have lists, too),
+// BitCode (row_bits.hpp) or SumCode (value_sums.hpp). A local table has one kind of code, so that
+// it is a template parameter of all that follows.
 #pragma once
 #include "local_table.hpp"
 
@@ -14,16 +15,18 @@ CC_INLINE void each_bit_of(const u64* bits, u32 words, F f) {
     for (u64 m = bits[i]; m; m &= m - 1) f(i * 64 + static_cast<u32>(__builtin_ctzll(m)));
 }
 
-// The columns of a node that have no lists, and are not known to be constant there. A code also has Search<P>, whose run() finds
-// the best test of a node with the running statistics P, and Split, whose take() sends the node's rows where its test sends them.
+// The columns of a node that have no lists, and are not known to be constant there. A code also has
+// Search<P>, whose run() finds the best test of a node with the running statistics P, and Split,
+// whose take() sends the node's rows where its test sends them.
 template <class Code>
 concept NodeCode = requires(Code code, const Code& same, u32 place, u32 n, int f) {
-  { code.n } -> std::same_as<int&>;                // columns...
-  { code.places[0] } -> std::same_as<u16&>;        // ...and their places among the coded columns of the table
-  { same.most() } -> std::same_as<int>;            // coded columns of the table
-  { same.feature(place) } -> std::same_as<int>;    // the column at a place
-  { same.n_values(place) } -> std::same_as<u32>;   // how many values it may have
-  { same.sparse(n) } -> std::same_as<bool>;        // does the code no longer pay for n rows?
+  { code.n } -> std::same_as<int&>;  // columns...
+  // ...and their places among the coded columns of the table
+  { code.places[0] } -> std::same_as<u16&>;
+  { same.most() } -> std::same_as<int>;           // coded columns of the table
+  { same.feature(place) } -> std::same_as<int>;   // the column at a place
+  { same.n_values(place) } -> std::same_as<u32>;  // how many values it may have
+  { same.sparse(n) } -> std::same_as<bool>;       // does the code no longer pay for n rows?
 };
 
 // Its lists and its code are its own: they are split in place.
@@ -43,7 +46,8 @@ struct LoneNode {
     else return n_columns ? lists[0] : nullptr;
   }
   // Without columns.
-  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like, int most_columns, int most_coded) {
+  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like,
+                        int most_columns, int most_coded) {
     LoneNode x{node, n, set, like.without_columns(w, most_coded)};
     const auto most = static_cast<std::size_t>(most_columns + (Code::kEntries ? most_coded : 0));
     x.columns = w.scratch.take<int>(most);

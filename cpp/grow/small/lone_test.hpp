@@ -13,7 +13,8 @@ struct LoneTest {
   const LoneNode<Code>& x;
   const Best& best;
 
-  LoneTest(Worker& worker, const LocalTable& t, const Bundle& of, const LoneNode<Code>& node, const Best& found)
+  LoneTest(Worker& worker, const LocalTable& t, const Bundle& of, const LoneNode<Code>& node,
+           const Best& found)
       : w(worker), table(t), bundle(of), x(node), best(found) {}
 
   // judged: its gain may be too small. False if the node stays a leaf.
@@ -30,13 +31,20 @@ struct LoneTest {
     const u32 missing = table.columns[f].missing_rank;
     u32 present = x.n;
     while (list[present - 1] >> 16 == missing) present--;
-    const u32 n_left = static_cast<u32>(best.n_left[0]), cut = phase == kMissingLeft ? n_left - (x.n - present) : n_left;
-    take_numeric(w, LoneRows{x.n, list, table}, *x.node, f, phase, best.n_left[0], best.left, list[cut - 1] >> 16, list[cut] >> 16);
+    const u32 n_left = static_cast<u32>(best.n_left[0]),
+              cut = phase == kMissingLeft ? n_left - (x.n - present) : n_left;
+    take_numeric(w, LoneRows{x.n, list, table}, *x.node, f, phase, best.n_left[0], best.left,
+                 list[cut - 1] >> 16, list[cut] >> 16);
     if (present < x.n && phase != kPresence) x.node->missing = phase != kMissingLeft;
     u32 *entries = w.scratch.take<u32>(x.n), *start = w.scratch.take<u32>(3);
     std::copy_n(list, x.n, entries);
-    if (phase == kMissingLeft) std::copy(list + present, list + x.n, entries + cut), std::copy(list + cut, list + present, entries + n_left);
-    start[0] = 0, start[1] = n_left, start[2] = x.n;
+    if (phase == kMissingLeft) {
+      std::copy(list + present, list + x.n, entries + cut);
+      std::copy(list + cut, list + present, entries + n_left);
+    }
+    start[0] = 0;
+    start[1] = n_left;
+    start[2] = x.n;
     return part_into(2, entries, start, out);
   }
   // The entries of all branches, one after the other.
@@ -55,7 +63,8 @@ struct LoneTest {
       std::copy_n(x.code.rows, words, rest);
       for (u32 b = 0; b < n; b++) {
         if (b == largest) continue;
-        for (u32 i = start[b]; i < start[b + 1]; i++) x.code.all->set(bits, b, x.code.all->bit[entries[i] & kRowMask]);
+        for (u32 i = start[b]; i < start[b + 1]; i++)
+          x.code.all->set(bits, b, x.code.all->bit[entries[i] & kRowMask]);
         for (u32 k = 0; k < words; k++) rest[k] &= ~bits[b * words + k];
       }
     }
@@ -68,8 +77,12 @@ struct LoneTest {
       const u32 V = own.n_ranks(best.feature[0]);
       double* sums = w.scratch.take<double>(2 * V);
       i64* count = w.scratch.take<i64>(V);
-      std::fill_n(sums, 2 * V, 0.0), std::fill_n(count, V, i64{0});
-      for (u32 i = 0; i < x.n; i++) sums[2 * (list[i] >> 16)] += table.product[own.at(i)], count[list[i] >> 16]++;
+      std::fill_n(sums, 2 * V, 0.0);
+      std::fill_n(count, V, i64{0});
+      for (u32 i = 0; i < x.n; i++) {
+        sums[2 * (list[i] >> 16)] += table.product[own.at(i)];
+        count[list[i] >> 16]++;
+      }
       for (u32 v = 0; v < V; v++) sums[2 * v + 1] = static_cast<double>(count[v]);
       forking.take_nominal(0, V, sums, count);
     } else {

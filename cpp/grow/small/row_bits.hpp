@@ -1,21 +1,26 @@
-// Columns with few values in a local table, where rows are counted: a row is a bit, and the bits of a value's rows that are also the
-// node's are counted, 64 rows at a time. A side of a test is a set of bits, too, so that such columns are not split at all.
+// Columns with few values in a local table, where rows are counted: a row is a bit, and the bits of
+// a value's rows that are also the node's are counted, 64 rows at a time. A side of a test is a set
+// of bits, too, so that such columns are not split at all.
 #pragma once
 #include "lone_search.hpp"
 #include "lone_test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Keeps the bits of `from` that `keep` names, packed together. Returns whether there are any. to: has a word more than they need.
+// Keeps the bits of `from` that `keep` names, packed together. Returns whether there are any. to:
+// has a word more than they need.
 inline bool pack_words(const u64* from, const u64* keep, u32 words, u64* to) {
   u64 word = 0, any = 0;
   u32 at = 0;
   for (u32 i = 0; i < words; i++) {
     const u64 bits = pack_bits(from[i], keep[i]);
     const u32 shift = at & 63, n = count_bits(keep[i]);
-    any |= bits, word |= bits << shift, at += n;
+    any |= bits;
+    word |= bits << shift;
+    at += n;
     if (shift + n < 64) continue;
-    *to++ = word, word = shift ? bits >> (64 - shift) : 0;
+    *to++ = word;
+    word = shift ? bits >> (64 - shift) : 0;
   }
   *to = word;
   return any;
@@ -39,7 +44,13 @@ struct BitRows {
   static BitRows* empty(Worker& w, const LocalTable& table, u32 n, int n_columns) {
     BitRows* out = w.scratch.take<BitRows>(1);
     const u32 words = (n + 63) / 64;
-    *out = {n, words, w.scratch.take<u16>(n), w.scratch.take<u16>(table.n), nullptr, w.scratch.take<CodedColumn>(static_cast<std::size_t>(n_columns)), 0};
+    *out = {n,
+            words,
+            w.scratch.take<u16>(n),
+            w.scratch.take<u16>(table.n),
+            nullptr,
+            w.scratch.take<CodedColumn>(static_cast<std::size_t>(n_columns)),
+            0};
     out->classes = out->no_rows(w, static_cast<u32>(w.run.K()));
     return out;
   }
@@ -48,10 +59,15 @@ struct BitRows {
     std::fill_n(bits, sets * words + 1, u64{0});
     return bits;
   }
-  CodedColumn& add_column(Worker& w, int f, u32 most_values) { return columns[n_columns++] = {f, 0, w.scratch.take<u16>(most_values), no_rows(w, most_values)}; }
-  CC_INLINE void set(u64* bits, u32 set, u32 i) const { bits[set * words + i / 64] |= u64{1} << i % 64; }
+  CodedColumn& add_column(Worker& w, int f, u32 most_values) {
+    return columns[n_columns++] = {f, 0, w.scratch.take<u16>(most_values), no_rows(w, most_values)};
+  }
+  CC_INLINE void set(u64* bits, u32 set, u32 i) const {
+    bits[set * words + i / 64] |= u64{1} << i % 64;
+  }
   void number(const LocalTable& table, const Problem& p, u32 i, u32 local) {
-    row[i] = static_cast<u16>(local), bit[local] = static_cast<u16>(i);
+    row[i] = static_cast<u16>(local);
+    bit[local] = static_cast<u16>(i);
     set(classes, static_cast<u32>(p.classes[table.ids[local]]), i);
   }
 
@@ -66,7 +82,8 @@ struct BitRows {
       if (!coded(f)) continue;
       const LocalColumn& from = table.columns[f];
       CodedColumn& column = out->add_column(w, f, from.n_ranks);
-      for (column.n_values = 0; column.n_values < from.n_ranks; column.n_values++) column.rank[column.n_values] = static_cast<u16>(column.n_values);
+      for (column.n_values = 0; column.n_values < from.n_ranks; column.n_values++)
+        column.rank[column.n_values] = static_cast<u16>(column.n_values);
       for (u32 i = 0; i < table.n; i++) out->set(column.rows, from.rank[i], i);
     }
     return out;
@@ -116,7 +133,8 @@ static_assert(NodeCode<BitCode>);
 template <class P>
 struct BitSearch : LoneSearch<P> {
   using Base = LoneSearch<P>;
-  using Base::Base, Base::w, Base::table, Base::bundle, Base::best, Base::p, Base::work, Base::missing_rows, Base::judge, Base::parted;
+  using Base::Base, Base::w, Base::table, Base::bundle, Base::best, Base::p, Base::work,
+      Base::missing_rows, Base::judge, Base::parted;
   using Base::judge_categories;
 
   void run(LoneNode<BitCode>& x) {
@@ -139,28 +157,36 @@ struct BitSearch : LoneSearch<P> {
   };
   // own: the node's rows of each class that is present. kWords, kClasses: 0 if any
   template <u32 kWords, int kClasses>
-  Values count_values(const CodedColumn& column, const u64* own, u32 words, const u8* present, int n_present, u32 n) {
-    const u32 n_words = kWords ? kWords : words, C = static_cast<u32>(w.run.p.n_classes), stride = kClasses ? kClasses : (C + 7) & ~7u;
+  Values count_values(const CodedColumn& column, const u64* own, u32 words, const u8* present,
+                      int n_present, u32 n) {
+    const u32 n_words = kWords ? kWords : words, C = static_cast<u32>(w.run.p.n_classes),
+              stride = kClasses ? kClasses : (C + 7) & ~7u;
     const int n_classes = kClasses ? kClasses : n_present;
-    Values out{0, stride, w.scratch.template take<u16>(column.n_values), w.scratch.template take<u32>(column.n_values * stride)};
+    Values out{0, stride, w.scratch.template take<u16>(column.n_values),
+               w.scratch.template take<u32>(column.n_values * stride)};
     u32 rest[kListClasses] = {}, left = n;
     for (u32 c = 0; c < C; c++) rest[c] = static_cast<u32>(bundle.node[0]->stats[c]);
     for (u32 v = 0; left; v++) {
       u32 *counts = out.counts + out.n * stride, sum = 0;
       out.rank[out.n] = column.rank[v];
       if (v + 1 == column.n_values) {  // all others
-        std::copy_n(rest, stride, counts), out.n++;
+        std::copy_n(rest, stride, counts);
+        out.n++;
         break;
       }
       if (!kClasses) std::fill_n(counts, stride, 0u);
       const u64* bits = column.rows + v * n_words;
       for (int i = 0; i < n_classes; i++) {
         u32 s = 0;
-        for (u32 k = 0; k < n_words; k++) s += count_bits(bits[k] & own[static_cast<u32>(i) * n_words + k]);
+        for (u32 k = 0; k < n_words; k++)
+          s += count_bits(bits[k] & own[static_cast<u32>(i) * n_words + k]);
         const u32 c = kClasses ? static_cast<u32>(i) : present[i];
-        counts[c] = s, rest[c] -= s, sum += s;
+        counts[c] = s;
+        rest[c] -= s;
+        sum += s;
       }
-      left -= sum, out.n += sum > 0;
+      left -= sum;
+      out.n += sum > 0;
     }
     return out;
   }
@@ -173,9 +199,13 @@ struct BitSearch : LoneSearch<P> {
       left.add(p, values.of(j));
       const auto rows_left = static_cast<i64>(left.rows());
       if (rows_left > most) return;
-      if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p))) continue;
+      if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p)))
+        continue;
       const u32 a = values.rank[j], b = values.rank[j + 1];
-      if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) left.put(p), judge(f, numeric_key(phase, a));
+      if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) {
+        left.put(p);
+        judge(f, numeric_key(phase, a));
+      }
     }
   }
   void search_values(int f, const Values& values) {
@@ -183,7 +213,10 @@ struct BitSearch : LoneSearch<P> {
     if (w.run.p.columns[f].nominal) {
       double* sums = w.scratch.template take<double>(values.n * K);
       i64* count = w.scratch.template take<i64>(values.n);
-      for (u32 j = 0; j < values.n; j++) std::copy_n(values.of(j), K, sums + j * K), count[j] = values.rows(j);
+      for (u32 j = 0; j < values.n; j++) {
+        std::copy_n(values.of(j), K, sums + j * K);
+        count[j] = values.rows(j);
+      }
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
       return judge_categories(f, sums, count, values.n, unknown, unknown);
     }
@@ -197,7 +230,8 @@ struct BitSearch : LoneSearch<P> {
     for (u32 j = 0; j < present; j++) without.add(p, values.of(j));
     without.put(p);
     if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
-    missing.add(p, values.of(present)), missing.put(p);
+    missing.add(p, values.of(present));
+    missing.put(p);
     scan_values(f, values, present, kMissingLeft);
     missing_rows = {};
   }
@@ -209,10 +243,13 @@ struct BitSearch : LoneSearch<P> {
     int n_present = 0, kept = 0;
     for (int c = 0; c < w.run.p.n_classes; c++) {
       if (!(bundle.node[0]->stats[c] > 0)) continue;
-      for (u32 k = 0; k < words; k++) own[static_cast<u32>(n_present) * words + k] = bits.classes[static_cast<u32>(c) * words + k] & x.code.rows[k];
+      for (u32 k = 0; k < words; k++)
+        own[static_cast<u32>(n_present) * words + k] =
+            bits.classes[static_cast<u32>(c) * words + k] & x.code.rows[k];
       present[n_present++] = static_cast<u8>(c);
     }
-    const auto count = w.run.p.n_classes == 2 ? words == 1 ? &BitSearch::count_values<1, 2> : &BitSearch::count_values<0, 2>
+    const auto count = w.run.p.n_classes == 2 ? words == 1 ? &BitSearch::count_values<1, 2>
+                                                           : &BitSearch::count_values<0, 2>
                        : words == 1           ? &BitSearch::count_values<1, 0>
                                               : &BitSearch::count_values<0, 0>;
     for (int j = 0; j < x.code.n; j++) {
@@ -221,7 +258,10 @@ struct BitSearch : LoneSearch<P> {
       work.coded_columns++;
       const auto mark = w.scratch.mark();
       const Values values = (this->*count)(column, own, words, present, n_present, x.n);
-      if (values.n > 1) x.code.places[kept++] = x.code.places[j], search_values(column.f, values);
+      if (values.n > 1) {
+        x.code.places[kept++] = x.code.places[j];
+        search_values(column.f, values);
+      }
       w.scratch.release(mark);
     }
     x.code.n = kept;
@@ -254,7 +294,10 @@ struct BitTest : LoneTest<BitCode> {
       const u64* bits = column.rows + v * words;
       u64* side = goes_left(column.rank[v], key, missing) ? left : right;
       u64 any = 0;
-      for (u32 k = 0; k < words; k++) any |= bits[k] & x.code.rows[k], side[k] |= bits[k] & x.code.rows[k];
+      for (u32 k = 0; k < words; k++) {
+        any |= bits[k] & x.code.rows[k];
+        side[k] |= bits[k] & x.code.rows[k];
+      }
       if (any && column.rank[v] == missing) any_missing = true;
       else if (any && side == right) above = column.rank[v];
     }
@@ -270,15 +313,20 @@ struct BitTest : LoneTest<BitCode> {
   // A nominal test of a coded column.
   bool take_categories(const CodedColumn& column, Parting<BitCode>& out) {
     const BitRows& bits = *x.code.all;
-    const u32 words = bits.words, V = table.columns[column.f].n_ranks, K = static_cast<u32>(w.run.K());
+    const u32 words = bits.words, V = table.columns[column.f].n_ranks,
+              K = static_cast<u32>(w.run.K());
     double* sums = w.scratch.take<double>(V * K);
     i64* count = w.scratch.take<i64>(V);
-    std::fill_n(sums, V * K, 0.0), std::fill_n(count, V, i64{0});
+    std::fill_n(sums, V * K, 0.0);
+    std::fill_n(count, V, i64{0});
     for (u32 v = 0; v < column.n_values; v++)
       for (u32 c = 0, r = column.rank[v]; c < K; c++) {
         u32 n = 0;
-        for (u32 k = 0; k < words; k++) n += count_bits(column.rows[v * words + k] & x.code.rows[k] & bits.classes[c * words + k]);
-        sums[r * K + c] = n, count[r] += n;
+        for (u32 k = 0; k < words; k++)
+          n +=
+              count_bits(column.rows[v * words + k] & x.code.rows[k] & bits.classes[c * words + k]);
+        sums[r * K + c] = n;
+        count[r] += n;
       }
     const LoneRows own{x.n, nullptr, table};
     Forking<LoneRows> forking(w, bundle, own, best);
@@ -306,24 +354,31 @@ struct BitTest : LoneTest<BitCode> {
     for (u32 v = 0; v < column.n_values; v++)
       for (u32 k = 0; k < x.code.all->words; k++) {
         const u64 own = column.rows[v * x.code.all->words + k] & x.code.rows[k];
-        each_bit_of(&own, 1, [&](u32 b) { entries[n++] = static_cast<u32>(column.rank[v]) << 16 | x.code.all->row[k * 64 + b]; });
+        each_bit_of(&own, 1, [&](u32 b) {
+          entries[n++] = static_cast<u32>(column.rank[v]) << 16 | x.code.all->row[k * 64 + b];
+        });
       }
     return entries;
   }
 };
 
 // The same node with bits of its own rows only. Lists of what has few values by now become bits.
-inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table, const LoneNode<BitCode>& node) {
+inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table,
+                                          const LoneNode<BitCode>& node) {
   const Problem& p = w.run.p;
   const u32 n = node.n;
   const int n_coded = node.code.n;
   const int n_columns = node.n_columns;
   const BitRows* bits = node.code.all;
   BitRows* to = BitRows::empty(w, table, n, n_coded + n_columns);
-  LoneNode<BitCode> x = LoneNode<BitCode>::empty(w, node.node, n, node.set, BitCode{to}, n_columns, n_coded + n_columns);
+  LoneNode<BitCode> x = LoneNode<BitCode>::empty(w, node.node, n, node.set, BitCode{to}, n_columns,
+                                                 n_coded + n_columns);
   x.code.rows = to->no_rows(w, 1);
   u32 i = 0;
-  each_bit_of(node.code.rows, bits->words, [&](u32 b) { to->set(x.code.rows, 0, i), to->number(table, p, i++, bits->row[b]); });
+  each_bit_of(node.code.rows, bits->words, [&](u32 b) {
+    to->set(x.code.rows, 0, i);
+    to->number(table, p, i++, bits->row[b]);
+  });
   u64* one = to->no_rows(w, 1);
   u16* code = w.scratch.take<u16>(table.n);  // by rank
   for (int j = 0; j < n_coded; j++) {
@@ -334,25 +389,31 @@ inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table, co
       for (u32 v = 0; v < from.n_values; v++) code[from.rank[v]] = 0;
       for (i = 0; i < n; i++) code[rank[to->row[i]]] = 1;
       for (u32 v = 0; v < from.n_values; v++)
-        if (const u32 r = from.rank[v]; code[r]) code[r] = static_cast<u16>(column.n_values), column.rank[column.n_values++] = static_cast<u16>(r);
+        if (const u32 r = from.rank[v]; code[r]) {
+          code[r] = static_cast<u16>(column.n_values);
+          column.rank[column.n_values++] = static_cast<u16>(r);
+        }
       for (i = 0; i < n; i++) to->set(column.rows, code[rank[to->row[i]]], i);
       continue;
     }
     for (u32 v = 0; v < from.n_values; v++) {
       if (!pack_words(from.rows + v * bits->words, node.code.rows, bits->words, one)) continue;
-      std::copy_n(one, to->words, column.rows + column.n_values * to->words), column.rank[column.n_values++] = from.rank[v];
+      std::copy_n(one, to->words, column.rows + column.n_values * to->words);
+      column.rank[column.n_values++] = from.rank[v];
     }
   }
   for (int j = 0; j < n_columns; j++) {
     const u32* list = node.lists[j];
     const u32 found = n_values(list, n);
     if (!LocalColumn::coding_pays(w.run, found, n)) {
-      x.columns[x.n_columns] = node.columns[j], x.lists[x.n_columns++] = node.lists[j];
+      x.columns[x.n_columns] = node.columns[j];
+      x.lists[x.n_columns++] = node.lists[j];
       continue;
     }
     CodedColumn& column = to->add_column(w, node.columns[j], found);
     for (u32 k = 0; k < n; k++) {
-      if (!k || list[k] >> 16 != list[k - 1] >> 16) column.rank[column.n_values++] = static_cast<u16>(list[k] >> 16);
+      if (!k || list[k] >> 16 != list[k - 1] >> 16)
+        column.rank[column.n_values++] = static_cast<u16>(list[k] >> 16);
       to->set(column.rows, column.n_values - 1, to->bit[list[k] & kRowMask]);
     }
   }

@@ -1,5 +1,5 @@
-// Regression, every row counting once: columns with few values need no lists. A node has the sums of its rows by value; those of its largest
-// child are what the others leave.
+// Regression, every row counting once: columns with few values need no lists. A node has the sums
+// of its rows by value; those of its largest child are what the others leave.
 #pragma once
 #include "lone_search.hpp"
 #include "lone_test.hpp"
@@ -17,17 +17,23 @@ struct ValueColumns {
   const double* product;
   ValueSum* all;  // the sums of all rows
 
-  // In a node of n rows. Measured with AVX2: a value takes about half as long as a row in a list, and a row of the smaller child a quarter.
+  // In a node of n rows. Measured with AVX2: a value takes about half as long as a row in a list,
+  // and a row of the smaller child a quarter.
   static bool pays(u32 values, u32 n) { return values <= n; }
   static const ValueColumns* of(Worker& w, const LocalTable& table) {
     if (w.run.p.n_classes) return nullptr;
     ValueColumns* out = w.scratch.take<ValueColumns>(1);
     const auto most = static_cast<std::size_t>(table.n_varying);
-    *out = {0, w.scratch.take<int>(most), w.scratch.take<u32>(most + 1), nullptr, table.product, nullptr};
+    *out = {
+        0,      w.scratch.take<int>(most), w.scratch.take<u32>(most + 1), nullptr, table.product,
+        nullptr};
     out->first[0] = 0;
     for (int j = 0; j < table.n_varying; j++) {
       const LocalColumn& column = table.columns[table.varying[j]];
-      if (column.coded) out->f[out->n++] = table.varying[j], out->first[out->n] = out->first[out->n - 1] + column.n_ranks;
+      if (column.coded) {
+        out->f[out->n++] = table.varying[j];
+        out->first[out->n] = out->first[out->n - 1] + column.n_ranks;
+      }
     }
     if (!out->n) return nullptr;
     out->places = w.scratch.take<u16>(table.n * static_cast<std::size_t>(out->n));
@@ -43,12 +49,17 @@ struct ValueColumns {
     }
     return out;
   }
-  ValueSum* new_sums(Worker& w) const { return w.scratch.take<ValueSum>(first[n] + kDoubles - 1); }  // a scan may read behind the end
+  ValueSum* new_sums(Worker& w) const {
+    return w.scratch.take<ValueSum>(first[n] + kDoubles - 1);
+  }  // a scan may read behind the end
   u32 n_values(u32 column) const { return first[column + 1] - first[column]; }
-  CC_INLINE u16 place(u32 entry, u32 column) const { return places[(entry & kRowMask) * static_cast<u32>(n) + column]; }
+  CC_INLINE u16 place(u32 entry, u32 column) const {
+    return places[(entry & kRowMask) * static_cast<u32>(n) + column];
+  }
 
   // Adds rows, `times` 1 or −1, to the sums of some columns.
-  void add(const u32* entries, u32 n_rows, double times, const u16* columns, int n_columns, ValueSum* to) const {
+  void add(const u32* entries, u32 n_rows, double times, const u16* columns, int n_columns,
+           ValueSum* to) const {
     for (u32 i = 0; i < n_rows; i++) {
       const u16* own = places + (entries[i] & kRowMask) * static_cast<u32>(n);
       const ValueSum sum = {times * product[entries[i] & kRowMask], times};
@@ -56,7 +67,8 @@ struct ValueColumns {
     }
   }
   void clear(const u16* columns, int n_columns, ValueSum* sums) const {
-    for (int j = 0; j < n_columns; j++) std::fill(sums + first[columns[j]], sums + first[columns[j] + 1], ValueSum{});
+    for (int j = 0; j < n_columns; j++)
+      std::fill(sums + first[columns[j]], sums + first[columns[j] + 1], ValueSum{});
   }
   void subtract(const ValueSum* from, const u16* columns, int n_columns, ValueSum* sums) const {
     for (int j = 0; j < n_columns; j++)
@@ -89,7 +101,8 @@ struct SumCode {
   int feature(u32 place) const { return columns->f[place]; }
   u32 n_values(u32 place) const { return columns->n_values(place); }
   bool sparse(u32 n_rows) const {
-    return std::any_of(places, places + n, [&](u32 place) { return !ValueColumns::pays(n_values(place), n_rows); });
+    return std::any_of(places, places + n,
+                       [&](u32 place) { return !ValueColumns::pays(n_values(place), n_rows); });
   }
   SumCode without_columns(Worker& w, int most_columns) const {
     SumCode x{columns};
@@ -107,7 +120,8 @@ static_assert(NodeCode<SumCode>);
 template <class P>
 struct SumSearch : LoneSearch<P> {
   using Base = LoneSearch<P>;
-  using Base::Base, Base::w, Base::table, Base::all, Base::bundle, Base::best, Base::p, Base::work, Base::missing_rows, Base::judge;
+  using Base::Base, Base::w, Base::table, Base::all, Base::bundle, Base::best, Base::p, Base::work,
+      Base::missing_rows, Base::judge;
   using Base::judge_cuts, Base::judge_categories;
 
   void run(LoneNode<SumCode>& x) {
@@ -122,11 +136,13 @@ struct SumSearch : LoneSearch<P> {
     const auto least = static_cast<double>(bundle.min_leaf[0]);
     for (u32 i = 0; i < n; i += P::Cuts::kMost) {
       u64 m = cuts.next(p, sums + i, std::min(n - i, P::Cuts::kMost), least, most);
-      judge_cuts(f, cuts, m, phase, [&](u32 k) { return i + k; }, [&](u32 k) {
-        u32 above = i + k + 1;
-        while (!(sums[above][1] > 0)) above++;
-        return above;
-      });
+      judge_cuts(
+          f, cuts, m, phase, [&](u32 k) { return i + k; },
+          [&](u32 k) {
+            u32 above = i + k + 1;
+            while (!(sums[above][1] > 0)) above++;
+            return above;
+          });
     }
   }
   void search_sums(LoneNode<SumCode>& x) {
@@ -135,8 +151,12 @@ struct SumSearch : LoneSearch<P> {
       const u32 c = x.code.places[j], n_values = x.code.columns->n_values(c);
       const int f = x.code.columns->f[c];
       const ValueSum* sums = x.code.sums + x.code.columns->first[c];
-      const auto rows_here = static_cast<double>(x.n), least = static_cast<double>(bundle.min_leaf[0]);
-      if (x.code.sums[x.code.columns->place(x.code.entries[0], c)][1] == rows_here || !allowed_lanes(w, bundle, f)) continue;  // constant
+      const auto rows_here = static_cast<double>(x.n),
+                 least = static_cast<double>(bundle.min_leaf[0]);
+      // constant
+      if (x.code.sums[x.code.columns->place(x.code.entries[0], c)][1] == rows_here ||
+          !allowed_lanes(w, bundle, f))
+        continue;
       x.code.places[kept++] = static_cast<u16>(c);
       work.coded_columns++;
       work.cuts += n_values;
@@ -145,11 +165,14 @@ struct SumSearch : LoneSearch<P> {
         i64* count = w.scratch.template take<i64>(n_values);
         for (u32 v = 0; v < n_values; v++) count[v] = static_cast<i64>(sums[v][1]);
         const u16* rank = table.columns[f].rank;
-        judge_categories(f, reinterpret_cast<const double*>(sums), count, n_values, [&](int v) {
-          u32 i = 0;
-          while (rank[all.at(i)] != v) i++;
-          return table.target[all.at(i)];
-        }, ExactMeans<LoneRows>{w, bundle, all, 0, f});
+        judge_categories(
+            f, reinterpret_cast<const double*>(sums), count, n_values,
+            [&](int v) {
+              u32 i = 0;
+              while (rank[all.at(i)] != v) i++;
+              return table.target[all.at(i)];
+            },
+            ExactMeans<LoneRows>{w, bundle, all, 0, f});
         w.scratch.release(mark);
         continue;
       }
@@ -161,7 +184,8 @@ struct SumSearch : LoneSearch<P> {
         continue;
       }
       missing_rows.n[0] = static_cast<i64>(n_missing);
-      scan_sums(f, sums, n_values - 1, kMissingRight, std::min(rows_here - least, rows_here - n_missing - 1));
+      scan_sums(f, sums, n_values - 1, kMissingRight,
+                std::min(rows_here - least, rows_here - n_missing - 1));
       p.put(bundle.node[0]->stats[0] - sums[missing][0], rows_here - n_missing);
       if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
       p.put(sums[missing][0], n_missing);
@@ -203,16 +227,19 @@ struct SumTest : LoneTest<SumCode> {
       u32 above = cut_of(key) + 1;
       while (phase != kPresence && !(sums[above][1] > 0)) above++;
       take_numeric(w, own, *x.node, f, phase, best.n_left[0], best.left, cut_of(key), above);
-      if (missing != ~u32{0} && sums[missing][1] > 0 && phase != kPresence) x.node->missing = phase != kMissingLeft;
+      if (missing != ~u32{0} && sums[missing][1] > 0 && phase != kPresence)
+        x.node->missing = phase != kMissingLeft;
       for (u32 v = 0; v < V; v++) left[v] = goes_left(v, key, missing);
     }
     const u16* rank = table.columns[f].rank;
     const auto n_left = static_cast<u32>(x.node->children[0].n_rows);
-    u32 *entries[2] = {w.scratch.take<u32>(x.n - n_left + 1), w.scratch.take<u32>(n_left + 1)}, n[2] = {};
+    u32 *entries[2] = {w.scratch.take<u32>(x.n - n_left + 1), w.scratch.take<u32>(n_left + 1)},
+        n[2] = {};
     for (u32 i = 0; i < x.n; i++) {
       const u32 e = x.code.entries[i], side = left[rank[e & kRowMask]];
       entries[0][n[0]] = entries[1][n[1]] = e;
-      n[0] += !side, n[1] += side;
+      n[0] += !side;
+      n[1] += side;
     }
     out = {2, w.scratch.take<Branch<SumCode>>(2), x.node->children};
     for (u32 b = 0; b < 2; b++) out.branch[b] = {n[1 - b], entries[1 - b], {}};
@@ -221,13 +248,15 @@ struct SumTest : LoneTest<SumCode> {
   const u32* value_entries(int f) {
     const u16* rank = table.columns[f].rank;
     u32* entries = w.scratch.take<u32>(x.n);
-    for (u32 i = 0; i < x.n; i++) entries[i] = u32{rank[x.code.entries[i] & kRowMask]} << 16 | (x.code.entries[i] & kRowMask);
+    for (u32 i = 0; i < x.n; i++)
+      entries[i] = u32{rank[x.code.entries[i] & kRowMask]} << 16 | (x.code.entries[i] & kRowMask);
     return entries;
   }
 };
 
 // The same node with lists of what has many values for so few rows.
-inline LoneNode<SumCode> with_paying_code(Worker& w, const LocalTable& table, const LoneNode<SumCode>& node) {
+inline LoneNode<SumCode> with_paying_code(Worker& w, const LocalTable& table,
+                                          const LoneNode<SumCode>& node) {
   LoneNode<SumCode> x = node;
   const ValueColumns* values = node.code.columns;
   const u32 n = node.n;
@@ -239,16 +268,22 @@ inline LoneNode<SumCode> with_paying_code(Worker& w, const LocalTable& table, co
       continue;
     }
     const ValueSum* own = node.code.sums + values->first[c];
-    if (own[values->place(node.code.entries[0], c) - values->first[c]][1] == static_cast<double>(n)) continue;  // constant
+    // constant
+    if (own[values->place(node.code.entries[0], c) - values->first[c]][1] == static_cast<double>(n))
+      continue;
     const u16* rank = table.columns[values->f[c]].rank;
     u32 at[256], begin = 0, *list = w.scratch.take<u32>(n + kListRoom);
-    for (u32 v = 0; v < V; v++) at[v] = begin, begin += static_cast<u32>(own[v][1]);
+    for (u32 v = 0; v < V; v++) {
+      at[v] = begin;
+      begin += static_cast<u32>(own[v][1]);
+    }
     for (u32 i = 0; i < n; i++) {
       const u32 row = node.code.entries[i] & kRowMask;
       list[at[rank[row]]++] = u32{rank[row]} << 16 | table.tag[row];
     }
     std::fill_n(list + n, kListRoom, 0u);
-    x.columns[x.n_columns] = values->f[c], x.lists[x.n_columns++] = list;
+    x.columns[x.n_columns] = values->f[c];
+    x.lists[x.n_columns++] = list;
   }
   return x;
 }
