@@ -173,7 +173,7 @@ class Bindings:
 
     def _record(self, owner, name):
         original = getattr(owner, name)
-        if not callable(original) or name in {"set_simd_level", "simd_level", "best_simd_level"}:
+        if not callable(original) or name in {"set_simd_level", "simd_level", "best_simd_level", "accelerations", "switch_acceleration"}:
             return None
 
         full = name if owner is self.core else f"{owner.__name__}.{name}"
