@@ -15,6 +15,7 @@ from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, rule_sets, weighed_alike
 from crosscut.rules.wording import TableWording, sql_case
+from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.train import held_out_rows, with_scores
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
-    from crosscut.tasks import Tasks
     from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
@@ -124,7 +124,9 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         """
         check_parameters(self)
         data = TrainingSet.read(self, X, y, sample_weight)
-        tasks = data.tasks(self.cv, groups, self.random_state)
+        tasks = Tasks.of_target(
+            self.cv, data.target, data.classes, X=data.X, groups=groups, random_state=self.random_state
+        )
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         learning = Learning.of(self, seed=seed)
         groups = _groups(data, tasks, balanced=self.class_weight == "balanced")
