@@ -25,6 +25,7 @@ test-slow: $(VENV)/.built
 lint: $(VENV)/.built
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/clang-format --dry-run -Werror $(filter %pp,$(CPP) $(RELATIONAL))
 	$(VENV)/bin/lint-imports
 	cd relational && ../$(VENV)/bin/lint-imports
 
@@ -35,6 +36,7 @@ types: $(VENV)/.built
 format: $(VENV)/.built
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+	$(VENV)/bin/clang-format -i $(filter %pp,$(CPP) $(RELATIONAL))
 
 # The documentation as a site, in site/; its examples are run by `make test`.
 docs: $(VENV)/.built

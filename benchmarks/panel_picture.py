@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from crosscut.plot.canvas import BLUE, GREY, ORANGE, labelled
+from crosscut.plot.boxes import BLUE, GREY, ORANGE, labelled
 
 if TYPE_CHECKING:
     from pathlib import Path

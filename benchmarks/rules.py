@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from crosscut import RuleClassifier, Table, datasets
 from crosscut.data.target import Target
-from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.examples import TableRows, bits_of
 from crosscut.rules.learning import Learning
 
 
@@ -203,7 +203,7 @@ def share(name):
     tasks = [everything, *(bits_of(folds != fold) for fold in range(10))]
 
     def search(lists):
-        examples = [Examples(table, target) for _ in lists]
+        examples = [TableRows(table, target) for _ in lists]
         return timed(
             lambda: [
                 rules

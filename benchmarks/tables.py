@@ -2,7 +2,8 @@
 
     python benchmarks/tables.py [FOLDER] [--write]
 
-Reads core.json, bench.json, threads.json, panel.json, small_calls.json and reproduction.json from a folder
+Reads core.json, bench.json, threads.json, panel.json, ablation.json, small_calls.json and reproduction.json
+from a folder
 (benchmarks/results unless given) and prints the Markdown tables. With --write they are put between the
 markers `<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and the panel's picture
 into docs/images.
@@ -95,6 +96,22 @@ def panel_summary(record: dict) -> str:
     columns = ["real tables: median / worst", "eleven trees ÷ one scikit-learn fit"]
     columns += ["whole `fit` ÷ the same", "S: one by one ÷ together"]
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/panel.py`"
+
+
+def ablation(record: dict) -> str:
+    """Time without each acceleration over the time with all of them."""
+    kinds = ("classification", "regression", "large")
+
+    def text(found: list[float] | None) -> str:
+        return "{:.2f} / {:.2f}".format(*found) if found else ""
+
+    rows = [
+        [f"`{line['acceleration']}`", *(text(line[kind]) for kind in kinds)] for line in record["summary"]
+    ]
+    counts = [sum(row["kind"] == kind for row in record["rows"]) for kind in kinds]
+    columns = ["off: median / worst", *(f"{n} × {kind}" for n, kind in zip(counts, kinds, strict=True))]
+    options = f" --most-rows {record['most_rows']}" if record["most_rows"] < 10**9 else ""
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/ablation.py{options}`"
 
 
 def small_calls(record: dict) -> str:
@@ -198,6 +215,8 @@ def tables(folder: Path) -> dict[str, str]:
         made["readme"] = bench(record, README_WORK)
     if record := read("threads"):
         made["threads"] = threads(record)
+    if record := read("ablation"):
+        made["ablation"] = ablation(record)
     if record := read("panel"):
         made |= {"panel": panel(record), "panel summary": panel_summary(record)}
     if record := read("small_calls"):

@@ -13,8 +13,9 @@ constexpr double deviations[] = {4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 
 double deviation(double confidence) {
   std::size_t i = 1;
   while (i < 8 && confidence > confidences[i]) i++;
-  return deviations[i - 1] +
-         (deviations[i] - deviations[i - 1]) * (confidence - confidences[i - 1]) / (confidences[i] - confidences[i - 1]);
+  return deviations[i - 1] + (deviations[i] - deviations[i - 1]) *
+                                 (confidence - confidences[i - 1]) /
+                                 (confidences[i] - confidences[i - 1]);
 }
 
 }  // namespace
@@ -27,7 +28,9 @@ double additional_errors(double n, double errors, double confidence) {
   }
   if (errors + 0.5 >= n) return 0.67 * (n - errors);
   const double squared = deviation(confidence) * deviation(confidence), shifted = errors + 0.5;
-  const double share = (shifted + squared / 2 + std::sqrt(squared * (shifted * (1 - shifted / n) + squared / 4))) / (n + squared);
+  const double share =
+      (shifted + squared / 2 + std::sqrt(squared * (shifted * (1 - shifted / n) + squared / 4))) /
+      (n + squared);
   return n * share - errors;
 }
 

@@ -1,4 +1,5 @@
-// The errors that pessimistic pruning expects beside those seen: C4.5's function AddErrs. Both kinds of trees are pruned with it.
+// The errors that pessimistic pruning expects beside those seen: C4.5's function AddErrs. Both
+// kinds of trees are pruned with it.
 #pragma once
 
 namespace crosscut {

@@ -20,8 +20,8 @@ namespace crosscut {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// An array whose numbers stand where the processor wants them. Others, such as those of a packed record, are copied, or refused if they
-// are to be written to.
+// An array whose numbers stand where the processor wants them. Others, such as those of a packed
+// record, are copied, or refused if they are to be written to.
 template <class Base>
 struct Aligned : Base {
   using Base::Base;
@@ -50,7 +50,8 @@ struct type_caster<crosscut::Aligned<Base>> {
     if (!caster.from_python(source, flags, cleanup)) return false;
     const std::size_t bytes = caster.value.dtype().bits / 8;
     if (bytes > 1 && reinterpret_cast<std::uintptr_t>(caster.value.data()) % bytes) {
-      const object copied = Base::ReadOnly ? steal(PyObject_CallMethod(source.ptr(), "copy", nullptr)) : object();
+      const object copied =
+          Base::ReadOnly ? steal(PyObject_CallMethod(source.ptr(), "copy", nullptr)) : object();
       PyErr_Clear();
       if (!copied.is_valid() || !caster.from_python(copied, flags, cleanup)) return false;
     }
@@ -89,24 +90,30 @@ struct Held : Part {
 template <class Use>
 auto with_numbers(const AnyMatrix& m, Use&& use) {
   const auto as = [&]<class T>(T) {
-    return use(Strided<T>{static_cast<const T*>(m.data()), m.shape(0), m.shape(1), m.stride(0), m.stride(1)});
+    return use(Strided<T>{static_cast<const T*>(m.data()), m.shape(0), m.shape(1), m.stride(0),
+                          m.stride(1)});
   };
   const auto is = [&]<class T>(T) { return m.dtype() == nb::dtype<T>(); };
   if (is(float{})) return as(float{});
   if (is(double{})) return as(double{});
   if (is(std::int64_t{})) return as(std::int64_t{});
-  need(is(bool{}) || is(std::uint8_t{}), "the matrix must be float32, float64, int64, uint8 or bool");
+  need(is(bool{}) || is(std::uint8_t{}),
+       "the matrix must be float32, float64, int64, uint8 or bool");
   return as(std::uint8_t{});
 }
 
 // Offsets of n parts of an array with `size` entries.
-inline void need_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t size, const char* what) {
-  need(start.size() == n + 1 && start.data()[0] == 0 && start.data()[n] == static_cast<std::int64_t>(size), what);
+inline void need_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t size,
+                         const char* what) {
+  need(start.size() == n + 1 && start.data()[0] == 0 &&
+           start.data()[n] == static_cast<std::int64_t>(size),
+       what);
   need(std::is_sorted(start.data(), start.data() + n + 1), what);
 }
 
 template <class T>
-nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]> data, std::initializer_list<std::size_t> shape) {
+nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]> data,
+                               std::initializer_list<std::size_t> shape) {
   T* raw = data.get();
   nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return nb::ndarray<nb::numpy, T>(raw, shape, owner);

@@ -1,5 +1,6 @@
-// What every compiled module offers: a C++ type error becomes Python's TypeError, and the instruction set can be read and chosen.
-// A module has its own copy of cpp/base, so the choice holds for that module alone.
+// What every compiled module offers: a C++ type error becomes Python's TypeError, and the
+// instruction set can be read and chosen. A module has its own copy of cpp/base, so the choice
+// holds for that module alone.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>

@@ -20,8 +20,12 @@ std::uint32_t most(const T* numbers, std::size_t n) {
 
 }  // namespace
 
-bool all_within(const std::int32_t* numbers, std::size_t n, std::int64_t low, std::int64_t high) { return within(numbers, n, low, high); }
-bool all_within(const std::int64_t* numbers, std::size_t n, std::int64_t low, std::int64_t high) { return within(numbers, n, low, high); }
+bool all_within(const std::int32_t* numbers, std::size_t n, std::int64_t low, std::int64_t high) {
+  return within(numbers, n, low, high);
+}
+bool all_within(const std::int64_t* numbers, std::size_t n, std::int64_t low, std::int64_t high) {
+  return within(numbers, n, low, high);
+}
 std::uint32_t largest(const std::uint8_t* numbers, std::size_t n) { return most(numbers, n); }
 std::uint32_t largest(const std::uint32_t* numbers, std::size_t n) { return most(numbers, n); }
 

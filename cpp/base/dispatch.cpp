@@ -17,8 +17,9 @@ bool is_available(Level l) {
 #ifdef __x86_64__
   __builtin_cpu_init();
   if (l == Level::avx512)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("bmi2");
   if (l == Level::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #endif
   return l == Level::baseline;
@@ -28,10 +29,13 @@ Level parse(const std::string& name) {
   for (Level l : from_the_best)
     if (name == name_of(l)) {
       if (!is_available(l))
-        throw std::invalid_argument("CROSSCUT_SIMD: " + name + " is not available here; the best level is " + name_of(best_level()));
+        throw std::invalid_argument("CROSSCUT_SIMD: " + name +
+                                    " is not available here; the best level is " +
+                                    name_of(best_level()));
       return l;
     }
-  throw std::invalid_argument("CROSSCUT_SIMD: unknown level '" + name + "'; use baseline, avx2 or avx512");
+  throw std::invalid_argument("CROSSCUT_SIMD: unknown level '" + name +
+                              "'; use baseline, avx2 or avx512");
 }
 
 std::atomic<Level>& current() {
@@ -51,7 +55,9 @@ const char* name_of(Level l) {
 Level best_level() {
   for (Level l : from_the_best)
     if (is_available(l)) return l;
-  throw std::runtime_error("crosscut was built for instructions that this machine lacks; build it with CROSSCUT_QUICK=OFF");
+  throw std::runtime_error(
+      "crosscut was built for instructions that this machine lacks; build it with "
+      "CROSSCUT_QUICK=OFF");
 }
 
 Level level() { return current().load(std::memory_order_relaxed); }

@@ -1,4 +1,5 @@
-// Which build of a kernel runs: the best instruction set of this machine, or the one CROSSCUT_SIMD names.
+// Which build of a kernel runs: the best instruction set of this machine, or the one CROSSCUT_SIMD
+// names.
 #pragma once
 #include <string>
 
@@ -6,25 +7,36 @@ namespace crosscut {
 
 enum class Level { baseline, avx2, avx512 };
 
-Level level();                                  // the level in force
-Level best_level();                             // the best level that was built and that this machine has
-void set_level(const std::string& name);        // throws std::invalid_argument for a level unknown or absent here
+Level level();  // the level in force
+// the best level that was built and that this machine has
+Level best_level();
+// throws std::invalid_argument for a level unknown or absent here
+void set_level(const std::string& name);
 const char* name_of(Level);
 
 }  // namespace crosscut
 
-// Calls FUNCTION of the namespace of the level in force: every kernel file defines it in namespace crosscut::<level>.
+// Calls FUNCTION of the namespace of the level in force: every kernel file defines it in namespace
+// crosscut::<level>.
 #ifdef CROSSCUT_ONLY  // the one level that was built
 #define CROSSCUT_DISPATCH(FUNCTION, ...) (::crosscut::CROSSCUT_ONLY::FUNCTION(__VA_ARGS__))
 #define CROSSCUT_DECLARE(DECLARATION) \
-  namespace crosscut::CROSSCUT_ONLY { DECLARATION; }
+  namespace crosscut::CROSSCUT_ONLY { \
+  DECLARATION;                        \
+  }
 #else
 #define CROSSCUT_DISPATCH(FUNCTION, ...)                                                        \
   (::crosscut::level() == ::crosscut::Level::avx512 ? ::crosscut::avx512::FUNCTION(__VA_ARGS__) \
    : ::crosscut::level() == ::crosscut::Level::avx2 ? ::crosscut::avx2::FUNCTION(__VA_ARGS__)   \
                                                     : ::crosscut::baseline::FUNCTION(__VA_ARGS__))
-#define CROSSCUT_DECLARE(DECLARATION)            \
-  namespace crosscut::baseline { DECLARATION; }  \
-  namespace crosscut::avx2 { DECLARATION; }      \
-  namespace crosscut::avx512 { DECLARATION; }
+#define CROSSCUT_DECLARE(DECLARATION) \
+  namespace crosscut::baseline {      \
+  DECLARATION;                        \
+  }                                   \
+  namespace crosscut::avx2 {          \
+  DECLARATION;                        \
+  }                                   \
+  namespace crosscut::avx512 {        \
+  DECLARATION;                        \
+  }
 #endif

@@ -1,11 +1,13 @@
-// Sums of doubles and of their products without rounding, as digits on a grid (docs/semantics.md), and the numbers that follow from
-// such sums, each rounded once. Integers add in any order, so neither threads nor the order of rows change a result.
+// Sums of doubles and of their products without rounding, as digits on a grid (docs/semantics.md),
+// and the numbers that follow from such sums, each rounded once. Integers add in any order, so
+// neither threads nor the order of rows change a result.
 #pragma once
 #include "base/natural.hpp"
 
 namespace crosscut {
 
-// A number without rounding: Σ digit[d]·2^(unit + d·bits). Sums of digits do not overflow, so they do not depend on order.
+// A number without rounding: Σ digit[d]·2^(unit + d·bits). Sums of digits do not overflow, so they
+// do not depend on order.
 struct DigitGrid {
   int unit, bits, n;
 };
@@ -13,8 +15,8 @@ struct DigitGrid {
 // What every row adds to exact sums: classes: w; regression: w·y, w and w·y·y.
 struct ExactRows {
   DigitGrid grid[3];
-  int width;                           // digits of a row
-  const std::int64_t* digits;          // [n_rows][width]; null: every row counts once
+  int width;                   // digits of a row
+  const std::int64_t* digits;  // [n_rows][width]; null: every row counts once
   const std::int64_t* row(std::size_t i) const {
     static constexpr std::int64_t once = 1;
     return digits ? digits + i * static_cast<std::size_t>(width) : &once;
@@ -31,12 +33,17 @@ Integer integer(const DigitGrid&, const i64* sum);
 inline bool is_short(const DigitGrid& grid) { return grid.n <= 2; }
 
 inline i128 short_integer(const DigitGrid& grid, const i64* sum) {
-  return grid.n == 1 ? sum[0] : static_cast<i128>(static_cast<u128>(static_cast<i128>(sum[1])) << grid.bits) + sum[0];
+  return grid.n == 1
+             ? sum[0]
+             : static_cast<i128>(static_cast<u128>(static_cast<i128>(sum[1])) << grid.bits) +
+                   sum[0];
 }
 
 double exact_value(const DigitGrid&, const i64* sum);  // rounded once
-double exact_ratio(const DigitGrid&, const i64* a, const DigitGrid&, const i64* b);  // a / b, rounded once
-// The variance (Σwy²·Σw − (Σwy)²) / (Σw)², rounded once. sums: those of a regression, in the order of ExactRows.
+// a / b, rounded once
+double exact_ratio(const DigitGrid&, const i64* a, const DigitGrid&, const i64* b);
+// The variance (Σwy²·Σw − (Σwy)²) / (Σw)², rounded once. sums: those of a regression, in the order
+// of ExactRows.
 double exact_variance(const ExactRows&, const i64* sums);
 
 }  // namespace crosscut

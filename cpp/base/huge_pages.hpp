@@ -1,4 +1,5 @@
-// Large scratch memory in huge pages, where the system has them: fewer to clear, and fewer addresses to translate.
+// Large scratch memory in huge pages, where the system has them: fewer to clear, and fewer
+// addresses to translate.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,8 @@
 namespace crosscut {
 
 // An invitation, not a demand: without effect where huge pages are off.
-static inline void invite_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+static inline void invite_huge_pages([[maybe_unused]] void* memory,
+                                     [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::uintptr_t page = 4096;
   if (bytes < (std::size_t{4} << 20)) return;

@@ -10,6 +10,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 option(CROSSCUT_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(CROSSCUT_WERROR "Treat compiler warnings as errors" OFF)
+option(CROSSCUT_ABLATION "Accelerations can be switched off one by one, to measure them" OFF)
 option(CROSSCUT_QUICK "Compile in half the time and optimise less; kernels for this machine's instruction set only" OFF)
 
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module
@@ -37,6 +38,9 @@ if(MSVC)
   target_link_libraries(crosscut_options INTERFACE ${builtins})
 endif()
 target_compile_options(crosscut_options INTERFACE ${clang_option}-ffp-contract=off ${clang_option}-fno-math-errno ${warnings})
+if(CROSSCUT_ABLATION)
+  target_compile_definitions(crosscut_options INTERFACE CROSSCUT_ABLATION)
+endif()
 if(CROSSCUT_WERROR)
   target_compile_options(crosscut_options INTERFACE -Werror)
 endif()

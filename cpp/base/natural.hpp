@@ -13,7 +13,8 @@ __extension__ typedef unsigned __int128 u128;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-// A natural number; the lowest word comes first, and the highest is not 0. Most are short, and need no memory of their own.
+// A natural number; the lowest word comes first, and the highest is not 0. Most are short, and need
+// no memory of their own.
 class Natural {
   static constexpr std::size_t kShort = 16;
   u64 short_[kShort] = {};
@@ -58,16 +59,21 @@ inline void add(Natural& a, const Natural& b) {
   u64 carry = 0;
   for (std::size_t i = 0; i < a.size() && (i < b.size() || carry); i++) {
     const u128 sum = static_cast<u128>(a[i]) + (i < b.size() ? b[i] : 0) + carry;
-    a[i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
+    a[i] = static_cast<u64>(sum);
+    carry = static_cast<u64>(sum >> 64);
   }
-  if (carry) a.resize(a.size() + 1), a[a.size() - 1] = carry;
+  if (carry) {
+    a.resize(a.size() + 1);
+    a[a.size() - 1] = carry;
+  }
 }
 
 inline void subtract(Natural& a, const Natural& b) {  // a ≥ b
   u64 borrow = 0;
   for (std::size_t i = 0; i < a.size() && (i < b.size() || borrow); i++) {
     const u128 less = static_cast<u128>(i < b.size() ? b[i] : 0) + borrow;
-    borrow = a[i] < less, a[i] -= static_cast<u64>(less);
+    borrow = a[i] < less;
+    a[i] -= static_cast<u64>(less);
   }
   trim(a);
 }
@@ -78,7 +84,8 @@ inline Natural times(const Natural& a, const Natural& b) {
     u64 carry = 0;
     for (std::size_t j = 0; j < b.size(); j++) {
       const u128 t = static_cast<u128>(a[i]) * b[j] + out[i + j] + carry;
-      out[i + j] = static_cast<u64>(t), carry = static_cast<u64>(t >> 64);
+      out[i + j] = static_cast<u64>(t);
+      carry = static_cast<u64>(t >> 64);
     }
     out[i + b.size()] = carry;
   }
@@ -86,7 +93,9 @@ inline Natural times(const Natural& a, const Natural& b) {
   return out;
 }
 
-inline int n_bits(const Natural& a) { return a.empty() ? 0 : static_cast<int>(64 * a.size()) - __builtin_clzll(a.back()); }
+inline int n_bits(const Natural& a) {
+  return a.empty() ? 0 : static_cast<int>(64 * a.size()) - __builtin_clzll(a.back());
+}
 
 inline void shift_left(Natural& a, int bits) {
   if (a.empty() || !bits) return;
@@ -100,15 +109,18 @@ inline void shift_left(Natural& a, int bits) {
   trim(a);
 }
 
-// a / b · 2^exponent, rounded once. One step of long division (Knuth, algorithm D) gives at least 62 bits of the quotient; the last of
-// them also stands for all that follow.
+// a / b · 2^exponent, rounded once. One step of long division (Knuth, algorithm D) gives at least
+// 62 bits of the quotient; the last of them also stands for all that follow.
 inline double ratio(Natural a, Natural b, int exponent) {
   if (a.empty() || b.empty()) return 0;
   const int whole_words = static_cast<int>(64 * b.size()) - n_bits(b);
   shift_left(b, whole_words);
   const int shift = n_bits(b) + 62 - n_bits(a);  // now 2^61 < a / b < 2^63
   if (shift >= 0) shift_left(a, shift);
-  else shift_left(b, (63 - shift) / 64 * 64), shift_left(a, (63 - shift) / 64 * 64 + shift);
+  else {
+    shift_left(b, (63 - shift) / 64 * 64);
+    shift_left(a, (63 - shift) / 64 * 64 + shift);
+  }
   exponent += whole_words - shift;
   const std::size_t n = b.size();
   a.resize(n + 1);
@@ -116,7 +128,8 @@ inline double ratio(Natural a, Natural b, int exponent) {
   u64 q = static_cast<u64>(top / b[n - 1]), borrow = 0;  // at most 2 too much
   for (std::size_t i = 0; i < n; i++) {
     const u128 less = static_cast<u128>(q) * b[i] + borrow;
-    borrow = static_cast<u64>(less >> 64) + (a[i] < static_cast<u64>(less)), a[i] -= static_cast<u64>(less);
+    borrow = static_cast<u64>(less >> 64) + (a[i] < static_cast<u64>(less));
+    a[i] -= static_cast<u64>(less);
   }
   a[n] -= borrow;
   while (a[n]) {  // negative
@@ -124,7 +137,8 @@ inline double ratio(Natural a, Natural b, int exponent) {
     u64 carry = 0;
     for (std::size_t i = 0; i < n; i++) {
       const u128 sum = static_cast<u128>(a[i]) + b[i] + carry;
-      a[i] = static_cast<u64>(sum), carry = static_cast<u64>(sum >> 64);
+      a[i] = static_cast<u64>(sum);
+      carry = static_cast<u64>(sum >> 64);
     }
     a[n] += carry;
   }

@@ -1,4 +1,5 @@
-// A matrix of numbers with any strides, counted in elements: the user's own array, read where it lies.
+// A matrix of numbers with any strides, counted in elements: the user's own array, read where it
+// lies.
 #pragma once
 #include <cstddef>
 

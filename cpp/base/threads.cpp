@@ -7,12 +7,13 @@ namespace crosscut {
 
 namespace {
 
-// Address space that a thread takes: its stack and its part of the heap. Where that is not to be had (ulimit -v), the C library would
-// end the process when the thread first throws an exception.
+// Address space that a thread takes: its stack and its part of the heap. Where that is not to be
+// had (ulimit -v), the C library would end the process when the thread first throws an exception.
 constexpr std::size_t kThreadBytes = std::size_t{80} << 20;
 
 bool has_room(int n) {
-  void* volatile room = std::malloc(static_cast<std::size_t>(n) * kThreadBytes);  // volatile: or compilers leave it out
+  // volatile: or compilers leave it out
+  void* volatile room = std::malloc(static_cast<std::size_t>(n) * kThreadBytes);
   std::free(room);
   return room;
 }
@@ -35,8 +36,7 @@ Team::Team(int n) {
     others_.reserve(static_cast<std::size_t>(n - 1));
     for (int i = 1; i < n; i++) others_.emplace_back(&Team::serve, this, i);
   } catch (const std::system_error&) {  // the system gives no more
-  } catch (const std::bad_alloc&) {
-  }
+  } catch (const std::bad_alloc&) {}
 }
 
 Team::~Team() {
@@ -61,8 +61,11 @@ void Team::serve(int me) {
 }
 
 void Team::run(int n, Call call, const void* body) {
-  if (n == 1 || others_.empty()) return call(body, 0);  // a thread of a round may call this: leave its state alone
-  members_ = std::min(n, size()), call_ = call, body_ = body;
+  // a thread of a round may call this: leave its state alone
+  if (n == 1 || others_.empty()) return call(body, 0);
+  members_ = std::min(n, size());
+  call_ = call;
+  body_ = body;
   working_.store(static_cast<int>(others_.size()), std::memory_order_relaxed);
   start_round();
   call(body, 0);

@@ -1,4 +1,5 @@
-// Threads of our own, so that no other library's runtime stands in the way (in a forked process, or where memory is short).
+// Threads of our own, so that no other library's runtime stands in the way (in a forked process, or
+// where memory is short).
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -12,7 +13,8 @@ namespace crosscut {
 
 struct Stopped {};  // thrown when the user interrupts
 
-// Exceptions must not leave a thread: the first is kept, the other threads see it and do no more, and the caller throws it.
+// Exceptions must not leave a thread: the first is kept, the other threads see it and do no more,
+// and the caller throws it.
 class Failure {
   std::mutex mutex_;
   std::exception_ptr first_;
@@ -26,9 +28,7 @@ class Failure {
     if (any()) return;
     try {
       work();
-    } catch (...) {
-      keep();
-    }
+    } catch (...) { keep(); }
   }
   void rethrow() const;
 };
@@ -60,7 +60,8 @@ class Team {
   }
 };
 
-// Calls body(begin, end) for chunks of about `chunk` indices that cover 0..n; an exception of a chunk is thrown by the caller.
+// Calls body(begin, end) for chunks of about `chunk` indices that cover 0..n; an exception of a
+// chunk is thrown by the caller.
 template <class Body>
 void parallel_for(std::int64_t n, std::int64_t chunk, Team& team, const Body& body) {
   const std::int64_t n_chunks = (n + chunk - 1) / chunk;
@@ -71,7 +72,8 @@ void parallel_for(std::int64_t n, std::int64_t chunk, Team& team, const Body& bo
   std::atomic<std::int64_t> next{0};
   Failure failure;
   team.run(team.size(), [&](int) {
-    for (std::int64_t c; (c = next.fetch_add(1)) < n_chunks;) failure.guard([&] { body(c * chunk, std::min(n, (c + 1) * chunk)); });
+    for (std::int64_t c; (c = next.fetch_add(1)) < n_chunks;)
+      failure.guard([&] { body(c * chunk, std::min(n, (c + 1) * chunk)); });
   });
   failure.rethrow();
 }

@@ -2,8 +2,13 @@
 
 namespace crosscut {
 
-void Parts::start(int n) { next_.store(0), n_.store(n); }
-bool Parts::any() const { return next_.load(std::memory_order_relaxed) < n_.load(std::memory_order_relaxed); }
+void Parts::start(int n) {
+  next_.store(0);
+  n_.store(n);
+}
+bool Parts::any() const {
+  return next_.load(std::memory_order_relaxed) < n_.load(std::memory_order_relaxed);
+}
 int Parts::take() {
   const int part = next_.fetch_add(1);
   return part < n_.load() ? part : -1;
@@ -27,12 +32,16 @@ void IdleThreads::share(int thread, int n, Call call, const void* body) {
   SharedWork& work = shared_[thread];
   if (n_ == 1 || n <= 1 || work.call) {
     Parts alone;
-    return alone.start(n), call(body, thread, alone);
+    alone.start(n);
+    return call(body, thread, alone);
   }
   Failure failure;
   {
     const std::scoped_lock lock(work.mutex);
-    work.parts.start(n), work.call = call, work.body = body, work.failure = &failure;
+    work.parts.start(n);
+    work.call = call;
+    work.body = body;
+    work.failure = &failure;
   }
   tell_all();
   failure.guard([&] { call(body, thread, work.parts); });
@@ -62,7 +71,8 @@ bool IdleThreads::help(int thread) {
   return false;
 }
 
-// News often come soon, and to wake a sleeping thread takes the system as long as some of the work that is shared.
+// News often come soon, and to wake a sleeping thread takes the system as long as some of the work
+// that is shared.
 void IdleThreads::wait(std::uint32_t seen) {
   for (int i = 0; i < 1 << 10 && news_.load(std::memory_order_relaxed) == seen; i++) {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
-// Bundles that wait to be refined. Every thread has a list of its own and goes on with its newest, so that work is depth first; with
-// none left it takes the oldest of another thread's, which is about the largest. While there is none to take, it helps other threads with
-// theirs.
+// Bundles that wait to be refined. Every thread has a list of its own and goes on with its newest,
+// so that work is depth first; with none left it takes the oldest of another thread's, which is
+// about the largest. While there is none to take, it helps other threads with theirs.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -44,7 +44,7 @@ class IdleThreads {
   std::uint32_t news() const;
   void tell_one();
   void tell_all();
-  bool help(int thread);  // false if there is nothing to help with
+  bool help(int thread);          // false if there is nothing to help with
   void wait(std::uint32_t seen);  // for other news than those
   // Counts as idle until the end of its scope.
   struct Idle {
@@ -55,11 +55,15 @@ class IdleThreads {
 
  public:
   int n_idle() const;
-  // Calls body(thread, parts) here and on threads that are or become idle; each takes parts until none is left. The first exception is
-  // thrown here. Work that is part of shared work is not shared once more.
+  // Calls body(thread, parts) here and on threads that are or become idle; each takes parts until
+  // none is left. The first exception is thrown here. Work that is part of shared work is not
+  // shared once more.
   template <class Body>
   void share(int thread, int n, const Body& body) {
-    share(thread, n, [](const void* b, int t, Parts& parts) { (*static_cast<const Body*>(b))(t, parts); }, &body);
+    share(
+        thread, n,
+        [](const void* b, int t, Parts& parts) { (*static_cast<const Body*>(b))(t, parts); },
+        &body);
   }
 };
 
@@ -72,26 +76,32 @@ class WaitingList {
 
  public:
   ~WaitingList() {
-    while (newest()) {
-    }
+    while (newest()) {}
   }
   void add(Pointer bundle) {
     const std::scoped_lock lock(mutex_);
     Item* b = bundle.release();
-    b->older = newest_, b->newer = nullptr;
+    b->older = newest_;
+    b->newer = nullptr;
     (newest_ ? newest_->newer : oldest_) = b;
     newest_ = b;
   }
   Pointer newest() {
     const std::scoped_lock lock(mutex_);
     Item* b = newest_;
-    if (b) newest_ = b->older, (newest_ ? newest_->newer : oldest_) = nullptr;
+    if (b) {
+      newest_ = b->older;
+      (newest_ ? newest_->newer : oldest_) = nullptr;
+    }
     return Pointer(b);
   }
   Pointer oldest() {
     const std::scoped_lock lock(mutex_);
     Item* b = oldest_;
-    if (b) oldest_ = b->newer, (oldest_ ? oldest_->older : newest_) = nullptr;
+    if (b) {
+      oldest_ = b->newer;
+      (oldest_ ? oldest_->older : newest_) = nullptr;
+    }
     return Pointer(b);
   }
 };
@@ -105,7 +115,9 @@ class WaitingLists : public IdleThreads {
   std::atomic<bool> ended_{false};
 
  public:
-  explicit WaitingLists(int n_threads) : IdleThreads(n_threads), lists_(new WaitingList<Item>[static_cast<std::size_t>(n_threads)]) {}
+  explicit WaitingLists(int n_threads)
+      : IdleThreads(n_threads),
+        lists_(new WaitingList<Item>[static_cast<std::size_t>(n_threads)]) {}
 
   void add(int thread, Pointer bundle) {
     unfinished_.fetch_add(1);
@@ -116,7 +128,8 @@ class WaitingLists : public IdleThreads {
   Pointer next(int thread) {
     return next(thread, [&](std::uint32_t seen) { wait(seen); });
   }
-  // The same; sleep(news seen so far) is called while there is nothing to do, and returns now and then.
+  // The same; sleep(news seen so far) is called while there is nothing to do, and returns now and
+  // then.
   template <class Sleep>
   Pointer next(int thread, Sleep sleep) {
     for (;;) {

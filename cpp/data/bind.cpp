@@ -1,4 +1,5 @@
-// Bindings for ranks of columns, classes of rows and masks of tasks; all arguments are checked here.
+// Bindings for ranks of columns, classes of rows and masks of tasks; all arguments are checked
+// here.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -21,21 +22,30 @@ namespace {
 
 using Place = std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>>;
 
-Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_threads, const Array<std::int32_t>& n_categories,
-           const Output<std::uint32_t, 2>& ranks, const Output<std::uint8_t, 2>& coarse, const Output<float, 2>& values,
-           const Output<std::uint32_t, 2>& coarse_first, const Output<std::int32_t>& n_values, const Output<std::int32_t>& n_coarse,
-           const Output<std::int64_t>& n_missing, const Output<bool>& close) {
+Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_threads,
+           const Array<std::int32_t>& n_categories, const Output<std::uint32_t, 2>& ranks,
+           const Output<std::uint8_t, 2>& coarse, const Output<float, 2>& values,
+           const Output<std::uint32_t, 2>& coarse_first, const Output<std::int32_t>& n_values,
+           const Output<std::int32_t>& n_coarse, const Output<std::int64_t>& n_missing,
+           const Output<bool>& close) {
   const std::size_t n = matrix.shape(0), F = matrix.shape(1);
   need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: from 1 to 2^31 - 2 rows can be ranked");
-  need(max_intervals >= 2 && max_intervals <= max_coarse, "rank_columns: max_intervals must be from 2 to 255");
-  need_within(n_categories, -1, max_categories + 1, "rank_columns: a column has at most 2**24 categories");
-  need(ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == (bins ? 2 * max_coarse : n),
-       "rank_columns: ranks, coarse and values must have one entry per row of the matrix; with bins, values have 510");
-  need(n_categories.size() == F && ranks.shape(0) == F && coarse.shape(0) == F && values.shape(0) == F && coarse_first.shape(0) == F &&
-           n_values.size() == F && n_coarse.size() == F && n_missing.size() == F && close.size() == F && coarse_first.shape(1) == max_coarse + 1,
+  need(max_intervals >= 2 && max_intervals <= max_coarse,
+       "rank_columns: max_intervals must be from 2 to 255");
+  need_within(n_categories, -1, max_categories + 1,
+              "rank_columns: a column has at most 2**24 categories");
+  need(
+      ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == (bins ? 2 * max_coarse : n),
+      "rank_columns: ranks, coarse and values must have one entry per row of the matrix; with "
+      "bins, values have 510");
+  need(n_categories.size() == F && ranks.shape(0) == F && coarse.shape(0) == F &&
+           values.shape(0) == F && coarse_first.shape(0) == F && n_values.size() == F &&
+           n_coarse.size() == F && n_missing.size() == F && close.size() == F &&
+           coarse_first.shape(1) == max_coarse + 1,
        "rank_columns: n_categories and the results must have one entry per column");
-  const RankedColumns out{n_categories.data(), ranks.data(),    coarse.data(),    values.data(), coarse_first.data(),
-                          n_values.data(),     n_coarse.data(), n_missing.data(), close.data()};
+  const RankedColumns out{n_categories.data(), ranks.data(),        coarse.data(),
+                          values.data(),       coarse_first.data(), n_values.data(),
+                          n_coarse.data(),     n_missing.data(),    close.data()};
   const Cell infinite = with_numbers(matrix, [&](const auto& strided) {
     nb::gil_scoped_release release;
     return rank_columns(strided, max_intervals, bins, out, n_threads);
@@ -44,7 +54,8 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
   return std::pair{infinite.column, infinite.row};
 }
 
-std::size_t join_ranks(const Array<std::uint32_t>& end, std::size_t max_intervals, const Output<std::uint32_t>& first) {
+std::size_t join_ranks(const Array<std::uint32_t>& end, std::size_t max_intervals,
+                       const Output<std::uint32_t>& first) {
   need(max_intervals >= 2, "intervals: max_intervals must be at least 2");
   need(first.size() >= std::min(end.size(), max_intervals) + 1, "intervals: first is too short");
   need(std::is_sorted(end.data(), end.data() + end.size()), "intervals: end must ascend");
@@ -58,48 +69,67 @@ std::uint16_t checked_bit(unsigned bit, const Array<std::int64_t>& rows, std::si
   return static_cast<std::uint16_t>(1u << bit);
 }
 
-std::size_t mark(const Output<std::uint16_t>& masks, unsigned bit, const Array<std::int64_t>& rows) {
+std::size_t mark(const Output<std::uint16_t>& masks, unsigned bit,
+                 const Array<std::int64_t>& rows) {
   return mark_rows(masks.data(), checked_bit(bit, rows, masks.size()), rows.data(), rows.size());
 }
 
-std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit, const Array<std::int64_t>& rows) {
+std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit,
+                        const Array<std::int64_t>& rows) {
   return first_marked(masks.data(), checked_bit(bit, rows, masks.size()), rows.data(), rows.size());
 }
 
-// Returns the offsets of the folds in ordered. Folds beyond the number of rows count as one, since there are gaps before them.
-std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds, const Output<std::int64_t>& ordered, int n_threads) {
+// Returns the offsets of the folds in ordered. Folds beyond the number of rows count as one, since
+// there are gaps before them.
+std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds,
+                                        const Output<std::int64_t>& ordered, int n_threads) {
   const std::size_t n = folds.size();
   need(ordered.size() == n, "rows_by_fold: ordered must have one entry per row");
   const std::int64_t* begin = folds.data();
   std::int64_t low = 0, last = -1;
-  for (std::size_t r = 0; r < n; r++) low = std::min(low, begin[r]), last = std::max(last, begin[r]);
-  need(last >= 0 && low >= -1, "folds must be numbers from 0, or -1 for rows that train every task");
+  for (std::size_t r = 0; r < n; r++) {
+    low = std::min(low, begin[r]);
+    last = std::max(last, begin[r]);
+  }
+  need(last >= 0 && low >= -1,
+       "folds must be numbers from 0, or -1 for rows that train every task");
   std::vector<std::int64_t> own;
   if (last > static_cast<std::int64_t>(n))
-    for (std::size_t r = 0; r < n; r++) own.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));
-  std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(last, static_cast<std::int64_t>(n))) + 2);
-  rows_by_fold(own.empty() ? begin : own.data(), n, first.size() - 1, ordered.data(), first.data(), n_threads);
+    for (std::size_t r = 0; r < n; r++)
+      own.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));
+  std::vector<std::int64_t> first(
+      static_cast<std::size_t>(std::min(last, static_cast<std::int64_t>(n))) + 2);
+  rows_by_fold(own.empty() ? begin : own.data(), n, first.size() - 1, ordered.data(), first.data(),
+               n_threads);
   return first;
 }
 
-nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds, const std::vector<std::vector<std::int64_t>>& left_out, int n_threads) {
+nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds,
+                      const std::vector<std::vector<std::int64_t>>& left_out, int n_threads) {
   const std::size_t n = folds.size(), n_blocks = (left_out.size() + kBlock - 1) / kBlock;
-  need(n_folds >= 0 && n_folds <= static_cast<std::int64_t>(n), "masks_without: n_folds must be at most the number of rows");
+  need(n_folds >= 0 && n_folds <= static_cast<std::int64_t>(n),
+       "masks_without: n_folds must be at most the number of rows");
   need_within(folds, -1, n_folds, "masks_without: folds must be from -1 to n_folds - 1");
-  for (const auto& own : left_out) need(all_within(own.data(), own.size(), 0, n_folds), "masks_without: left_out must name folds");
+  for (const auto& own : left_out)
+    need(all_within(own.data(), own.size(), 0, n_folds), "masks_without: left_out must name folds");
   std::unique_ptr<std::uint16_t[]> masks(new std::uint16_t[n_blocks * n]);
-  masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out, masks.get(), n_threads);
+  masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out, masks.get(),
+                n_threads);
   return nb::cast(give(std::move(masks), {n_blocks, n}));
 }
 
 constexpr std::int64_t kMaxClasses = 1 << 24;
 
 // The classes, or None if the labels are too far apart.
-std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t>& labels, std::int64_t max_span, const Output<std::int32_t>& codes) {
-  need(labels.size() > 0 && codes.size() == labels.size(), "code_classes: codes must have one entry per label, and there must be one");
+std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t>& labels,
+                                                        std::int64_t max_span,
+                                                        const Output<std::int32_t>& codes) {
+  need(labels.size() > 0 && codes.size() == labels.size(),
+       "code_classes: codes must have one entry per label, and there must be one");
   need(max_span >= 0 && max_span <= kMaxClasses, "code_classes: max_span must be from 0 to 2**24");
   std::vector<std::int64_t> classes;
-  if (!code_classes(labels.data(), labels.size(), max_span, classes, codes.data())) return std::nullopt;
+  if (!code_classes(labels.data(), labels.size(), max_span, classes, codes.data()))
+    return std::nullopt;
   return classes;
 }
 
@@ -122,16 +152,23 @@ nb::tuple on_grid(const Array<double>& numbers, double centre, int exponent) {
 }
 
 // The number of rows of each class.
-std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t n_classes, std::int64_t n_folds, const Output<std::int64_t>& folds,
+std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t n_classes,
+                                   std::int64_t n_folds, const Output<std::int64_t>& folds,
                                    const nb::object& shuffle, int n_threads) {
-  need_within(codes, 0, static_cast<std::int64_t>(n_classes), "deal_folds: codes must be from 0 to n_classes - 1");
-  need(n_classes <= static_cast<std::size_t>(kMaxClasses), "deal_folds: n_classes must be at most 2**24");
-  need(n_folds > 0 && n_folds <= static_cast<std::int64_t>(codes.size()) && folds.size() == codes.size(),
-       "deal_folds: n_folds must be from 1 to the number of rows, and folds have one entry per row");
+  need_within(codes, 0, static_cast<std::int64_t>(n_classes),
+              "deal_folds: codes must be from 0 to n_classes - 1");
+  need(n_classes <= static_cast<std::size_t>(kMaxClasses),
+       "deal_folds: n_classes must be at most 2**24");
+  need(
+      n_folds > 0 && n_folds <= static_cast<std::int64_t>(codes.size()) &&
+          folds.size() == codes.size(),
+      "deal_folds: n_folds must be from 1 to the number of rows, and folds have one entry per row");
   Shuffle mix;
   if (!shuffle.is_none())
     mix = [&](std::int64_t* part, std::size_t n) {
-      shuffle(nb::cast(nb::ndarray<nb::numpy, std::int64_t>(part, {n}, nb::handle()), nb::rv_policy::reference));  // not a copy
+      // not a copy
+      shuffle(nb::cast(nb::ndarray<nb::numpy, std::int64_t>(part, {n}, nb::handle()),
+                       nb::rv_policy::reference));
     };
   return deal_folds(codes.data(), codes.size(), n_classes, n_folds, mix, folds.data(), n_threads);
 }
@@ -141,22 +178,25 @@ void cut_rows(std::size_t n_folds, const Output<std::int64_t>& folds) {
   const std::size_t n = folds.size();
   need(n_folds > 0 && n_folds <= n, "cut_folds: n_folds must be from 1 to the number of rows");
   std::int64_t* to = folds.data();
-  for (std::size_t fold = 0; fold < n_folds; fold++) to = std::fill_n(to, n / n_folds + (fold < n % n_folds), static_cast<std::int64_t>(fold));
+  for (std::size_t fold = 0; fold < n_folds; fold++)
+    to = std::fill_n(to, n / n_folds + (fold < n % n_folds), static_cast<std::int64_t>(fold));
 }
 
 }  // namespace
 
 void bind_data(nb::module_& m) {
-  m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a, "n_categories"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(),
-        "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(),
-        "close"_a.noconvert());
+  m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a,
+        "n_categories"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(), "values"_a.noconvert(),
+        "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(),
+        "n_missing"_a.noconvert(), "close"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());
   m.def("bits_of", &find_bits, "numbers"_a);
   m.def("spread_of", &find_spread, "numbers"_a, "centre"_a);
   m.def("on_grid", &on_grid, "numbers"_a, "centre"_a, "exponent"_a);
   m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert());
   m.def("cut_folds", &cut_rows, "n_folds"_a, "folds"_a.noconvert());
-  m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(), "shuffle"_a.none(), "n_threads"_a);
+  m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(),
+        "shuffle"_a.none(), "n_threads"_a);
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);
   m.def("first_marked", &find_marked, "masks"_a, "bit"_a, "rows"_a);
   m.def("rows_by_fold", &order_by_fold, "folds"_a, "ordered"_a.noconvert(), "n_threads"_a);

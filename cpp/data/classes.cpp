@@ -8,9 +8,13 @@
 
 namespace crosscut {
 
-bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_span, std::vector<std::int64_t>& classes, std::int32_t* codes) {
+bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_span,
+                  std::vector<std::int64_t>& classes, std::int32_t* codes) {
   std::int64_t low = labels[0], high = labels[0];
-  for (std::size_t r = 0; r < n; r++) low = std::min(low, labels[r]), high = std::max(high, labels[r]);
+  for (std::size_t r = 0; r < n; r++) {
+    low = std::min(low, labels[r]);
+    high = std::max(high, labels[r]);
+  }
   const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   if (span >= static_cast<std::uint64_t>(max_span)) return false;
   std::vector<std::int32_t> code(span + 1);  // first whether the class is there
@@ -26,8 +30,9 @@ bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_sp
   return true;
 }
 
-std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes, std::int64_t n_folds, const Shuffle& shuffle,
-                                     std::int64_t* folds, int n_threads) {
+std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n,
+                                     std::size_t n_classes, std::int64_t n_folds,
+                                     const Shuffle& shuffle, std::int64_t* folds, int n_threads) {
   const auto key = [&](std::size_t r) { return static_cast<std::size_t>(codes[r]); };
   RowParts parts(n, n_classes, n_threads);
   parts.count(key);
@@ -48,7 +53,8 @@ std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n, s
     }
     if (shuffle) shuffle(dealt.get() + begin, static_cast<std::size_t>(end - begin));
   }
-  parts.place(key, [&](std::size_t r, std::int64_t at) { folds[r] = dealt[static_cast<std::size_t>(at)]; });
+  parts.place(
+      key, [&](std::size_t r, std::int64_t at) { folds[r] = dealt[static_cast<std::size_t>(at)]; });
   return counts;
 }
 

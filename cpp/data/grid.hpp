@@ -1,4 +1,5 @@
-// Numbers as integers on a grid (Python: crosscut.data.grid): which bits they have, how far they spread, and what they become.
+// Numbers as integers on a grid (Python: crosscut.data.grid): which bits they have, how far they
+// spread, and what they become.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -19,7 +20,8 @@ inline Bits bits_of(const double* numbers, std::size_t n) {
   for (std::size_t i = 0; i < n; i++) {
     const auto bits = std::bit_cast<std::uint64_t>(numbers[i]);
     const int exponent = static_cast<int>(bits >> 52 & 0x7FF), unit = std::max(exponent, 1) - 1075;
-    const std::uint64_t digits = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{exponent > 0} << 52;
+    const std::uint64_t digits =
+        (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{exponent > 0} << 52;
     if (!digits) continue;
     found.low = std::min(found.low, unit + std::countr_zero(digits));
     found.high = std::max(found.high, unit + static_cast<int>(std::bit_width(digits)));
@@ -38,15 +40,21 @@ inline Spread spread_of(const double* numbers, std::size_t n, double centre) {
   Spread found;
   for (std::size_t i = 0; i < n; i++) {
     const double distance = numbers[i] - centre;
-    sum[i % lanes] += numbers[i], total[i % lanes] += std::fabs(distance);
+    sum[i % lanes] += numbers[i];
+    total[i % lanes] += std::fabs(distance);
     found.whole &= distance == std::rint(distance);
   }
-  for (std::size_t k = 0; k < lanes; k++) found.sum += sum[k], found.total += total[k];
+  for (std::size_t k = 0; k < lanes; k++) {
+    found.sum += sum[k];
+    found.total += total[k];
+  }
   return found;
 }
 
-// Writes rint((number - centre) * 2^exponent); true if none of them was rounded, not by the subtraction either (Knuth's TwoSum).
-inline bool put_on_grid(const double* numbers, std::size_t n, double centre, int exponent, double* integers) {
+// Writes rint((number - centre) * 2^exponent); true if none of them was rounded, not by the
+// subtraction either (Knuth's TwoSum).
+inline bool put_on_grid(const double* numbers, std::size_t n, double centre, int exponent,
+                        double* integers) {
   const bool scales = std::abs(exponent) < 1000;
   const double scale = scales ? std::ldexp(1.0, exponent) : 0;
   bool exact = true;

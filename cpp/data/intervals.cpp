@@ -4,15 +4,19 @@
 
 namespace crosscut {
 
-// A rank with more than two equal shares of the rows is heavy and gets its own interval. These are fewer than half of
-// the intervals, so each run of ranks between heavy ones can have an interval, too. Within a run, an interval ends
-// where its row count is nearest to an equal share of the remaining light rows.
-std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals, std::uint32_t* first) {
+// A rank with more than two equal shares of the rows is heavy and gets its own interval. These are
+// fewer than half of the intervals, so each run of ranks between heavy ones can have an interval,
+// too. Within a run, an interval ends where its row count is nearest to an equal share of the
+// remaining light rows.
+std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals,
+                      std::uint32_t* first) {
   if (n <= max_intervals) {
     for (std::size_t r = 0; r <= n; r++) first[r] = static_cast<std::uint32_t>(r);
     return n;
   }
-  const auto below = [end](std::size_t r) { return static_cast<std::uint64_t>(r ? end[r - 1] : 0); };
+  const auto below = [end](std::size_t r) {
+    return static_cast<std::uint64_t>(r ? end[r - 1] : 0);
+  };
   const std::uint64_t all = end[n - 1], two_shares = 2 * all / max_intervals;
   const auto heavy = [&](std::size_t r) { return end[r] - below(r) > two_shares; };
   std::uint32_t largest = end[0];

@@ -1,7 +1,7 @@
 // Floats as integer keys, and their least-significant-digit radix sort.
 //
-// A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets the highest key,
-// so missing values come last. -0.0 becomes 0.0 first.
+// A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets
+// the highest key, so missing values come last. -0.0 becomes 0.0 first.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -22,7 +22,8 @@ constexpr std::uint32_t plus_infinity_key = 0xFF800000u, minus_infinity_key = 0x
 
 inline std::uint32_t key_of(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x + 0.0f);
-  const std::uint32_t key = bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
+  const std::uint32_t key =
+      bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
   return x == x ? key : missing_key;
 }
 
@@ -54,29 +55,40 @@ struct Ranking {
 
 struct Scratch {
   explicit Scratch(std::size_t n, std::size_t n_values)
-      : a(new std::uint64_t[n]), b(new std::uint64_t[n]), end(new std::uint32_t[n + 1]), values(new float[n_values]) {
-    for (const auto& sorted : {a.get(), b.get()}) invite_huge_pages(sorted, n * sizeof(std::uint64_t));
-    invite_huge_pages(end.get(), n * sizeof(std::uint32_t)), invite_huge_pages(values.get(), n_values * sizeof(float));
+      : a(new std::uint64_t[n]),
+        b(new std::uint64_t[n]),
+        end(new std::uint32_t[n + 1]),
+        values(new float[n_values]) {
+    for (const auto& sorted : {a.get(), b.get()})
+      invite_huge_pages(sorted, n * sizeof(std::uint64_t));
+    invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
+    invite_huge_pages(values.get(), n_values * sizeof(float));
   }
-  std::unique_ptr<std::uint64_t[]> a, b;   // what is sorted: pairs, or keys in the first half
-  std::unique_ptr<std::uint32_t[]> end;    // rows up to and including each rank
-  std::unique_ptr<float[]> values;         // of each rank, where only bins are kept
+  std::unique_ptr<std::uint64_t[]> a, b;  // what is sorted: pairs, or keys in the first half
+  std::unique_ptr<std::uint32_t[]> end;   // rows up to and including each rank
+  std::unique_ptr<float[]> values;        // of each rank, where only bins are kept
 };
 
 // What is sorted: a key with its row, or a key alone, which takes half the memory.
 struct Pair {
   std::uint32_t row, key;
-  static Pair of(std::uint32_t key, std::size_t row) { return {static_cast<std::uint32_t>(row), key}; }
+  static Pair of(std::uint32_t key, std::size_t row) {
+    return {static_cast<std::uint32_t>(row), key};
+  }
 };
 struct Key {
   std::uint32_t key;
   static Key of(std::uint32_t key, std::size_t) { return {key}; }
 };
 
-// Writes items in the order of a digit of their keys; next: where the first item with each digit goes. Threads share the items.
+// Writes items in the order of a digit of their keys; next: where the first item with each digit
+// goes. Threads share the items.
 template <class Digits, class Get, class Item>
-void place_in_parts(const Ranking& ranking, std::size_t n, std::size_t n_parts, const Get& get, unsigned shift, Digits& next, Item* to) {
-  const auto digit = [shift](const Item& item) { return item.key >> shift & (std::tuple_size_v<Digits> - 1); };
+void place_in_parts(const Ranking& ranking, std::size_t n, std::size_t n_parts, const Get& get,
+                    unsigned shift, Digits& next, Item* to) {
+  const auto digit = [shift](const Item& item) {
+    return item.key >> shift & (std::tuple_size_v<Digits> - 1);
+  };
   std::vector<Digits> at(n_parts);  // by part: how many items there are, then where the next goes
   ranking.share(n, n_parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
     Digits own{};  // not beside that of another thread in the cache
@@ -91,9 +103,11 @@ void place_in_parts(const Ranking& ranking, std::size_t n, std::size_t n_parts, 
   });
 }
 
-// Sorts by `Passes` digits of `Bits` bits. Their counts do not change between passes, so all are counted at once.
+// Sorts by `Passes` digits of `Bits` bits. Their counts do not change between passes, so all are
+// counted at once.
 template <unsigned Bits, unsigned Passes, class Item>
-const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, std::size_t n, Item* from, Item* to) {
+const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, std::size_t n,
+                           Item* from, Item* to) {
   constexpr std::uint32_t digit = (1u << Bits) - 1;
   std::array<std::array<std::uint32_t, digit + 1>, Passes> at{};
   for (std::size_t i = 0; i < n; i++)
@@ -104,12 +118,18 @@ const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, st
     std::uint32_t sum = 0;
     for (std::uint32_t& count : at[p]) sum += std::exchange(count, sum);
     if (const std::size_t n_parts = ranking.n_parts(n); n_parts > 1) {
-      if (filled) place_in_parts(ranking, n, n_parts, [from](std::size_t i) { return from[i]; }, p * Bits, at[p], to);
-      else place_in_parts(ranking, n, n_parts, [keys](std::size_t i) { return Item::of(keys[i], i); }, p * Bits, at[p], to);
+      if (filled)
+        place_in_parts(
+            ranking, n, n_parts, [from](std::size_t i) { return from[i]; }, p * Bits, at[p], to);
+      else
+        place_in_parts(
+            ranking, n, n_parts, [keys](std::size_t i) { return Item::of(keys[i], i); }, p * Bits,
+            at[p], to);
     } else if (filled) {
       for (std::size_t i = 0; i < n; i++) to[at[p][from[i].key >> (p * Bits) & digit]++] = from[i];
     } else {
-      for (std::size_t i = 0; i < n; i++) to[at[p][keys[i] >> (p * Bits) & digit]++] = Item::of(keys[i], i);
+      for (std::size_t i = 0; i < n; i++)
+        to[at[p][keys[i] >> (p * Bits) & digit]++] = Item::of(keys[i], i);
     }
     filled = true;
     std::swap(from, to);
@@ -119,13 +139,15 @@ const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, st
   return from;
 }
 
-// Wide digits need fewer passes. But few rows do not fill their buckets, and with many rows the buckets do not fit in
-// the cache.
+// Wide digits need fewer passes. But few rows do not fill their buckets, and with many rows the
+// buckets do not fit in the cache.
 template <class Item>
-const Item* sorted_items(const Ranking& ranking, const std::uint32_t* keys, std::size_t n, Scratch& scratch) {
+const Item* sorted_items(const Ranking& ranking, const std::uint32_t* keys, std::size_t n,
+                         Scratch& scratch) {
   const bool wide = n >= (1u << 13) && n < (1u << 18);
   Item *a = reinterpret_cast<Item*>(scratch.a.get()), *b = reinterpret_cast<Item*>(scratch.b.get());
-  return wide ? sort_by_digits<11, 3>(ranking, keys, n, a, b) : sort_by_digits<8, 4>(ranking, keys, n, a, b);
+  return wide ? sort_by_digits<11, 3>(ranking, keys, n, a, b)
+              : sort_by_digits<8, 4>(ranking, keys, n, a, b);
 }
 
 }  // namespace crosscut

@@ -4,7 +4,8 @@
 
 namespace crosscut {
 
-std::size_t mark_rows(std::uint16_t* masks, std::uint16_t bit, const std::int64_t* rows, std::size_t n) {
+std::size_t mark_rows(std::uint16_t* masks, std::uint16_t bit, const std::int64_t* rows,
+                      std::size_t n) {
   std::size_t repeated = 0;
   for (std::size_t i = 0; i < n; i++) {
     std::uint16_t& mask = masks[rows[i]];
@@ -14,15 +15,17 @@ std::size_t mark_rows(std::uint16_t* masks, std::uint16_t bit, const std::int64_
   return repeated;
 }
 
-std::size_t first_marked(const std::uint16_t* masks, std::uint16_t bit, const std::int64_t* rows, std::size_t n) {
+std::size_t first_marked(const std::uint16_t* masks, std::uint16_t bit, const std::int64_t* rows,
+                         std::size_t n) {
   for (std::size_t i = 0; i < n; i++)
     if (masks[rows[i]] & bit) return i;
   return n;
 }
 
-void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, std::int64_t* ordered, std::int64_t* first,
-                  int n_threads) {
-  const auto key = [&](std::size_t r) { return static_cast<std::size_t>(folds[r] + 1); };  // fold -1 counts at 0
+void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds,
+                  std::int64_t* ordered, std::int64_t* first, int n_threads) {
+  // fold -1 counts at 0
+  const auto key = [&](std::size_t r) { return static_cast<std::size_t>(folds[r] + 1); };
   RowParts parts(n_rows, n_folds + 1, n_threads);
   parts.count(key);
   first[0] = 0;
@@ -32,23 +35,28 @@ void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_f
   });
 }
 
-void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds, const std::vector<std::vector<std::int64_t>>& left_out,
-                   std::uint16_t* masks, int n_threads) {
-  const std::size_t n_tasks = left_out.size(), n_blocks = (n_tasks + kBlock - 1) / kBlock, n_entries = n_folds + 1;
-  std::vector<std::uint16_t> trained(n_blocks * n_entries);  // by rows of each fold, after those of fold -1
+void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds,
+                   const std::vector<std::vector<std::int64_t>>& left_out, std::uint16_t* masks,
+                   int n_threads) {
+  const std::size_t n_tasks = left_out.size(), n_blocks = (n_tasks + kBlock - 1) / kBlock,
+                    n_entries = n_folds + 1;
+  // by rows of each fold, after those of fold -1
+  std::vector<std::uint16_t> trained(n_blocks * n_entries);
   for (std::size_t task = 0; task < n_tasks; task++) {
     const auto bit = static_cast<std::uint16_t>(1u << task % kBlock);
     std::uint16_t* own = trained.data() + task / kBlock * n_entries;
     for (std::size_t k = 0; k < n_entries; k++) own[k] |= bit;
-    for (const std::int64_t fold : left_out[task]) own[fold + 1] = static_cast<std::uint16_t>(own[fold + 1] & ~bit);
+    for (const std::int64_t fold : left_out[task])
+      own[fold + 1] = static_cast<std::uint16_t>(own[fold + 1] & ~bit);
   }
-  parallel_for(static_cast<std::int64_t>(n_rows), kRowsPerThread, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::size_t b = 0; b < n_blocks; b++) {
-      const std::uint16_t* own = trained.data() + b * n_entries + 1;
-      std::uint16_t* line = masks + b * n_rows;
-      for (std::int64_t r = begin; r < end; r++) line[r] = own[folds[r]];
-    }
-  });
+  parallel_for(static_cast<std::int64_t>(n_rows), kRowsPerThread, n_threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::size_t b = 0; b < n_blocks; b++) {
+                   const std::uint16_t* own = trained.data() + b * n_entries + 1;
+                   std::uint16_t* line = masks + b * n_rows;
+                   for (std::int64_t r = begin; r < end; r++) line[r] = own[folds[r]];
+                 }
+               });
 }
 
 }  // namespace crosscut

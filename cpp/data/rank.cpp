@@ -1,5 +1,6 @@
-// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone; few values are found by hashing. Each thread takes
-// whole columns. When none is left, it helps those that still rank theirs: 28 columns do not keep 16 threads busy otherwise.
+// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone; few
+// values are found by hashing. Each thread takes whole columns. When none is left, it helps those
+// that still rank theirs: 28 columns do not keep 16 threads busy otherwise.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -15,11 +16,14 @@
 namespace crosscut {
 namespace {
 
-constexpr std::size_t few_cells = 1u << 15;    // not worth waking threads for
-constexpr std::size_t few_rows = 1u << 16;     // not worth dividing a column for
-constexpr std::size_t many_rows = 1u << 17;    // writing to rows in sorted order would miss the cache
-constexpr std::size_t rows_per_value = 8;      // with fewer rows of each, to sort values gains little over sorting rows
-constexpr std::size_t tile_rows = 256, tile_columns = 16;  // of a row-major matrix; a tile stays in the cache
+constexpr std::size_t few_cells = 1u << 15;  // not worth waking threads for
+constexpr std::size_t few_rows = 1u << 16;   // not worth dividing a column for
+// writing to rows in sorted order would miss the cache
+constexpr std::size_t many_rows = 1u << 17;
+// with fewer rows of each, to sort values gains little over sorting rows
+constexpr std::size_t rows_per_value = 8;
+// of a row-major matrix; a tile stays in the cache
+constexpr std::size_t tile_rows = 256, tile_columns = 16;
 
 // Writes the keys of a block of rows, column by column; true if one of them is infinite.
 template <class T>
@@ -31,7 +35,8 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
         std::uint32_t* keys = out.ranks + f * m.n_rows;
         const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
         for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
-          const std::uint32_t key = key_of(static_cast<float>(column[static_cast<std::ptrdiff_t>(r) * m.row_stride]));
+          const std::uint32_t key =
+              key_of(static_cast<float>(column[static_cast<std::ptrdiff_t>(r) * m.row_stride]));
           infinite |= (key == plus_infinity_key) | (key == minus_infinity_key);
           keys[r] = key;
         }
@@ -49,7 +54,8 @@ Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_
   return {};
 }
 
-// Finds the distinct values of sorted items, and how many rows are up to each; returns their number.
+// Finds the distinct values of sorted items, and how many rows are up to each; returns their
+// number.
 template <class Item>
 std::size_t distinct(const Item* sorted, std::size_t present, float* values, std::uint32_t* end) {
   // written for every row and kept for the last row of each value, to avoid a branch
@@ -64,7 +70,9 @@ std::size_t distinct(const Item* sorted, std::size_t present, float* values, std
 
 template <class Item>
 std::size_t present_items(const Item* sorted, std::size_t n) {
-  return static_cast<std::size_t>(std::partition_point(sorted, sorted + n, [](const Item& i) { return i.key != missing_key; }) - sorted);
+  return static_cast<std::size_t>(
+      std::partition_point(sorted, sorted + n, [](const Item& i) { return i.key != missing_key; }) -
+      sorted);
 }
 
 // A table of the bins at evenly spaced keys leaves few borders to compare with.
@@ -74,7 +82,8 @@ struct BinTable {
   std::size_t n_bins, cells;
   int shift;
 
-  BinTable(std::size_t n, const float* values, const std::uint32_t* first, std::size_t bins) : n_bins(bins) {
+  BinTable(std::size_t n, const float* values, const std::uint32_t* first, std::size_t bins)
+      : n_bins(bins) {
     for (std::size_t c = 0; c < n_bins; c++) border[c] = key_of(values[first[c]]);
     const std::uint32_t low = border[0], span = n_bins ? border[n_bins - 1] - low : 0;
     const int table_bits = std::clamp(static_cast<int>(std::bit_width(n)), 8, 16);
@@ -82,7 +91,9 @@ struct BinTable {
     cells = (span >> shift) + 1;
     for (std::size_t c = 0, k = 0; c < n_bins; c++) {
       const std::size_t end = c + 1 < n_bins ? ((border[c + 1] - low - 1) >> shift) + 1 : cells + 1;
-      if (end > k) std::fill(at.begin() + static_cast<std::ptrdiff_t>(k), at.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(c));
+      if (end > k)
+        std::fill(at.begin() + static_cast<std::ptrdiff_t>(k),
+                  at.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(c));
       k = std::max(k, end);
     }
   }
@@ -113,8 +124,10 @@ void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std:
 
 bool too_close(float a, float b) { return a + 1e-7f >= b; }  // scikit-learn's gap rule
 
-// A border between values that are too close is not a cut: moves it up to the next cut, or drops it.
-std::size_t move_borders(const float* values, std::size_t n_values, std::size_t n_coarse, std::uint32_t* first) {
+// A border between values that are too close is not a cut: moves it up to the next cut, or drops
+// it.
+std::size_t move_borders(const float* values, std::size_t n_values, std::size_t n_coarse,
+                         std::uint32_t* first) {
   std::size_t kept = 1;
   for (std::size_t c = 1; c < n_coarse; c++) {
     std::uint32_t r = std::max(first[c], first[kept - 1] + 1);
@@ -126,21 +139,30 @@ std::size_t move_borders(const float* values, std::size_t n_values, std::size_t 
   return kept;
 }
 
-// Writes the ranks, or the bins, and the intervals of the rows of sorted pairs: those in the intervals from c to n_coarse.
-void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint32_t* first, std::size_t c, std::size_t n_coarse, bool bins,
-                  std::uint32_t* ranks, std::uint8_t* coarse) {
+// Writes the ranks, or the bins, and the intervals of the rows of sorted pairs: those in the
+// intervals from c to n_coarse.
+void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint32_t* first,
+                  std::size_t c, std::size_t n_coarse, bool bins, std::uint32_t* ranks,
+                  std::uint8_t* coarse) {
   for (; c < n_coarse; c++) {
     std::size_t i = first[c] ? end[first[c] - 1] : 0;
     for (std::uint32_t r = first[c]; r < first[c + 1]; r++)
-      for (; i < end[r]; i++)
-        ranks[sorted[i].row] = bins ? static_cast<std::uint32_t>(c) : r, coarse[sorted[i].row] = static_cast<std::uint8_t>(c);
+      for (; i < end[r]; i++) {
+        ranks[sorted[i].row] = bins ? static_cast<std::uint32_t>(c) : r;
+        coarse[sorted[i].row] = static_cast<std::uint8_t>(c);
+      }
   }
 }
 
-// Ranks a column with at most `most` values, missing ones included: sorts the values instead of the rows. False if there are more.
-bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* values, std::uint8_t* coarse, std::size_t& n_values, std::size_t& present) {
-  constexpr std::size_t slots = 1024, look = 32;  // three quarters of the hash table stay empty; where so many rows all differ, there are more values
-  std::array<std::uint8_t, slots> number{};       // of the value in a slot, counted from 1 as they are found
+// Ranks a column with at most `most` values, missing ones included: sorts the values instead of the
+// rows. False if there are more.
+bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* values,
+              std::uint8_t* coarse, std::size_t& n_values, std::size_t& present) {
+  // three quarters of the hash table stay empty; where so many rows all differ, there are more
+  // values
+  constexpr std::size_t slots = 1024, look = 32;
+  // of the value in a slot, counted from 1 as they are found
+  std::array<std::uint8_t, slots> number{};
   std::array<std::uint32_t, slots> key_at;
   std::array<Pair, max_coarse> found;  // by number
   std::size_t n_found = 0;
@@ -149,15 +171,25 @@ bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* value
     while (number[slot] && key_at[slot] != keys[r]) slot = (slot + 1) % slots;
     if (!number[slot]) {
       if (n_found == most || (n_found == look && r == look)) return false;
-      key_at[slot] = keys[r], found[n_found] = Pair::of(keys[r], n_found), number[slot] = static_cast<std::uint8_t>(++n_found);
+      key_at[slot] = keys[r];
+      found[n_found] = Pair::of(keys[r], n_found);
+      number[slot] = static_cast<std::uint8_t>(++n_found);
     }
     coarse[r] = number[slot];
   }
-  std::sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n_found), [](Pair a, Pair b) { return a.key < b.key; });
+  std::sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n_found),
+            [](Pair a, Pair b) { return a.key < b.key; });
   std::array<std::uint8_t, max_coarse + 1> rank;  // by number
-  for (std::size_t v = 0; v < n_found; v++) rank[found[v].row + 1] = static_cast<std::uint8_t>(v), values[v] = value_of(found[v].key);
-  n_values = n_found - (found[n_found - 1].key == missing_key), present = 0;
-  for (std::size_t r = 0; r < n; r++) keys[r] = coarse[r] = rank[coarse[r]], present += coarse[r] < n_values;
+  for (std::size_t v = 0; v < n_found; v++) {
+    rank[found[v].row + 1] = static_cast<std::uint8_t>(v);
+    values[v] = value_of(found[v].key);
+  }
+  n_values = n_found - (found[n_found - 1].key == missing_key);
+  present = 0;
+  for (std::size_t r = 0; r < n; r++) {
+    keys[r] = coarse[r] = rank[coarse[r]];
+    present += coarse[r] < n_values;
+  }
   return true;
 }
 
@@ -169,7 +201,8 @@ void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
   std::size_t n_missing = 0;
   for (std::size_t r = 0; r < n; r++) {
     const float code = value_of(ranks[r]);
-    ranks[r] = static_cast<std::uint32_t>(static_cast<std::int32_t>(code >= 0 && code < missing ? code : missing));
+    ranks[r] = static_cast<std::uint32_t>(
+        static_cast<std::int32_t>(code >= 0 && code < missing ? code : missing));
     n_missing += ranks[r] == n_categories;
   }
   std::vector<std::uint32_t> end(n_categories > max_coarse ? n_categories + 1 : 0);
@@ -178,15 +211,22 @@ void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
     for (std::size_t c = 1; c < n_categories; c++) end[c] += end[c - 1];
   }
   const std::size_t n_coarse = intervals(end.data(), n_categories, max_coarse, first);
-  std::vector<std::uint8_t> coarse(n_categories + 1, static_cast<std::uint8_t>(n_coarse));  // of each category
-  for (std::size_t b = 0; b < n_coarse; b++) std::fill(coarse.begin() + first[b], coarse.begin() + first[b + 1], static_cast<std::uint8_t>(b));
-  for (std::size_t r = 0; r < n; r++) out.coarse[f * n + r] = n_coarse == n_categories ? static_cast<std::uint8_t>(ranks[r]) : coarse[ranks[r]];
-  out.close[f] = false, out.n_missing[f] = static_cast<std::int64_t>(n_missing);
-  out.n_values[f] = out.n_categories[f], out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
+  // of each category
+  std::vector<std::uint8_t> coarse(n_categories + 1, static_cast<std::uint8_t>(n_coarse));
+  for (std::size_t b = 0; b < n_coarse; b++)
+    std::fill(coarse.begin() + first[b], coarse.begin() + first[b + 1],
+              static_cast<std::uint8_t>(b));
+  for (std::size_t r = 0; r < n; r++)
+    out.coarse[f * n + r] =
+        n_coarse == n_categories ? static_cast<std::uint8_t>(ranks[r]) : coarse[ranks[r]];
+  out.close[f] = false;
+  out.n_missing[f] = static_cast<std::int64_t>(n_missing);
+  out.n_values[f] = out.n_categories[f];
+  out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
 }
 
-void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size_t max_intervals, bool bins, const RankedColumns& out,
-                 Scratch& scratch) {
+void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size_t max_intervals,
+                 bool bins, const RankedColumns& out, Scratch& scratch) {
   if (out.n_categories[f] >= 0) return rank_codes(n, f, out);
   std::uint32_t* ranks = out.ranks + f * n;
   std::uint8_t* coarse = out.coarse + f * n;
@@ -200,7 +240,8 @@ void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size
     n_values = distinct(sorted, present, values, end);
     n_coarse = intervals(end, n_values, max_intervals, first);
   };
-  if (rank_few(ranks, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values, present)) {
+  if (rank_few(ranks, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values,
+               present)) {
     n_coarse = intervals(end, n_values, max_intervals, first);
   } else if (bins && n >= many_rows) {
     ranked(sorted_items<Key>(ranking, ranks, n, scratch));
@@ -212,16 +253,22 @@ void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size
     const Pair* sorted = sorted_items<Pair>(ranking, ranks, n, scratch);
     ranked(sorted);
     if (!bins && n_coarse < n_values) n_coarse = move_borders(values, n_values, n_coarse, first);
-    ranking.share(n_coarse, std::min(ranking.n_parts(n), n_coarse), [&](std::size_t, std::size_t begin, std::size_t stop) {
-      number_ranks(sorted, end, first, begin, stop, bins, ranks, coarse);
-    });
-    for (std::size_t i = present; i < n; i++)
-      ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values), coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
+    ranking.share(n_coarse, std::min(ranking.n_parts(n), n_coarse),
+                  [&](std::size_t, std::size_t begin, std::size_t stop) {
+                    number_ranks(sorted, end, first, begin, stop, bins, ranks, coarse);
+                  });
+    for (std::size_t i = present; i < n; i++) {
+      ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values);
+      coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
+    }
   }
   bool close = false;
   if (bins) {
     float* ends = out.values + f * 2 * max_coarse;
-    for (std::size_t c = 0; c < n_coarse; c++) ends[2 * c] = values[first[c]], ends[2 * c + 1] = values[first[c + 1] - 1];
+    for (std::size_t c = 0; c < n_coarse; c++) {
+      ends[2 * c] = values[first[c]];
+      ends[2 * c + 1] = values[first[c + 1] - 1];
+    }
     std::iota(first, first + n_coarse + 1, 0u);
     n_values = n_coarse;
   } else {
@@ -242,23 +289,33 @@ struct WaitingColumn {
 }  // namespace
 
 template <class T>
-Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, const RankedColumns& out, int n_threads) {
+Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins,
+                  const RankedColumns& out, int n_threads) {
   const std::size_t n = m.n_rows, n_columns = m.n_columns;
   if (n * n_columns < few_cells) n_threads = 1;
-  Team team(n < few_rows ? static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns)) : n_threads);
+  Team team(n < few_rows
+                ? static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns))
+                : n_threads);
   std::atomic<bool> infinite{false};
-  parallel_for(static_cast<std::int64_t>(n), 16 * tile_rows, team, [&](std::int64_t begin, std::int64_t end) {
-    if (write_keys(m, out, static_cast<std::size_t>(begin), static_cast<std::size_t>(end))) infinite = true;
-  });
+  parallel_for(
+      static_cast<std::int64_t>(n), 16 * tile_rows, team,
+      [&](std::int64_t begin, std::int64_t end) {
+        if (write_keys(m, out, static_cast<std::size_t>(begin), static_cast<std::size_t>(end)))
+          infinite = true;
+      });
   if (infinite) return first_infinite(out, n, n_columns);
   if (!n_columns) return {};
   WaitingLists<WaitingColumn> waiting(team.size());
-  for (std::size_t f = 0; f < n_columns; f++) waiting.add(0, WaitingColumn::Pointer(new WaitingColumn{f}));
+  for (std::size_t f = 0; f < n_columns; f++)
+    waiting.add(0, WaitingColumn::Pointer(new WaitingColumn{f}));
   Failure failure;
   team.run(team.size(), [&](int me) {
     failure.guard([&] {
       Scratch scratch(n, bins ? n : 0);
-      while (const auto column = waiting.next(me)) rank_column({waiting, me}, n, column->f, max_intervals, bins, out, scratch), waiting.finished();
+      while (const auto column = waiting.next(me)) {
+        rank_column({waiting, me}, n, column->f, max_intervals, bins, out, scratch);
+        waiting.finished();
+      }
     });
     if (failure.any()) waiting.stop();
   });
@@ -268,7 +325,9 @@ Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins, con
 
 template Cell rank_columns(const Strided<float>&, std::size_t, bool, const RankedColumns&, int);
 template Cell rank_columns(const Strided<double>&, std::size_t, bool, const RankedColumns&, int);
-template Cell rank_columns(const Strided<std::int64_t>&, std::size_t, bool, const RankedColumns&, int);
-template Cell rank_columns(const Strided<std::uint8_t>&, std::size_t, bool, const RankedColumns&, int);
+template Cell rank_columns(const Strided<std::int64_t>&, std::size_t, bool, const RankedColumns&,
+                           int);
+template Cell rank_columns(const Strided<std::uint8_t>&, std::size_t, bool, const RankedColumns&,
+                           int);
 
 }  // namespace crosscut

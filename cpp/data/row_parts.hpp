@@ -1,4 +1,5 @@
-// A stable counting sort of rows by keys with few values, divided among threads: each counts, and then places, the rows of its part.
+// A stable counting sort of rows by keys with few values, divided among threads: each counts, and
+// then places, the rows of its part.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +17,8 @@ class RowParts {
   using Counts = std::vector<std::int64_t>;
   std::size_t n_rows_;
   Team team_;
-  std::vector<Counts> next_;  // of each part, by key: how many rows, then where the next of them goes
+  // of each part, by key: how many rows, then where the next of them goes
+  std::vector<Counts> next_;
 
   template <class Body>
   void each_row(const Body& body) {
@@ -31,7 +33,10 @@ class RowParts {
  public:
   RowParts(std::size_t n_rows, std::size_t n_keys, int n_threads)
       : n_rows_(n_rows),
-        team_(n_keys > static_cast<std::size_t>(kRowsPerThread) ? 1 : static_cast<int>(std::min<std::int64_t>(n_threads, static_cast<std::int64_t>(n_rows) / kRowsPerThread))),
+        team_(n_keys > static_cast<std::size_t>(kRowsPerThread)
+                  ? 1
+                  : static_cast<int>(std::min<std::int64_t>(
+                        n_threads, static_cast<std::int64_t>(n_rows) / kRowsPerThread))),
         next_(static_cast<std::size_t>(team_.size()), Counts(n_keys)) {}
 
   template <class Key>

@@ -1,4 +1,5 @@
-// Bindings for grown trees: prediction, pruning and the smaller trees inside them. All arguments are checked here.
+// Bindings for grown trees: prediction, pruning and the smaller trees inside them. All arguments
+// are checked here.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -20,33 +21,46 @@ using Ints = Array<std::int32_t>;
 using Longs = Array<std::int64_t>;
 using Reals = Array<double>;
 
-// The arrays of crosscut.forest.forest.Packed that the core reads, checked once, so that no walk can leave them.
+// The arrays of crosscut.forest.forest.Packed that the core reads, checked once, so that no walk
+// can leave them.
 struct Forest : Held<Trees> {
   Tests tests;
   Nodes nodes;  // without impurities, which stop_nodes is given
   std::size_t size;
 
-  Forest(const Longs& node_start_, const Longs& branch_start, const Ints& feature, const Reals& threshold, const Ints& missing,
-         const Longs& first_child_, const Ints& children_, const Longs& first_branch, const Ints& branches, const Ints& depth,
+  Forest(const Longs& node_start_, const Longs& branch_start, const Ints& feature,
+         const Reals& threshold, const Ints& missing, const Longs& first_child_,
+         const Ints& children_, const Longs& first_branch, const Ints& branches, const Ints& depth,
          const Longs& n_rows, const Reals& weight)
       : size(feature.size()) {
     need(node_start_.size() > 0, "node_start must have n_trees + 1 entries");
-    need(size < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many nodes to count");
-    need(threshold.size() == size && missing.size() == size && depth.size() == size && n_rows.size() == size && weight.size() == size,
+    need(size < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+         "there are too many nodes to count");
+    need(threshold.size() == size && missing.size() == size && depth.size() == size &&
+             n_rows.size() == size && weight.size() == size,
          "feature, threshold, missing, depth, n_rows and weight must have one entry per node");
-    need(first_branch.size() == first_child_.size(), "first_branch must have as many entries as first_child");
-    need_offsets(branch_start, node_start_.size() - 1, branches.size(), "branch_start must run from 0 to the number of branches");
-    static_cast<Trees&>(*this) = {static_cast<std::int64_t>(node_start_.size()) - 1, hold(node_start_), hold(first_child_), hold(children_),
-                                  static_cast<std::int64_t>(first_child_.size()), static_cast<std::int64_t>(children_.size())};
+    need(first_branch.size() == first_child_.size(),
+         "first_branch must have as many entries as first_child");
+    need_offsets(branch_start, node_start_.size() - 1, branches.size(),
+                 "branch_start must run from 0 to the number of branches");
+    static_cast<Trees&>(*this) = {static_cast<std::int64_t>(node_start_.size()) - 1,
+                                  hold(node_start_),
+                                  hold(first_child_),
+                                  hold(children_),
+                                  static_cast<std::int64_t>(first_child_.size()),
+                                  static_cast<std::int64_t>(children_.size())};
     check(static_cast<std::int64_t>(size));
-    tests = {hold(feature), hold(threshold), hold(missing), hold(first_branch), hold(branch_start), hold(branches)};
+    tests = {hold(feature),      hold(threshold),    hold(missing),
+             hold(first_branch), hold(branch_start), hold(branches)};
     nodes = {hold(depth), hold(n_rows), hold(weight), nullptr};
   }
 
   std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
-  // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree, tree by tree.
-  nb::object apply(const AnyMatrix& x, const std::optional<Longs>& rows, const std::optional<Longs>& row_start, int n_threads) const {
+  // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree,
+  // tree by tree.
+  nb::object apply(const AnyMatrix& x, const std::optional<Longs>& rows,
+                   const std::optional<Longs>& row_start, int n_threads) const {
     const std::size_t n = x.shape(0);
     need(rows.has_value() == row_start.has_value(), "rows and row_start belong together");
     if (rows) {
@@ -55,7 +69,8 @@ struct Forest : Held<Trees> {
     }
     const std::size_t n_out = rows ? rows->size() : count() * n;
     std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[n_out]);
-    const Request request{rows ? rows->data() : nullptr, rows ? row_start->data() : nullptr, n_threads};
+    const Request request{rows ? rows->data() : nullptr, rows ? row_start->data() : nullptr,
+                          n_threads};
     with_numbers(x, [&](const auto& strided) {
       nb::gil_scoped_release release;
       crosscut::apply(*this, tests, strided, request, leaf.get());
@@ -65,23 +80,27 @@ struct Forest : Held<Trees> {
 
   nb::object parents() const {
     std::unique_ptr<std::int32_t[]> parent(new std::int32_t[size]);
-    for (std::int64_t t = 0; t < n_trees; t++) crosscut::parents(*this, t, parent.get() + node_start[t]);
+    for (std::int64_t t = 0; t < n_trees; t++)
+      crosscut::parents(*this, t, parent.get() + node_start[t]);
     return nb::cast(give(std::move(parent), {size}));
   }
 
-  // (node_alpha, step_start, step_alpha, step_risk, step_leaves) of crosscut.forest.pruning.PruningPaths
+  // (node_alpha, step_start, step_alpha, step_risk, step_leaves) of
+  // crosscut.forest.pruning.PruningPaths
   nb::tuple pruning_paths(const Reals& risk, int n_threads) const {
     need(risk.size() == size, "risk must have one entry per node");
     std::unique_ptr<double[]> node_alpha(new double[size]);
     std::vector<Path> paths(count());
     {
       nb::gil_scoped_release release;
-      parallel_for(n_trees, 1, size < 4096 ? 1 : n_threads, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t t = begin; t < end; t++) {
-          const std::int64_t at = node_start[t];
-          paths[static_cast<std::size_t>(t)] = pruning_path(*this, t, risk.data() + at, node_alpha.get() + at);
-        }
-      });
+      parallel_for(n_trees, 1, size < 4096 ? 1 : n_threads,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t t = begin; t < end; t++) {
+                       const std::int64_t at = node_start[t];
+                       paths[static_cast<std::size_t>(t)] =
+                           pruning_path(*this, t, risk.data() + at, node_alpha.get() + at);
+                     }
+                   });
     }
     std::vector<std::int64_t> step_start{0};
     Path all;
@@ -91,80 +110,107 @@ struct Forest : Held<Trees> {
       all.n_leaves.insert(all.n_leaves.end(), path.n_leaves.begin(), path.n_leaves.end());
       step_start.push_back(static_cast<std::int64_t>(all.alpha.size()));
     }
-    return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha), give(all.risk), give(all.n_leaves));
+    return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha),
+                          give(all.risk), give(all.n_leaves));
   }
 
-  nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start, const Reals& prediction,
-                       const Reals& y, const std::optional<Reals>& row_weight, const std::optional<Matrix<double>>& cost) const {
+  nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf,
+                       const Longs& row_start, const Reals& prediction, const Reals& y,
+                       const std::optional<Reals>& row_weight,
+                       const std::optional<Matrix<double>>& cost) const {
     check_ends(level, n_levels, leaf, row_start);
     need(prediction.size() == size, "prediction must have one entry per node");
-    need(y.size() == leaf.size() && (!row_weight || row_weight->size() == leaf.size()), "y and weight must have one entry per leaf");
+    need(y.size() == leaf.size() && (!row_weight || row_weight->size() == leaf.size()),
+         "y and weight must have one entry per leaf");
     const double n_classes = cost ? static_cast<double>(cost->shape(0)) : 0;
     if (cost) {
       const auto is_class = [&](double code) { return code >= 0 && code < n_classes; };
       need(cost->shape(0) == cost->shape(1), "cost must have a row and a column per class");
-      need(std::all_of(y.data(), y.data() + y.size(), is_class) && std::all_of(prediction.data(), prediction.data() + size, is_class),
+      need(std::all_of(y.data(), y.data() + y.size(), is_class) &&
+               std::all_of(prediction.data(), prediction.data() + size, is_class),
            "y and prediction must be classes");
     }
     const std::size_t n = static_cast<std::size_t>(n_levels);
     std::unique_ptr<double[]> sum(new double[n]), squares(new double[n]);
     {
       nb::gil_scoped_release release;
-      const Losses losses{prediction.data(), y.data(), row_weight ? row_weight->data() : nullptr, cost ? cost->data() : nullptr,
-                          static_cast<std::int64_t>(n_classes)};
-      crosscut::cut_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, losses, sum.get(), squares.get());
+      const Losses losses{prediction.data(), y.data(), row_weight ? row_weight->data() : nullptr,
+                          cost ? cost->data() : nullptr, static_cast<std::int64_t>(n_classes)};
+      crosscut::cut_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, losses,
+                           sum.get(), squares.get());
     }
     return nb::make_tuple(give(std::move(sum), {n}), give(std::move(squares), {n}));
   }
 
-  nb::object stop_nodes(const Reals& node_impurity, std::int32_t max_depth, std::int64_t max_leaves, std::int64_t min_samples_split,
-                        double min_decrease, double min_impurity, double alpha, bool exact_ties) const {
+  nb::object stop_nodes(const Reals& node_impurity, std::int32_t max_depth, std::int64_t max_leaves,
+                        std::int64_t min_samples_split, double min_decrease, double min_impurity,
+                        double alpha, bool exact_ties) const {
     need(node_impurity.size() == size, "impurity must have one entry per node");
     std::unique_ptr<std::int32_t[]> stop(new std::int32_t[size]);
     {
       nb::gil_scoped_release release;
-      crosscut::stop_nodes(*this, {nodes.depth, nodes.n_rows, nodes.weight, node_impurity.data()},
-                           {max_depth, max_leaves, min_samples_split, min_decrease, min_impurity, alpha, exact_ties}, stop.get());
+      crosscut::stop_nodes(
+          *this, {nodes.depth, nodes.n_rows, nodes.weight, node_impurity.data()},
+          {max_depth, max_leaves, min_samples_split, min_decrease, min_impurity, alpha, exact_ties},
+          stop.get());
     }
     return nb::cast(give(std::move(stop), {size}));
   }
 
  private:
   void check_row_start(const Longs& row_start, std::size_t n) const {
-    need_offsets(row_start, count(), n, "row_start must run from 0 to the number of rows, once per tree");
+    need_offsets(row_start, count(), n,
+                 "row_start must run from 0 to the number of rows, once per tree");
   }
 
-  void check_ends(const Ints& level, std::int64_t n_levels, const Ints& leaf, const Longs& row_start) const {
+  void check_ends(const Ints& level, std::int64_t n_levels, const Ints& leaf,
+                  const Longs& row_start) const {
     need(level.size() == size, "level must have one entry per node");
-    need(n_levels >= 0 && n_levels <= std::max<std::int64_t>(static_cast<std::int64_t>(size), 1 << 24),
+    need(n_levels >= 0 &&
+             n_levels <= std::max<std::int64_t>(static_cast<std::int64_t>(size), 1 << 24),
          "n_levels must be from 0 to the number of nodes, or to 2**24");
     check_row_start(row_start, leaf.size());
     for (std::int64_t t = 0; t < n_trees; t++) {
       const std::int64_t first = row_start.data()[t], end = row_start.data()[t + 1];
-      need(all_within(leaf.data() + first, static_cast<std::size_t>(end - first), 0, n_nodes(t)), "leaf must be a node of the row's tree");
+      need(all_within(leaf.data() + first, static_cast<std::size_t>(end - first), 0, n_nodes(t)),
+           "leaf must be a node of the row's tree");
     }
     need_within(level, 0, std::numeric_limits<std::int64_t>::max(), "level must not be negative");
   }
 };
 
-// The leaves of few rows given for each tree, tree by tree. The arrays are those of Forest; nodes are checked where rows come by.
-nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, const Ints& feature, const Reals& threshold, const Ints& missing,
-                         const Longs& first_child, const Ints& children, const Longs& first_branch, const Ints& branches, const AnyMatrix& x,
-                         const Longs& rows, const Longs& row_start) {
+// The leaves of few rows given for each tree, tree by tree. The arrays are those of Forest; nodes
+// are checked where rows come by.
+nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, const Ints& feature,
+                         const Reals& threshold, const Ints& missing, const Longs& first_child,
+                         const Ints& children, const Longs& first_branch, const Ints& branches,
+                         const AnyMatrix& x, const Longs& rows, const Longs& row_start) {
   const std::size_t n_nodes = feature.size(), n_trees = node_start.size() - 1;
   need(node_start.size() > 0, "node_start must have n_trees + 1 entries");
-  need(n_nodes < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many nodes to count");
+  need(n_nodes < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+       "there are too many nodes to count");
   need_offsets(node_start, n_trees, n_nodes, "node_start must run from 0 to the number of nodes");
-  for (std::size_t t = 0; t < n_trees; t++) need(node_start.data()[t] < node_start.data()[t + 1], "every tree needs at least one node");
-  need_offsets(branch_start, n_trees, branches.size(), "branch_start must run from 0 to the number of branches");
-  need_offsets(row_start, n_trees, rows.size(), "row_start must run from 0 to the number of rows, once per tree");
-  need(threshold.size() == n_nodes && missing.size() == n_nodes, "feature, threshold and missing must have one entry per node");
-  need(first_child.size() == n_nodes + n_trees && first_branch.size() == n_nodes + n_trees && children.size() == n_nodes - n_trees,
-       "first_child and first_branch must have n_nodes + n_trees entries, children n_nodes - n_trees");
+  for (std::size_t t = 0; t < n_trees; t++)
+    need(node_start.data()[t] < node_start.data()[t + 1], "every tree needs at least one node");
+  need_offsets(branch_start, n_trees, branches.size(),
+               "branch_start must run from 0 to the number of branches");
+  need_offsets(row_start, n_trees, rows.size(),
+               "row_start must run from 0 to the number of rows, once per tree");
+  need(threshold.size() == n_nodes && missing.size() == n_nodes,
+       "feature, threshold and missing must have one entry per node");
+  need(first_child.size() == n_nodes + n_trees && first_branch.size() == n_nodes + n_trees &&
+           children.size() == n_nodes - n_trees,
+       "first_child and first_branch must have n_nodes + n_trees entries, children n_nodes - "
+       "n_trees");
   need_within(rows, 0, static_cast<std::int64_t>(x.shape(0)), "rows must be rows of X");
-  const Trees trees{static_cast<std::int64_t>(n_trees), node_start.data(), first_child.data(), children.data(),
-                    static_cast<std::int64_t>(first_child.size()), static_cast<std::int64_t>(children.size())};
-  const Tests tests{feature.data(), threshold.data(), missing.data(), first_branch.data(), branch_start.data(), branches.data()};
+  const Trees trees{static_cast<std::int64_t>(n_trees),
+                    node_start.data(),
+                    first_child.data(),
+                    children.data(),
+                    static_cast<std::int64_t>(first_child.size()),
+                    static_cast<std::int64_t>(children.size())};
+  const Tests tests{feature.data(),      threshold.data(),    missing.data(),
+                    first_branch.data(), branch_start.data(), branches.data()};
   std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[rows.size()]);
   with_numbers(x, [&](const auto& strided) {
     nb::gil_scoped_release release;
@@ -177,19 +223,21 @@ nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, con
 
 void bind_forest(nb::module_& m) {
   nb::class_<Forest>(m, "Forest")
-      .def(nb::init<const Longs&, const Longs&, const Ints&, const Reals&, const Ints&, const Longs&, const Ints&, const Longs&, const Ints&,
-                    const Ints&, const Longs&, const Reals&>(),
-           "node_start"_a, "branch_start"_a,
-           "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a, "first_branch"_a, "branches"_a, "depth"_a, "n_rows"_a,
+      .def(nb::init<const Longs&, const Longs&, const Ints&, const Reals&, const Ints&,
+                    const Longs&, const Ints&, const Longs&, const Ints&, const Ints&, const Longs&,
+                    const Reals&>(),
+           "node_start"_a, "branch_start"_a, "feature"_a, "threshold"_a, "missing"_a,
+           "first_child"_a, "children"_a, "first_branch"_a, "branches"_a, "depth"_a, "n_rows"_a,
            "weight"_a)
       .def("apply", &Forest::apply, "x"_a, "rows"_a.none(), "row_start"_a.none(), "n_threads"_a)
       .def("parents", &Forest::parents)
       .def("pruning_paths", &Forest::pruning_paths, "risk"_a, "n_threads"_a)
-      .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a, "prediction"_a, "y"_a, "weight"_a.none(),
-           "cost"_a.none())
-      .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a, "min_samples_split"_a, "min_decrease"_a,
-           "min_impurity"_a, "alpha"_a, "exact_ties"_a);
+      .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a,
+           "prediction"_a, "y"_a, "weight"_a.none(), "cost"_a.none())
+      .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a,
+           "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a, "alpha"_a, "exact_ties"_a);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
-  m.def("leaves_of_few", &leaves_of_few, "node_start"_a, "branch_start"_a, "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a,
-        "first_branch"_a, "branches"_a, "x"_a, "rows"_a, "row_start"_a);
+  m.def("leaves_of_few", &leaves_of_few, "node_start"_a, "branch_start"_a, "feature"_a,
+        "threshold"_a, "missing"_a, "first_child"_a, "children"_a, "first_branch"_a, "branches"_a,
+        "x"_a, "rows"_a, "row_start"_a);
 }

@@ -1,5 +1,5 @@
-// Which leaf a row reaches. Each tree is packed into 16-byte steps; then rows walk the trees, in chunks divided among
-// threads.
+// Which leaf a row reaches. Each tree is packed into 16-byte steps; then rows walk the trees, in
+// chunks divided among threads.
 #include "predict.hpp"
 
 #include <algorithm>
@@ -15,25 +15,32 @@ namespace {
 // The largest float <= threshold: for every float v, v <= threshold exactly when v <= cut.
 float float_below(double threshold) {
   const float cut = static_cast<float>(threshold);
-  return static_cast<double>(cut) > threshold ? std::nextafter(cut, -std::numeric_limits<float>::infinity()) : cut;
+  return static_cast<double>(cut) > threshold
+             ? std::nextafter(cut, -std::numeric_limits<float>::infinity())
+             : cut;
 }
 
 // Leaves of the rows number(begin) .. number(end - 1).
 template <class T, class Number>
-void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::int64_t begin, std::int64_t end, std::int32_t* leaf) {
+void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::int64_t begin,
+               std::int64_t end, std::int32_t* leaf) {
   const auto row_of = [&](std::int64_t r) { return x.data + number(r) * x.row_stride; };
   const auto walk = [&]<int K, bool Nominal>() {
     if (end - begin >= K) leaves_of<K, Nominal>(walker, row_of, x.column_stride, begin, end, leaf);
     else if (begin < end) leaves_of<1, Nominal>(walker, row_of, x.column_stride, begin, end, leaf);
   };
-  if (walker.category.empty()) walk.template operator()<6, false>();  // measured: more rows side by side take longer
+  // measured: more rows side by side take longer
+  if (walker.category.empty()) walk.template operator()<6, false>();
   else walk.template operator()<4, true>();
 }
 
 [[noreturn]] void fail(const char* what) { throw std::invalid_argument(what); }
 
-// Whether a number is not negative and less than another one, which is not negative either; begin < 0 or end < begin is below(end, begin).
-bool below(std::int64_t a, std::int64_t b) { return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b); }
+// Whether a number is not negative and less than another one, which is not negative either; begin <
+// 0 or end < begin is below(end, begin).
+bool below(std::int64_t a, std::int64_t b) {
+  return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);
+}
 
 // A tree whose arrays are as long as they have to be; what they hold may be wrong.
 template <class T>
@@ -47,18 +54,25 @@ class DoubtfulTree {
 
  public:
   DoubtfulTree(const Trees& trees, const Tests& tests, std::int64_t t, const Strided<T>& x)
-      : first_(trees.child_offsets(t)), first_branch_(tests.first_branch + trees.node_start[t] + t), child_(trees.child_nodes(t)),
-        feature_(tests.feature + trees.node_start[t]), missing_(tests.missing + trees.node_start[t]),
-        n_(trees.n_nodes(t)), n_branches_(tests.branch_start[t + 1] - tests.branch_start[t]),
-        n_features_(static_cast<std::int64_t>(x.n_columns)), branches_(tests.branches + tests.branch_start[t]),
-        threshold_(tests.threshold + trees.node_start[t]), stride_(x.column_stride) {}
+      : first_(trees.child_offsets(t)),
+        first_branch_(tests.first_branch + trees.node_start[t] + t),
+        child_(trees.child_nodes(t)),
+        feature_(tests.feature + trees.node_start[t]),
+        missing_(tests.missing + trees.node_start[t]),
+        n_(trees.n_nodes(t)),
+        n_branches_(tests.branch_start[t + 1] - tests.branch_start[t]),
+        n_features_(static_cast<std::int64_t>(x.n_columns)),
+        branches_(tests.branches + tests.branch_start[t]),
+        threshold_(tests.threshold + trees.node_start[t]),
+        stride_(x.column_stride) {}
 
   // The node after node i on a row's way; i itself if it is a leaf.
   template <bool Nominal>
   std::int64_t next(std::int64_t i, const T* row) const {
     const std::int64_t begin = first_[i], end = first_[i + 1];
     if (begin == end) return i;
-    if (below(end, begin) || !below(end, n_)) fail("forest: first_child must not decrease, and end at n_nodes - 1");
+    if (below(end, begin) || !below(end, n_))
+      fail("forest: first_child must not decrease, and end at n_nodes - 1");
     const std::int64_t n_children = end - begin;
     const std::int32_t feature = feature_[i];
     if (!below(feature, n_features_)) fail("X has too few columns for the trees");
@@ -67,26 +81,34 @@ class DoubtfulTree {
     std::int64_t branch = !(static_cast<double>(value) <= threshold);
     if constexpr (Nominal) {  // selected by masks: which tests are nominal is unpredictable
       const std::int64_t nominal = -static_cast<std::int64_t>(threshold != threshold);
-      const auto at = static_cast<std::uint64_t>(first_branch_[i]), n = static_cast<std::uint64_t>(first_branch_[i + 1]) - at;
+      const auto at = static_cast<std::uint64_t>(first_branch_[i]),
+                 n = static_cast<std::uint64_t>(first_branch_[i + 1]) - at;
       // the last entry is for missing values
-      const bool known = (value >= 0) & (value < static_cast<float>(static_cast<std::int64_t>(n - 1))) & (threshold != threshold);
+      const bool known = (value >= 0) &
+                         (value < static_cast<float>(static_cast<std::int64_t>(n - 1))) &
+                         (threshold != threshold);
       const std::int32_t mask = -static_cast<std::int32_t>(known);
-      const auto code = static_cast<std::int64_t>(std::bit_cast<float>(std::bit_cast<std::int32_t>(value) & mask));
-      const std::int64_t entry = static_cast<std::int64_t>(at + static_cast<std::uint64_t>(code)) & mask;
+      const auto code = static_cast<std::int64_t>(
+          std::bit_cast<float>(std::bit_cast<std::int32_t>(value) & mask));
+      const std::int64_t entry =
+          static_cast<std::int64_t>(at + static_cast<std::uint64_t>(code)) & mask;
       if (!below(entry, n_branches_)) fail("forest: first_branch is out of range");
       branch = (nominal & (branches_[entry] | ~mask)) | (branch & ~nominal);
     }
     if (value != value || branch < 0) branch = missing_[i];
-    if (!below(branch, n_children)) fail("forest: missing and branches must name a branch of their node");
+    if (!below(branch, n_children))
+      fail("forest: missing and branches must name a branch of their node");
     const std::int64_t to = child_[begin + branch];
-    if (!below(to - i - 1, n_ - i - 1)) fail("forest: a child must be numbered after its parent, below n_nodes");
+    if (!below(to - i - 1, n_ - i - 1))
+      fail("forest: a child must be numbered after its parent, below n_nodes");
     return to;
   }
 };
 
 }  // namespace
 
-Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::int64_t n_features) {
+Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t,
+                   std::int64_t n_features) {
   const std::int64_t n = trees.n_nodes(t), at = trees.node_start[t];
   const std::int64_t* first = trees.child_offsets(t);
   const std::int64_t* first_branch = tests.first_branch + at + t;
@@ -94,7 +116,8 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
   const std::int64_t n_branches = tests.branch_start[t + 1] - tests.branch_start[t];
   Walker walker;
   walker.steps.reserve(static_cast<std::size_t>(n));
-  for (std::int32_t i = 0; i < n; i++) walker.steps.push_back({std::numeric_limits<float>::quiet_NaN(), -1, i, i});
+  for (std::int32_t i = 0; i < n; i++)
+    walker.steps.push_back({std::numeric_limits<float>::quiet_NaN(), -1, i, i});
   std::vector<std::int64_t> inner;
   trees.list_inner(t, inner);
   if (n_branches) walker.category.reserve(static_cast<std::size_t>(n_branches) + inner.size());
@@ -104,12 +127,14 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
     Step& step = walker.steps[static_cast<std::size_t>(i)];
     if (feature < 0 || feature >= n_features) fail("X has too few columns for the trees");
     const std::int32_t missing = tests.missing[at + i];
-    if (missing < 0 || missing >= n_children) fail("forest: missing must name a branch of its node");
+    if (missing < 0 || missing >= n_children)
+      fail("forest: missing must name a branch of its node");
     const std::int32_t* of = child + first[i];
     const double threshold = tests.threshold[at + i];
     step = {static_cast<float>(threshold), feature, 0, of[missing]};
     if (threshold == threshold) {
-      if (n_children != 2 || of[0] != i + 1) fail("forest: a numeric test needs two branches, in preorder");
+      if (n_children != 2 || of[0] != i + 1)
+        fail("forest: a numeric test needs two branches, in preorder");
       step.cut = float_below(threshold);
       step.right = of[1];
       continue;
@@ -117,7 +142,8 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
     const std::int64_t begin = first_branch[i], end = first_branch[i + 1];
     if (begin < 0 || end <= begin || end > n_branches) fail("forest: first_branch is out of range");
     step.right = static_cast<std::int32_t>(walker.category.size());
-    walker.category.push_back(static_cast<std::int32_t>(end - begin - 1));  // the last entry is for missing values
+    // the last entry is for missing values
+    walker.category.push_back(static_cast<std::int32_t>(end - begin - 1));
     for (std::int64_t k = begin; k < end - 1; k++) {
       const std::int32_t branch = tests.branches[tests.branch_start[t] + k];
       if (branch >= n_children) fail("forest: branches names a branch its node does not have");
@@ -129,20 +155,26 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t, std::
 }
 
 template <class T>
-void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Request& request, std::int32_t* leaf) {
+void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Request& request,
+           std::int32_t* leaf) {
   const std::int64_t n_trees = trees.n_trees, n_rows = static_cast<std::int64_t>(x.n_rows);
   std::vector<Walker> walkers;
   std::vector<std::int64_t> first{0};  // where the leaves of each tree's rows begin
   for (std::int64_t t = 0; t < n_trees; t++) {
-    const std::int64_t count = request.rows ? request.row_start[t + 1] - request.row_start[t] : n_rows;
-    walkers.push_back(count ? make_walker(trees, tests, t, static_cast<std::int64_t>(x.n_columns)) : Walker{});
+    const std::int64_t count =
+        request.rows ? request.row_start[t + 1] - request.row_start[t] : n_rows;
+    walkers.push_back(count ? make_walker(trees, tests, t, static_cast<std::int64_t>(x.n_columns))
+                            : Walker{});
     first.push_back(first.back() + count);
   }
   parallel_for(first.back(), 4096, request.n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto t = std::upper_bound(first.begin(), first.end(), begin) - first.begin() - 1; begin < end; t++) {
-      const std::int64_t at = first[static_cast<std::size_t>(t)], stop = std::min(end, first[static_cast<std::size_t>(t) + 1]);
+    for (auto t = std::upper_bound(first.begin(), first.end(), begin) - first.begin() - 1;
+         begin < end; t++) {
+      const std::int64_t at = first[static_cast<std::size_t>(t)],
+                         stop = std::min(end, first[static_cast<std::size_t>(t) + 1]);
       const Walker& walker = walkers[static_cast<std::size_t>(t)];
-      if (request.rows) walk_rows(walker, x, [&](std::int64_t k) { return request.rows[k]; }, begin, stop, leaf);
+      if (request.rows)
+        walk_rows(walker, x, [&](std::int64_t k) { return request.rows[k]; }, begin, stop, leaf);
       else walk_rows(walker, x, [&](std::int64_t k) { return k - at; }, begin, stop, leaf);
       begin = stop;
     }
@@ -150,7 +182,8 @@ void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Re
 }
 
 template <class T>
-void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x, const Request& request, std::int32_t* leaf) {
+void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x,
+                  const Request& request, std::int32_t* leaf) {
   constexpr int side_by_side = 8;  // a row waits for memory at every step
   for (std::int64_t t = 0; t < trees.n_trees; t++) {
     const DoubtfulTree<T> tree(trees, tests, t, x);
@@ -159,7 +192,11 @@ void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x, c
       std::int64_t at[side_by_side], number[side_by_side], next = request.row_start[t];
       const std::int64_t end = request.row_start[t + 1];
       int walking = 0;
-      const auto take = [&](int k) { row[k] = x.data + request.rows[next] * x.row_stride, number[k] = next++, at[k] = 0; };
+      const auto take = [&](int k) {
+        row[k] = x.data + request.rows[next] * x.row_stride;
+        number[k] = next++;
+        at[k] = 0;
+      };
       while (walking < side_by_side && next < end) take(walking++);
       while (walking)
         for (int k = 0; k < walking; k++) {
@@ -170,7 +207,13 @@ void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x, c
           }
           leaf[number[k]] = static_cast<std::int32_t>(to);
           if (next < end) take(k);
-          else walking--, row[k] = row[walking], at[k] = at[walking], number[k] = number[walking], k--;
+          else {
+            walking--;
+            row[k] = row[walking];
+            at[k] = at[walking];
+            number[k] = number[walking];
+            k--;
+          }
         }
     };
     if (tests.branch_start[t + 1] > tests.branch_start[t]) walk.template operator()<true>();
@@ -178,13 +221,21 @@ void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x, c
   }
 }
 
-template void apply(const Trees&, const Tests&, const Strided<float>&, const Request&, std::int32_t*);
-template void apply(const Trees&, const Tests&, const Strided<double>&, const Request&, std::int32_t*);
-template void apply(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&, std::int32_t*);
-template void apply(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&, std::int32_t*);
-template void apply_to_few(const Trees&, const Tests&, const Strided<float>&, const Request&, std::int32_t*);
-template void apply_to_few(const Trees&, const Tests&, const Strided<double>&, const Request&, std::int32_t*);
-template void apply_to_few(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&, std::int32_t*);
-template void apply_to_few(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&, std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<float>&, const Request&,
+                    std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<double>&, const Request&,
+                    std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&,
+                    std::int32_t*);
+template void apply(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&,
+                    std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<float>&, const Request&,
+                           std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<double>&, const Request&,
+                           std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<std::int64_t>&, const Request&,
+                           std::int32_t*);
+template void apply_to_few(const Trees&, const Tests&, const Strided<std::uint8_t>&, const Request&,
+                           std::int32_t*);
 
 }  // namespace crosscut

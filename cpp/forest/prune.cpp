@@ -1,10 +1,11 @@
-// Minimal cost-complexity pruning (Breiman et al. 1984): repeatedly the weakest link, the inner node i with the lowest
+// Minimal cost-complexity pruning (Breiman et al. 1984): repeatedly the weakest link, the inner
+// node i with the lowest
 //   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1)
-// becomes a leaf. R(i), the risk of a node, is weight(i) / weight(root) * impurity(i), or the cost of the node's errors.
-// Sums are formed in scikit-learn's order, so alphas and ties are the same. But not all nodes are
-// searched for the weakest link: every node stores the weakest link of its subtree, and a step updates only the
-// ancestors, so a path takes O(nodes x depth). With preorder numbers, "own node first, then the children" gives
-// scikit-learn's lowest index.
+// becomes a leaf. R(i), the risk of a node, is weight(i) / weight(root) * impurity(i), or the cost
+// of the node's errors. Sums are formed in scikit-learn's order, so alphas and ties are the same.
+// But not all nodes are searched for the weakest link: every node stores the weakest link of its
+// subtree, and a step updates only the ancestors, so a path takes O(nodes x depth). With preorder
+// numbers, "own node first, then the children" gives scikit-learn's lowest index.
 #include "prune.hpp"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ struct Link {
 };
 
 // Updates `weakest` of node i from its children.
-void refresh(std::vector<Link>& links, std::int64_t i, const std::int64_t* first, const std::int32_t* child) {
+void refresh(std::vector<Link>& links, std::int64_t i, const std::int64_t* first,
+             const std::int32_t* child) {
   Link& link = links[static_cast<std::size_t>(i)];
   link.weakest = static_cast<std::int32_t>(i);
   link.weakest_alpha = kInfinity;
@@ -46,7 +48,8 @@ void parents(const Trees& trees, std::int64_t t, std::int32_t* parent) {
   const std::int32_t* child = trees.child_nodes(t);
   std::fill(parent, parent + n, -1);
   for (std::int64_t i = 0; i < n; i++)
-    for (std::int64_t j = first[i]; j < first[i + 1]; j++) parent[child[j]] = static_cast<std::int32_t>(i);
+    for (std::int64_t j = first[i]; j < first[i + 1]; j++)
+      parent[child[j]] = static_cast<std::int32_t>(i);
 }
 
 Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double* node_alpha) {
@@ -62,7 +65,8 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
     links[i].inner = first[i + 1] > first[i];
     node_alpha[i] = -kInfinity;
   }
-  for (std::size_t leaf = 0; leaf < size; leaf++) {  // leaves in ascending order add to all their ancestors
+  // leaves in ascending order add to all their ancestors
+  for (std::size_t leaf = 0; leaf < size; leaf++) {
     if (links[leaf].inner) continue;
     links[leaf].below = links[leaf].risk;
     for (std::int32_t a = parent[leaf]; a >= 0; a = parent[static_cast<std::size_t>(a)]) {
@@ -79,7 +83,8 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
     path.n_leaves.push_back(links[0].inner ? links[0].n_leaves : 1);
   };
   record(0.0);
-  double reached = -kInfinity;  // rounding may make alpha decrease: a step is taken once all before it are
+  // rounding may make alpha decrease: a step is taken once all before it are
+  double reached = -kInfinity;
   std::vector<std::int32_t> todo;
   while (links[0].inner) {
     const std::int32_t pruned = links[0].weakest;
@@ -100,7 +105,8 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
     cut.n_leaves = 0;
     cut.below = cut.risk;
     refresh(links, pruned, first, child);
-    for (std::int32_t a = parent[static_cast<std::size_t>(pruned)]; a >= 0; a = parent[static_cast<std::size_t>(a)]) {
+    for (std::int32_t a = parent[static_cast<std::size_t>(pruned)]; a >= 0;
+         a = parent[static_cast<std::size_t>(a)]) {
       links[static_cast<std::size_t>(a)].n_leaves -= fewer;
       links[static_cast<std::size_t>(a)].below += more;
       refresh(links, a, first, child);

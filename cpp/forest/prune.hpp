@@ -13,15 +13,15 @@ struct Path {
   std::vector<std::int32_t> n_leaves;
 };
 
-// node_alpha[i]: the lowest ccp_alpha at which node i is no longer an inner node (-infinity for the tree's own
-// leaves).
+// node_alpha[i]: the lowest ccp_alpha at which node i is no longer an inner node (-infinity for the
+// tree's own leaves).
 Path pruning_path(const Trees&, std::int64_t tree, const double* risk, double* node_alpha);
 
 // parent[i] of every node of a tree, -1 for its root.
 void parents(const Trees&, std::int64_t tree, std::int32_t* parent);
 
-// Levels of pruning 0 .. n_levels - 1, from large trees to small ones: node i is an inner node at levels below level[i].
-// A node's level is at most its parent's, and 0 at a leaf.
+// Levels of pruning 0 .. n_levels - 1, from large trees to small ones: node i is an inner node at
+// levels below level[i]. A node's level is at most its parent's, and 0 at a leaf.
 struct Levels {
   const std::int32_t* level;  // one per node of all trees
   std::int64_t n_levels;
@@ -42,6 +42,7 @@ struct Losses {
 };
 
 // Sums over the rows of loss and of its square, at each level.
-void cut_losses(const Trees&, const Levels&, const Ends&, const Losses&, double* sum, double* sum_of_squares);
+void cut_losses(const Trees&, const Levels&, const Ends&, const Losses&, double* sum,
+                double* sum_of_squares);
 
 }  // namespace crosscut

@@ -1,13 +1,15 @@
-// Up to four passes over the nodes of each tree, which are in preorder (children come after their parents).
+// Up to four passes over the nodes of each tree, which are in preorder (children come after their
+// parents).
 //
-// Limits: growth is greedy and top-down, so a tree grown under a limit on depth, node size or decrease of impurity is the
-// full tree, closed at the nodes that fail the limit.
-// Best first: a node's test does not depend on when it is split, so a tree of at most so many leaves is inside the full one, too.
-// Cost complexity, bottom-up: with R(t) the impurity of t times its share of the weight, the smallest subtree that minimises
-// R(T) + alpha |leaves| closes t exactly when R(t) - R(T_t) <= alpha (|leaves of T_t| - 1), T_t being already closed
-// below (Breiman et al. 1984, theorem 3.10). This is the tree at which weakest-link pruning stops; the path of
-// weakest links is needed only where both sides are equal up to rounding.
-// Top-down: rows below a closed node stop there.
+// Limits: growth is greedy and top-down, so a tree grown under a limit on depth, node size or
+// decrease of impurity is the full tree, closed at the nodes that fail the limit. Best first: a
+// node's test does not depend on when it is split, so a tree of at most so many leaves is inside
+// the full one, too. Cost complexity, bottom-up: with R(t) the impurity of t times its share of the
+// weight, the smallest subtree that minimises R(T) + alpha |leaves| closes t exactly when R(t) -
+// R(T_t) <= alpha (|leaves of T_t| - 1), T_t being already closed below (Breiman et al. 1984,
+// theorem 3.10). This is the tree at which weakest-link pruning stops; the path of weakest links is
+// needed only where both sides are equal up to rounding. Top-down: rows below a closed node stop
+// there.
 #include "subtree.hpp"
 
 #include <cmath>
@@ -27,8 +29,10 @@ struct Scratch {
   std::vector<std::uint8_t> closed;
 };
 
-constexpr double kEpsilon = 2.220446049250313e-16;  // scikit-learn's tolerance in the comparison of decreases
-// An alpha from a pruning path equals some node's own alpha; sums in another order must not break that tie.
+// scikit-learn's tolerance in the comparison of decreases
+constexpr double kEpsilon = 2.220446049250313e-16;
+// An alpha from a pruning path equals some node's own alpha; sums in another order must not break
+// that tie.
 constexpr double kTie = 1e-13;
 
 struct View {  // one tree
@@ -38,9 +42,12 @@ struct View {  // one tree
   Nodes nodes;
 
   bool leaf(std::int64_t i) const { return first[i] == first[i + 1]; }
-  double risk(std::int64_t i) const { return nodes.weight[i] * nodes.impurity[i] / nodes.weight[0]; }
+  double risk(std::int64_t i) const {
+    return nodes.weight[i] * nodes.impurity[i] / nodes.weight[0];
+  }
 
-  double decrease(std::int64_t i) const {  // in the order of scikit-learn's sums: the last branch first
+  // in the order of scikit-learn's sums: the last branch first
+  double decrease(std::int64_t i) const {
     double left = nodes.impurity[i];
     for (std::int64_t j = first[i + 1]; j-- > first[i];)
       left -= nodes.weight[child[j]] / nodes.weight[i] * nodes.impurity[child[j]];
@@ -54,8 +61,8 @@ struct View {  // one tree
   }
 };
 
-// Splits the node whose test decreases the impurity most, again and again, and closes what is left when the next would give too many
-// leaves. Of equal decreases the first in preorder is next.
+// Splits the node whose test decreases the impurity most, again and again, and closes what is left
+// when the next would give too many leaves. Of equal decreases the first in preorder is next.
 void close_by_number(const View& tree, std::int64_t max_leaves, std::uint8_t* closed) {
   std::priority_queue<std::pair<double, std::int64_t>> next;  // decrease, -node
   const auto reach = [&](std::int64_t i) {
@@ -68,21 +75,25 @@ void close_by_number(const View& tree, std::int64_t max_leaves, std::uint8_t* cl
     const std::int64_t i = -next.top().second;
     leaves += tree.first[i + 1] - tree.first[i] - 1;
     if (leaves > max_leaves) return;
-    next.pop(), closed[i] = 0;
+    next.pop();
+    closed[i] = 0;
     for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++) reach(tree.child[j]);
   }
 }
 
-// Closes the nodes that weakest-link pruning closes, in scikit-learn's arithmetic, on the tree under the limits.
+// Closes the nodes that weakest-link pruning closes, in scikit-learn's arithmetic, on the tree
+// under the limits.
 void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(tree.n), -1), child;
   std::vector<std::int64_t> from, first{0};
   number[0] = 0;
-  for (std::int64_t i = 0; i < tree.n; i++) {  // in preorder: children that are kept are marked by 0 until they are visited
+  // in preorder: children that are kept are marked by 0 until they are visited
+  for (std::int64_t i = 0; i < tree.n; i++) {
     if (number[static_cast<std::size_t>(i)] < 0) continue;
     number[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(from.size());
     from.push_back(i);
-    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1] && !closed[i]; j++) number[static_cast<std::size_t>(tree.child[j])] = 0;
+    for (std::int64_t j = tree.first[i]; j < tree.first[i + 1] && !closed[i]; j++)
+      number[static_cast<std::size_t>(tree.child[j])] = 0;
   }
   std::vector<double> risk;
   for (const std::int64_t i : from) {
@@ -151,7 +162,8 @@ void stop_nodes(const Trees& trees, const Nodes& nodes, const Cut& cut, std::int
     for (std::int64_t i = 0; i < tree.n; i++) {
       const bool open = stop[at + i] == at + i && !scratch.closed[static_cast<std::size_t>(i)];
       for (std::int64_t j = tree.first[i]; j < tree.first[i + 1]; j++)
-        stop[at + tree.child[j]] = open ? static_cast<std::int32_t>(at) + tree.child[j] : stop[at + i];
+        stop[at + tree.child[j]] =
+            open ? static_cast<std::int32_t>(at) + tree.child[j] : stop[at + i];
     }
   }
 }

@@ -20,10 +20,12 @@ struct Cut {
   double min_decrease;             // min_impurity_decrease
   double min_impurity;             // nodes that are no more impure than this are not split
   double alpha;                    // ccp_alpha
-  bool exact_ties;                 // impurities are scikit-learn's to the last bit: let its arithmetic decide ties of alpha
+  // impurities are scikit-learn's to the last bit: let its arithmetic decide ties of alpha
+  bool exact_ties;
 };
 
-// stop[i]: where a row that reaches node i of the full tree stops in the cut tree. Nodes are counted over all trees.
+// stop[i]: where a row that reaches node i of the full tree stops in the cut tree. Nodes are
+// counted over all trees.
 void stop_nodes(const Trees&, const Nodes&, const Cut&, std::int32_t* stop);
 
 }  // namespace crosscut

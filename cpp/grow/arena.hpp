@@ -1,14 +1,16 @@
-// Memory of one thread: a stack of chunks. What a bundle takes it gives back by returning to its mark; nodes are never given back.
+// Memory of one thread: a stack of chunks. What a bundle takes it gives back by returning to its
+// mark; nodes are never given back.
 #pragma once
 #include <cstdlib>
 #include <new>
 
 #include "base/huge_pages.hpp"
-#include "lanes.hpp"
+#include "grow/simd/lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr std::size_t kLargestChunk = std::size_t{256} << 20;  // address space; only what is used becomes memory
+// address space; only what is used becomes memory
+constexpr std::size_t kLargestChunk = std::size_t{256} << 20;
 constexpr std::align_val_t kAlignment{128};
 
 class Arena {
@@ -44,14 +46,16 @@ class Arena {
       used_ = 0;
       return;
     }
-    chunk_ = m.chunk, used_ = m.used;
+    chunk_ = m.chunk;
+    used_ = m.used;
   }
   template <class T, std::size_t kAlign = 128>
   T* take(std::size_t n) {  // uninitialised; an arena has one alignment
     const std::size_t bytes = (n * sizeof(T) + kAlign - 1) & ~(kAlign - 1);
     while (!chunk_ || used_ + bytes > chunk_->size) {
       if (chunk_ && chunk_->next && chunk_->next->size >= bytes) {
-        chunk_ = chunk_->next, used_ = 0;
+        chunk_ = chunk_->next;
+        used_ = 0;
         continue;
       }
       if (chunk_)  // what follows is too small: drop it
@@ -60,22 +64,32 @@ class Arena {
           ::operator delete(c, kAlignment);
           c = n2;
         }
-      // Ever larger chunks: what large bundles take and give back fits into the same few, whose pages the system clears only once.
+      // Ever larger chunks: what large bundles take and give back fits into the same few, whose
+      // pages the system clears only once.
       const std::size_t larger = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
       std::size_t size = larger < kLargestChunk ? larger : kLargestChunk;
       size = bytes > size ? bytes : size;
-      const auto allocate = [&] { return ::operator new((sizeof(Chunk) + size + 255) & ~std::size_t{127}, kAlignment, std::nothrow); };
+      const auto allocate = [&] {
+        return ::operator new((sizeof(Chunk) + size + 255) & ~std::size_t{127}, kAlignment,
+                              std::nothrow);
+      };
       void* raw = allocate();
-      if (!raw && size > bytes) size = bytes, raw = allocate();
+      if (!raw && size > bytes) {
+        size = bytes;
+        raw = allocate();
+      }
       if (!raw) {
         if (chunk_) chunk_->next = nullptr;
         throw std::bad_alloc();
       }
       invite_huge_pages(raw, size);
       Chunk* c = static_cast<Chunk*>(raw);
-      c->previous = chunk_, c->next = nullptr, c->size = size;
+      c->previous = chunk_;
+      c->next = nullptr;
+      c->size = size;
       if (chunk_) chunk_->next = c;
-      chunk_ = c, used_ = 0;
+      chunk_ = c;
+      used_ = 0;
     }
     char* p = chunk_->data + used_;
     used_ += bytes;

@@ -1,5 +1,6 @@
-// Python's way to growing: a table, a target, tasks and a growth in, trees out. Each is checked when it is made, so that no array can
-// lead the core astray; growing checks that they fit together.
+// Python's way to growing: a table, a target, tasks and a growth in, trees out. Each is checked
+// when it is made, so that no array can lead the core astray; growing checks that they fit
+// together.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -11,10 +12,15 @@
 #include "base/bind_exact.hpp"
 #include "base/dispatch.hpp"
 #include "base/threads.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 #include "packed_trees.hpp"
 
-CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&, ::crosscut::PackedTrees&))
+CROSSCUT_DECLARE(void grow(const ::crosscut::Problem&, ::crosscut::Grown&,
+                           ::crosscut::PackedTrees&))
+
+#ifdef CROSSCUT_ABLATION
+bool crosscut::accelerations_off[crosscut::kAccelerationCount] = {};
+#endif
 
 using namespace crosscut;
 
@@ -34,33 +40,46 @@ struct HeldPart : Held<Part> {
 struct HeldTable : Held<Table> {
   std::vector<Column> own;
 
-  HeldTable(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& coarse, const Array<std::int32_t>& n_values, const nb::list& values,
-            const nb::list& coarse_first, const Array<bool>& nominal, const Array<bool>& has_missing, const Array<bool>& close,
-            Maybe<nb::list> edges, int n_threads) {
+  HeldTable(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& coarse,
+            const Array<std::int32_t>& n_values, const nb::list& values,
+            const nb::list& coarse_first, const Array<bool>& nominal,
+            const Array<bool>& has_missing, const Array<bool>& close, Maybe<nb::list> edges,
+            int n_threads) {
     const std::size_t F = ranks.shape(0), N = ranks.shape(1);
-    need(N < (std::size_t{1} << 31) && F < (std::size_t{1} << 31), "the core grows at most 2^31 rows and columns");
+    need(N < (std::size_t{1} << 31) && F < (std::size_t{1} << 31),
+         "the core grows at most 2^31 rows and columns");
     need(coarse.shape(0) == F && coarse.shape(1) == N, "coarse must have the shape of ranks");
-    need(n_values.size() == F && nb::len(values) == F && nb::len(coarse_first) == F && nominal.size() == F && has_missing.size() == F &&
-             close.size() == F && (!edges || nb::len(*edges) == F),
-         "n_values, values, coarse_first, nominal, has_missing, close and edges must have one entry per column");
-    arrays.reserve(2 + 3 * F), own.reserve(F);
-    hold(ranks), hold(coarse);
+    need(n_values.size() == F && nb::len(values) == F && nb::len(coarse_first) == F &&
+             nominal.size() == F && has_missing.size() == F && close.size() == F &&
+             (!edges || nb::len(*edges) == F),
+         "n_values, values, coarse_first, nominal, has_missing, close and edges must have one "
+         "entry per column");
+    arrays.reserve(2 + 3 * F);
+    own.reserve(F);
+    hold(ranks);
+    hold(coarse);
     for (std::size_t f = 0; f < F; f++) {
       const auto fits = [f](bool holds, const char* what) {
         if (!holds) throw std::invalid_argument(what + (" (column " + std::to_string(f) + ")"));
       };
-      fits(n_values.data()[f] >= 0 && n_values.data()[f] < (1 << 30), "n_values must be from 0 to 2^30");
+      fits(n_values.data()[f] >= 0 && n_values.data()[f] < (1 << 30),
+           "n_values must be from 0 to 2^30");
       Column c{};
-      c.nominal = nominal.data()[f], c.has_missing = has_missing.data()[f], c.close = close.data()[f];
+      c.nominal = nominal.data()[f];
+      c.has_missing = has_missing.data()[f];
+      c.close = close.data()[f];
       c.n_values = static_cast<std::uint32_t>(n_values.data()[f]);
       c.ranks = ranks.data() + f * N;
       if (!c.nominal) {
         const auto starts = nb::cast<Array<std::uint32_t>>(coarse_first[f]);
         fits(starts.size() >= 1 && starts.size() <= 256, "coarse_first must have 1 to 256 entries");
         c.n_coarse = static_cast<std::uint32_t>(starts.size()) - 1;
-        c.coarse = coarse.data() + f * N, c.coarse_first = hold(starts);
-        for (std::uint32_t b = 0; b < c.n_coarse; b++) fits(c.coarse_first[b] < c.coarse_first[b + 1], "coarse_first must ascend");
-        fits(c.coarse_first[c.n_coarse] == c.n_values && (!c.n_coarse || c.coarse_first[0] == 0), "coarse_first must run from 0 to n_values");
+        c.coarse = coarse.data() + f * N;
+        c.coarse_first = hold(starts);
+        for (std::uint32_t b = 0; b < c.n_coarse; b++)
+          fits(c.coarse_first[b] < c.coarse_first[b + 1], "coarse_first must ascend");
+        fits(c.coarse_first[c.n_coarse] == c.n_values && (!c.n_coarse || c.coarse_first[0] == 0),
+             "coarse_first must run from 0 to n_values");
         const auto sorted = nb::cast<Array<float>>(values[f]);
         fits(sorted.size() >= c.n_values || edges, "values must have n_values entries");
         c.values = hold(sorted);
@@ -75,11 +94,15 @@ struct HeldTable : Held<Table> {
       }
       own.push_back(c);
     }
-    n_rows = N, n_features = static_cast<int>(F), columns = own.data();
+    n_rows = N;
+    n_features = static_cast<int>(F);
+    columns = own.data();
     nb::gil_scoped_release release;
-    parallel_for(n_features, 1, F * N < (std::size_t{1} << 20) ? 1 : n_threads, [this](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t f = begin; f < end; f++) check_codes(own[static_cast<std::size_t>(f)]);
-    });
+    parallel_for(n_features, 1, F * N < (std::size_t{1} << 20) ? 1 : n_threads,
+                 [this](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t f = begin; f < end; f++)
+                     check_codes(own[static_cast<std::size_t>(f)]);
+                 });
   }
 
   void check_codes(const Column& c) const {
@@ -87,15 +110,18 @@ struct HeldTable : Held<Table> {
     need(largest(c.ranks, n_rows) <= c.n_values - (c.has_missing || !c.n_values ? 0u : 1u),
          "ranks must be below n_values, or equal to it where a value is missing");
     if (c.nominal)
-      need(!c.coarse || std::equal(c.ranks, c.ranks + n_rows, c.coarse), "coarse must be the ranks of a nominal column with at most 255 values");
+      need(!c.coarse || std::equal(c.ranks, c.ranks + n_rows, c.coarse),
+           "coarse must be the ranks of a nominal column with at most 255 values");
     else
       need(largest(c.coarse, n_rows) <= c.n_coarse - (c.has_missing || !c.n_coarse ? 0u : 1u),
            "coarse must be below the number of intervals, or equal to it where a value is missing");
   }
 };
 
-auto digits_of(Maybe<Array<double>> y, Maybe<Array<double>> w, std::size_t n, const nb::list& grids) {
-  need((y || w) && (!y || y->size() == n) && (!w || w->size() == n), "target and weight must have one entry per row");
+auto digits_of(Maybe<Array<double>> y, Maybe<Array<double>> w, std::size_t n,
+               const nb::list& grids) {
+  need((y || w) && (!y || y->size() == n) && (!w || w->size() == n),
+       "target and weight must have one entry per row");
   const ExactRows rows = grids_of(grids, y ? 3 : 1);
   std::vector<std::int64_t> digits(n * static_cast<std::size_t>(rows.width));
   {
@@ -109,21 +135,28 @@ struct HeldTarget : HeldPart<Target> {
   std::size_t n_rows;
 
   // digits: of exact sums (exact_digits), on the grids (unit, bits, n) of each quantity
-  HeldTarget(int n_classes_, Maybe<Array<std::int32_t>> classes_, Maybe<Array<double>> weight_, Maybe<Array<double>> product_,
-             Maybe<Array<double>> target_, Maybe<Matrix<std::int64_t>> digits, const nb::list& grids, bool weight_rounded_, bool product_rounded_) {
+  HeldTarget(int n_classes_, Maybe<Array<std::int32_t>> classes_, Maybe<Array<double>> weight_,
+             Maybe<Array<double>> product_, Maybe<Array<double>> target_,
+             Maybe<Matrix<std::int64_t>> digits, const nb::list& grids, bool weight_rounded_,
+             bool product_rounded_) {
     need(n_classes_ >= 0 && n_classes_ <= 65535, "n_classes must be from 0 to 65535");
-    need(n_classes_ ? classes_.has_value() : product_ && target_, "classes are needed for classification, product and target for regression");
-    n_classes = n_classes_, weight_rounded = weight_rounded_, product_rounded = product_rounded_;
+    need(n_classes_ ? classes_.has_value() : product_ && target_,
+         "classes are needed for classification, product and target for regression");
+    n_classes = n_classes_;
+    weight_rounded = weight_rounded_;
+    product_rounded = product_rounded_;
     n_rows = n_classes ? classes_->size() : target_->size();
     if (n_classes) {
       classes = hold_if(classes_);
       need_within(*classes_, 0, n_classes, "classes must be from 0 to n_classes - 1");
     } else {
       need(product_->size() == n_rows, "product and target must have one entry per row");
-      product = hold_if(product_), target = hold_if(target_);
+      product = hold_if(product_);
+      target = hold_if(target_);
     }
     need(!weight_ || weight_->size() == n_rows, "weight must have one entry per row");
-    weight = hold_if(weight_), mean_step = n_classes || weight ? std::numeric_limits<double>::infinity() : step_of_means();
+    weight = hold_if(weight_);
+    mean_step = n_classes || weight ? std::numeric_limits<double>::infinity() : step_of_means();
     least_weight = weight ? std::numeric_limits<double>::infinity() : 1;
     for (std::size_t i = 0; weight && i < n_rows; i++)
       if (weight[i] > 0) least_weight = std::min(least_weight, weight[i]);
@@ -134,11 +167,15 @@ struct HeldTarget : HeldPart<Target> {
     need_digits(*digits, exact);
     exact.digits = hold(*digits);
   }
-  // Twice the distance of neighbouring doubles as large as the targets, in units of the product's grid (each product is within 1 of it).
+  // Twice the distance of neighbouring doubles as large as the targets, in units of the product's
+  // grid (each product is within 1 of it).
   double step_of_means() const {
     constexpr double unknown = std::numeric_limits<double>::infinity();
     std::size_t low = 0, high = 0;
-    for (std::size_t i = 1; i < n_rows; i++) low = target[i] < target[low] ? i : low, high = target[i] > target[high] ? i : high;
+    for (std::size_t i = 1; i < n_rows; i++) {
+      low = target[i] < target[low] ? i : low;
+      high = target[i] > target[high] ? i : high;
+    }
     if (!n_rows || !(product[high] - product[low] > 8)) return unknown;
     const double unit = (product[high] - product[low]) / (target[high] - target[low]);
     const double step = 0x1p-51 * unit * std::max(std::fabs(target[low]), std::fabs(target[high]));
@@ -150,16 +187,20 @@ struct HeldTasks : HeldPart<Tasks> {
   std::size_t n_rows, n_columns = 0;  // n_columns: of features, if given
   std::vector<TaskLimits> own;
 
-  HeldTasks(const Matrix<std::uint16_t>& masks_, const Matrix<std::int64_t>& limits_, const Array<double>& min_decrease,
-            Maybe<Matrix<std::uint8_t>> multiplicity_, Maybe<Matrix<bool>> features_, Maybe<Array<double>> totals_) {
+  HeldTasks(const Matrix<std::uint16_t>& masks_, const Matrix<std::int64_t>& limits_,
+            const Array<double>& min_decrease, Maybe<Matrix<std::uint8_t>> multiplicity_,
+            Maybe<Matrix<bool>> features_, Maybe<Array<double>> totals_) {
     const std::size_t T = limits_.shape(0);
     n_rows = masks_.shape(1);
     need(T > 0 && T < (std::size_t{1} << 30), "limits must have one row per task");
-    need(limits_.shape(1) == 3, "limits must have the columns max_depth, min_samples_split, min_samples_leaf");
+    need(limits_.shape(1) == 3,
+         "limits must have the columns max_depth, min_samples_split, min_samples_leaf");
     need(min_decrease.size() == T, "min_decrease must have one entry per task");
     need(!totals_ || totals_->size() == T, "totals must have one entry per task");
-    need(masks_.shape(0) == (T + kBlockTasks - 1) / kBlockTasks, "masks must have the shape (blocks of 15 tasks, rows)");
-    need(!multiplicity_ || (multiplicity_->shape(0) == T && multiplicity_->shape(1) == n_rows), "multiplicity must have the shape (tasks, rows)");
+    need(masks_.shape(0) == (T + kBlockTasks - 1) / kBlockTasks,
+         "masks must have the shape (blocks of 15 tasks, rows)");
+    need(!multiplicity_ || (multiplicity_->shape(0) == T && multiplicity_->shape(1) == n_rows),
+         "multiplicity must have the shape (tasks, rows)");
     need(!features_ || features_->shape(0) == T, "features must have the shape (tasks, columns)");
     for (std::size_t t = 0; t < T; t++) {
       const std::int64_t* l = limits_.data() + 3 * t;
@@ -167,15 +208,21 @@ struct HeldTasks : HeldPart<Tasks> {
            "limits must have max_depth >= 0, min_samples_split >= 2 and min_samples_leaf >= 1");
       own.push_back({l[0], l[1], l[2], min_decrease.data()[t]});
     }
-    n_tasks = static_cast<int>(T), masks = hold(masks_), multiplicity = hold_if(multiplicity_), totals = hold_if(totals_), limits = own.data();
+    n_tasks = static_cast<int>(T);
+    masks = hold(masks_);
+    multiplicity = hold_if(multiplicity_);
+    totals = hold_if(totals_);
+    limits = own.data();
     features = reinterpret_cast<const std::uint8_t*>(hold_if(features_));
     if (features_) n_columns = features_->shape(1);
   }
 };
 
-Growth make_growth(const std::string& criterion, bool multiway, int local_rows, bool bundling, bool two_resolutions) {
+Growth make_growth(const std::string& criterion, bool multiway, int local_rows, bool bundling,
+                   bool two_resolutions) {
   need(local_rows >= 1 && local_rows <= 4096, "local_rows must be from 1 to 4096");
-  return {criterion_named(criterion.c_str()), multiway, bundling, two_resolutions, static_cast<std::size_t>(local_rows)};
+  return {&criterion_named(criterion.c_str()), multiway, bundling, two_resolutions,
+          static_cast<std::size_t>(local_rows)};
 }
 
 struct Watch {  // asks Python now and then whether to stop, and tells it how far growing is
@@ -199,13 +246,22 @@ struct Watch {  // asks Python now and then whether to stop, and tells it how fa
 nb::dict to_dict(PackedTrees& t) {
   nb::dict d;
   const std::size_t width = t.value.size() / t.feature.size();
-  d["node_start"] = give(std::move(t.node_start)), d["branch_start"] = give(std::move(t.branch_start));
-  d["feature"] = give(std::move(t.feature)), d["threshold"] = give(std::move(t.threshold)), d["missing"] = give(std::move(t.missing));
-  d["first_child"] = give(std::move(t.first_child)), d["children"] = give(std::move(t.children));
-  d["first_branch"] = give(std::move(t.first_branch)), d["branches"] = give(std::move(t.branches));
-  d["low"] = give(std::move(t.low)), d["high"] = give(std::move(t.high)), d["depth"] = give(std::move(t.depth));
-  d["n_rows"] = give(std::move(t.n_rows)), d["weight"] = give(std::move(t.weight));
-  d["value"] = give(std::move(t.value), width), d["impurity"] = give(std::move(t.impurity));
+  d["node_start"] = give(std::move(t.node_start));
+  d["branch_start"] = give(std::move(t.branch_start));
+  d["feature"] = give(std::move(t.feature));
+  d["threshold"] = give(std::move(t.threshold));
+  d["missing"] = give(std::move(t.missing));
+  d["first_child"] = give(std::move(t.first_child));
+  d["children"] = give(std::move(t.children));
+  d["first_branch"] = give(std::move(t.first_branch));
+  d["branches"] = give(std::move(t.branches));
+  d["low"] = give(std::move(t.low));
+  d["high"] = give(std::move(t.high));
+  d["depth"] = give(std::move(t.depth));
+  d["n_rows"] = give(std::move(t.n_rows));
+  d["weight"] = give(std::move(t.weight));
+  d["value"] = give(std::move(t.value), width);
+  d["impurity"] = give(std::move(t.impurity));
   return d;
 }
 
@@ -219,17 +275,26 @@ nb::dict work(const Grown& g) {
     return out;
   };
   nb::dict d;
-  d["bundles"] = of_levels(&LevelCounts::bundles), d["rows"] = of_levels(&LevelCounts::rows), d["seconds"] = of_levels(&LevelCounts::seconds);
+#define CROSSCUT_COUNT(name) d[#name] = of_levels(&LevelCounts::name);
+  CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
+  d["seconds"] = of_levels(&LevelCounts::seconds);
   return d;
 }
 
-nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks& tasks, const Growth& growth, int n_threads, nb::object progress) {
+nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks& tasks,
+               const Growth& growth, int n_threads, nb::object progress) {
   need(target.n_rows == table.n_rows, "classes and target must have one entry per row");
   need(tasks.n_rows == table.n_rows, "masks must have the shape (blocks of 15 tasks, rows)");
-  need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features), "features must have the shape (tasks, columns)");
-  need((growth.criterion == Criterion::variance) == (target.n_classes == 0), "criterion variance goes with n_classes = 0 and only with that");
-  const std::size_t times = tasks.multiplicity ? largest(tasks.multiplicity, table.n_rows * static_cast<std::size_t>(tasks.n_tasks)) : 1;
-  need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61), "the grids' digits have too many bits for sums of so many rows");
+  need(!tasks.features || tasks.n_columns == static_cast<std::size_t>(table.n_features),
+       "features must have the shape (tasks, columns)");
+  need_criterion_for(*growth.criterion, target.n_classes);
+  const std::size_t times =
+      tasks.multiplicity
+          ? largest(tasks.multiplicity, table.n_rows * static_cast<std::size_t>(tasks.n_tasks))
+          : 1;
+  need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61),
+       "the grids' digits have too many bits for sums of so many rows");
   need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
   Watch watch;
   watch.progress = std::move(progress);
@@ -245,26 +310,95 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   return nb::make_tuple(to_dict(trees), work(grown));
 }
 
+nb::list accelerations() {
+  nb::list out;
+#ifdef CROSSCUT_ABLATION
+  for (const char* name : kAccelerations) out.append(name);
+#endif
+  return out;
+}
+
+void switch_acceleration([[maybe_unused]] const std::string& name, [[maybe_unused]] bool on) {
+#ifdef CROSSCUT_ABLATION
+  for (int i = 0; i < kAccelerationCount; i++) {
+    if (name != kAccelerations[i]) continue;
+    accelerations_off[i] = !on;
+    return;
+  }
+  throw std::invalid_argument("there is no acceleration '" + name + "'");
+#else
+  throw std::invalid_argument(
+      "accelerations can be switched off only in a build with CROSSCUT_ABLATION=ON");
+#endif
+}
+
+nb::dict criteria() {
+  nb::dict out;
+  for (const Criterion& c : kCriteria)
+    out[c.name] = nb::make_tuple(c.targets.least_classes, c.targets.most_classes, c.squares);
+  return out;
+}
+
+// f(statistics of node i, their number, weight) of all nodes.
+template <class F>
+auto of_nodes(const Criterion& criterion, const Matrix<double>& value, const Array<double>& weight,
+              F f) {
+  const std::size_t n = value.shape(0);
+  const std::size_t width = value.shape(1);
+  need_criterion_for(criterion, criterion.targets.serve(0) && width == 2
+                                    ? 0
+                                    : static_cast<int>(std::min<std::size_t>(width, 1 << 20)));
+  need(weight.size() == n, "weight must have one entry per node");
+  std::vector<double> out(n);
+  for (std::size_t i = 0; i < n; i++)
+    out[i] = f(value.data() + i * width, static_cast<int>(width), weight.data()[i]);
+  return give(std::move(out));
+}
+
+auto impurity(const std::string& name, const Matrix<double>& value, const Array<double>& weight) {
+  const Criterion& criterion = criterion_named(name.c_str());
+  return of_nodes(criterion, value, weight, criterion.impurity);
+}
+
+auto branch_quality(const std::string& name, const Matrix<double>& value,
+                    const Array<double>& weight) {
+  const Criterion& criterion = criterion_named(name.c_str());
+  return of_nodes(criterion, value, weight, [&](const double* s, int n, double w) {
+    return w > 0 ? criterion.part(Terms{n}, s, w) : 0;
+  });
+}
+
 }  // namespace
 
 void bind_grow(nb::module_& m) {
+  m.def("accelerations", &accelerations);
+  m.def("switch_acceleration", &switch_acceleration, "name"_a, "on"_a);
+  m.def("criteria", &criteria);
+  m.def("impurity", &impurity, "criterion"_a, "value"_a, "weight"_a);
+  m.def("branch_quality", &branch_quality, "criterion"_a, "value"_a, "weight"_a);
   nb::class_<HeldTable>(m, "Table")
-      .def(nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&, const Array<std::int32_t>&, const nb::list&, const nb::list&,
-                    const Array<bool>&, const Array<bool>&, const Array<bool>&, Maybe<nb::list>, int>(),
-           "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a, "has_missing"_a, "close"_a, "edges"_a.none(),
-           "n_threads"_a = 1);
+      .def(
+          nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&,
+                   const Array<std::int32_t>&, const nb::list&, const nb::list&, const Array<bool>&,
+                   const Array<bool>&, const Array<bool>&, Maybe<nb::list>, int>(),
+          "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a,
+          "has_missing"_a, "close"_a, "edges"_a.none(), "n_threads"_a = 1);
   nb::class_<HeldTarget>(m, "Target")
-      .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>, Maybe<Array<double>>,
-                    Maybe<Matrix<std::int64_t>>, const nb::list&, bool, bool>(),
-           "n_classes"_a, "classes"_a.none(), "weight"_a.none(), "product"_a.none(), "target"_a.none(), "digits"_a.none(), "grids"_a,
-           "weight_rounded"_a, "product_rounded"_a);
+      .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>,
+                    Maybe<Array<double>>, Maybe<Matrix<std::int64_t>>, const nb::list&, bool,
+                    bool>(),
+           "n_classes"_a, "classes"_a.none(), "weight"_a.none(), "product"_a.none(),
+           "target"_a.none(), "digits"_a.none(), "grids"_a, "weight_rounded"_a,
+           "product_rounded"_a);
   m.def("exact_digits", &digits_of, "target"_a.none(), "weight"_a.none(), "n_rows"_a, "grids"_a);
   nb::class_<HeldTasks>(m, "Tasks")
-      .def(nb::init<const Matrix<std::uint16_t>&, const Matrix<std::int64_t>&, const Array<double>&, Maybe<Matrix<std::uint8_t>>,
-                    Maybe<Matrix<bool>>, Maybe<Array<double>>>(),
-           "masks"_a, "limits"_a, "min_decrease"_a, "multiplicity"_a.none() = nb::none(), "features"_a.none() = nb::none(),
-           "totals"_a.none() = nb::none());
+      .def(nb::init<const Matrix<std::uint16_t>&, const Matrix<std::int64_t>&, const Array<double>&,
+                    Maybe<Matrix<std::uint8_t>>, Maybe<Matrix<bool>>, Maybe<Array<double>>>(),
+           "masks"_a, "limits"_a, "min_decrease"_a, "multiplicity"_a.none() = nb::none(),
+           "features"_a.none() = nb::none(), "totals"_a.none() = nb::none());
   nb::class_<Growth>(m, "Growth")
-      .def(nb::new_(&make_growth), "criterion"_a, "multiway"_a, "local_rows"_a, "bundling"_a = true, "two_resolutions"_a = true);
-  m.def("grow", &grow, "table"_a, "target"_a, "tasks"_a, "growth"_a, "n_threads"_a, "progress"_a.none() = nb::none());
+      .def(nb::new_(&make_growth), "criterion"_a, "multiway"_a, "local_rows"_a, "bundling"_a = true,
+           "two_resolutions"_a = true);
+  m.def("grow", &grow, "table"_a, "target"_a, "tasks"_a, "growth"_a, "n_threads"_a,
+        "progress"_a.none() = nb::none());
 }

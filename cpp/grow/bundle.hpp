@@ -1,5 +1,6 @@
-// A bundle: nodes of different tasks that are refined together, in one pass, because their rows overlap. A task is a lane. The rows
-// of their union, each with a mask of the lanes it trains, come beside it: LargeRows (codes.hpp) or LoneRows (local_table.hpp).
+// A bundle: nodes of different tasks that are refined together, in one pass, because their rows
+// overlap. A task is a lane. The rows of their union, each with a mask of the lanes it trains, come
+// beside it: LargeRows (codes.hpp) or LoneRows (local_table.hpp).
 #pragma once
 #include <algorithm>
 
@@ -13,16 +14,19 @@ struct Bundle {
   u8 task[kLanes];       // task within the block
   Node* node[kLanes];
   i64 min_leaf[kLanes];
-  double to_do = 1;      // share of the work on its rows that is still to be done
+  double to_do = 1;  // share of the work on its rows that is still to be done
 
   void take_lane(int to, const Bundle& from, int k) {
-    task[to] = from.task[k], node[to] = from.node[k], min_leaf[to] = from.min_leaf[k];
+    task[to] = from.task[k];
+    node[to] = from.node[k];
+    min_leaf[to] = from.min_leaf[k];
     lanes |= (from.lanes >> k & 1) << to;
   }
   // Only the lanes of `keep`, packed together.
   Bundle packed(u32 keep) const {
     Bundle out;
-    out.depth = depth, out.to_do = to_do;
+    out.depth = depth;
+    out.to_do = to_do;
     each_bit(keep, [&](int k) { out.take_lane(out.n++, *this, k); });
     return out;
   }
@@ -37,7 +41,9 @@ struct Bundle {
 inline std::size_t task_of(const Worker& w, const Bundle& bundle, int k) {
   return static_cast<std::size_t>(w.block * kBlockTasks + bundle.task[k]);
 }
-inline const TaskLimits& limits_of(const Worker& w, const Bundle& bundle, int k) { return w.run.p.limits[task_of(w, bundle, k)]; }
+inline const TaskLimits& limits_of(const Worker& w, const Bundle& bundle, int k) {
+  return w.run.p.limits[task_of(w, bundle, k)];
+}
 
 // How often lane k's task counts a row of the table.
 inline u32 times_of(const Worker& w, const Bundle& bundle, int k, std::size_t row) {
@@ -60,7 +66,8 @@ inline void start_sums(Worker& w, Node& leaf) {
 }
 
 // Adds a row of the table to exact sums of lane k.
-CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::size_t row, i64* sums) {
+CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::size_t row,
+                           i64* sums) {
   const Problem& p = w.run.p;
   const i64 times = times_of(w, bundle, k, row);
   const int width = p.exact.width;
@@ -69,7 +76,8 @@ CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::si
   for (int d = 0; d < width; d++) sums[d] += times * digits[d];
 }
 
-// The same for n rows, [row][kLanes]; null if every row counts once. Lanes are then tied to the tasks of the block.
+// The same for n rows, [row][kLanes]; null if every row counts once. Lanes are then tied to the
+// tasks of the block.
 template <class Row>
 const u8* times_of_lanes(Worker& w, u32 n, Row row) {
   const Problem& p = w.run.p;
@@ -78,7 +86,9 @@ const u8* times_of_lanes(Worker& w, u32 n, Row row) {
   for (u32 k = 0; k < kLanes; k++) {
     const std::size_t task = static_cast<std::size_t>(w.block * kBlockTasks) + k;
     const bool used = k < kBlockTasks && task < static_cast<std::size_t>(p.n_tasks);
-    for (u32 i = 0; i < n; i++) times[static_cast<std::size_t>(i) * kLanes + k] = used ? p.multiplicity[task * p.n_rows + row(i)] : 0;
+    for (u32 i = 0; i < n; i++)
+      times[static_cast<std::size_t>(i) * kLanes + k] =
+          used ? p.multiplicity[task * p.n_rows + row(i)] : 0;
   }
   return times;
 }
@@ -89,7 +99,10 @@ inline u32 allowed_lanes(const Worker& w, const Bundle& bundle, int f) {
   if (!p.features) return bundle.lanes;
   u32 bits = 0;
   each_bit(bundle.lanes, [&](int k) {
-    bits |= static_cast<u32>(p.features[task_of(w, bundle, k) * static_cast<std::size_t>(p.n_features) + static_cast<std::size_t>(f)] != 0) << k;
+    bits |=
+        static_cast<u32>(p.features[task_of(w, bundle, k) * static_cast<std::size_t>(p.n_features) +
+                                    static_cast<std::size_t>(f)] != 0)
+        << k;
   });
   return bits;
 }

@@ -1,12 +1,13 @@
 // Statistics of a nominal column, for the lanes that chose a test of it.
 #pragma once
 #include "bundle.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Statistics per category of a column: lane k has table[k], [V][K], and n[k], [V]. A row that at most one of the lanes lacks is counted once,
-// for all, and taken from that lane again; sums on the grid are exact.
+// Statistics per category of a column: lane k has table[k], [V][K], and n[k], [V]. A row that at
+// most one of the lanes lacks is counted once, for all, and taken from that lane again; sums on the
+// grid are exact.
 struct CategoryTables {
   u32 V;
   double* table[kLanes];
@@ -19,8 +20,10 @@ struct CategoryTables {
     out.V = rows.n_ranks(f);
     const std::size_t K = static_cast<std::size_t>(w.run.K()), size = out.V * K;
     const auto empty = [&](double*& sums, i64*& counts) {
-      sums = w.scratch.take<double>(size), counts = w.scratch.take<i64>(out.V);
-      std::fill_n(sums, size, 0.0), std::fill_n(counts, out.V, i64{0});
+      sums = w.scratch.take<double>(size);
+      counts = w.scratch.take<i64>(out.V);
+      std::fill_n(sums, size, 0.0);
+      std::fill_n(counts, out.V, i64{0});
     };
     double* all;
     i64* all_n;
@@ -34,7 +37,10 @@ struct CategoryTables {
         const double weight = times * (p.weight ? p.weight[row] : 1);
         counts[v] += sign;
         if (p.n_classes) sums[v * K + static_cast<std::size_t>(p.classes[row])] += weight;
-        else sums[v * 2] += times * p.product[row], sums[v * 2 + 1] += weight;
+        else {
+          sums[v * 2] += times * p.product[row];
+          sums[v * 2 + 1] += weight;
+        }
       };
       if (p.multiplicity) {
         each_bit(m, [&](int k) { add(out.table[k], out.n[k], times_of(w, bundle, k, row), 1); });
@@ -53,7 +59,8 @@ struct CategoryTables {
   }
 };
 
-// Regression: exact means of lane k's rows in the categories of a column, summed when the first is asked for.
+// Regression: exact means of lane k's rows in the categories of a column, summed when the first is
+// asked for.
 template <class Rows>
 struct ExactMeans {
   Worker& w;
@@ -67,7 +74,8 @@ struct ExactMeans {
     if (!sums) {
       sums = empty_sums(w, static_cast<int>(rows.n_ranks(f)));
       for (u32 i = 0; i < rows.n; i++)
-        if (rows.mask(i) >> k & 1) add_exactly(w, bundle, k, rows.row(i), sums + static_cast<int>(rows.rank(f, i)) * T);
+        if (rows.mask(i) >> k & 1)
+          add_exactly(w, bundle, k, rows.row(i), sums + static_cast<int>(rows.rank(f, i)) * T);
     }
     return exact_mean(w.run.p, sums + v * T);
   }

@@ -11,8 +11,8 @@ inline bool is_pure(const double* s, int K) {
 }
 
 inline bool wants_test(const Run& run, const Node& node, const TaskLimits& limits) {
-  return node.depth < limits.max_depth && node.n_rows >= limits.min_split && node.n_rows >= 2 * limits.min_leaf &&
-         !(run.p.n_classes && is_pure(node.stats, run.K()));
+  return node.depth < limits.max_depth && node.n_rows >= limits.min_split &&
+         node.n_rows >= 2 * limits.min_leaf && !(run.p.n_classes && is_pure(node.stats, run.K()));
 }
 
 // The lanes' nodes stay leaves: sum what their values come from.
@@ -20,7 +20,9 @@ template <class Rows>
 void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {
   if (w.run.counted || !lanes) return;
   each_bit(lanes, [&](int k) { start_sums(w, *bundle.node[k]); });
-  for (u32 i = 0; i < rows.n; i++) each_bit(rows.mask(i) & lanes, [&](int k) { add_exactly(w, bundle, k, rows.row(i), bundle.node[k]->exact); });
+  for (u32 i = 0; i < rows.n; i++)
+    each_bit(rows.mask(i) & lanes,
+             [&](int k) { add_exactly(w, bundle, k, rows.row(i), bundle.node[k]->exact); });
 }
 
 // Regression: lanes whose rows all have the same target are done.
@@ -34,8 +36,10 @@ void close_pure_lanes(Worker& w, Bundle& bundle, const Rows& rows) {
     const u32 m = rows.mask(i) & bundle.lanes & ~impure;
     const double v = y[rows.row(i)];
     each_bit(m, [&](int k) {
-      if (!(seen >> k & 1)) seen |= 1u << k, first[k] = v;
-      else if (v != first[k]) impure |= 1u << k;
+      if (!(seen >> k & 1)) {
+        seen |= 1u << k;
+        first[k] = v;
+      } else if (v != first[k]) impure |= 1u << k;
     });
   }
   close_lanes(w, bundle, rows, bundle.lanes & ~impure);

@@ -10,20 +10,24 @@ struct Node {
   };
   union {
     Node* children;
-    std::int64_t* exact;   // of leaves: the exact sums that values come from, or the digits of a row if all have the same
+    // of leaves: the exact sums that values come from, or the digits of a row if all have the same
+    std::int64_t* exact;
   };
   double* stats;  // integer statistics
   union {
     std::int32_t* branches;  // nominal tests: of each rank of the table
     double threshold;        // tests between bins
-    Sides sides;             // other tests: the values below and above the threshold; NaN if missing values are parted from all others
+    // other tests: the values below and above the threshold; NaN if missing values are parted from
+    // all others
+    Sides sides;
   };
   std::int64_t n_rows;
   int n_children, feature, missing, depth;
 };
 static_assert(sizeof(Node) == 48);
 
-// Compiled once, for all builds of the kernels: every task's tree in preorder, all trees end to end.
+// Compiled once, for all builds of the kernels: every task's tree in preorder, all trees end to
+// end.
 struct PackedTrees;
 void pack_trees(const Problem&, const Node* const* roots, PackedTrees&);
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/huge_pages.hpp"
-#include "exact.hpp"
+#include "grow/exact/exact.hpp"
 
 namespace crosscut {
 namespace {
@@ -13,20 +13,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-double impurity_of(Criterion criterion, const double* value, int n_classes, double weight) {
-  double impurity = criterion == Criterion::gini ? 1.0 : 0.0, squares = 0;
-  for (int c = 0; c < n_classes; c++) {
-    if (value[c] == 0) continue;  // most of many classes
-    const double share = value[c] / weight;
-    if (criterion == Criterion::gini) squares += share * share;
-    else if (share > 0) impurity -= share * std::log2(share);
-  }
-  return impurity - squares;
-}
-
 double midpoint(float a, float b) {
   const double mid = static_cast<double>(a) / 2.0 + static_cast<double>(b) / 2.0;
-  return mid == static_cast<double>(b) || mid == kInfinity || mid == -kInfinity ? static_cast<double>(a) : mid;
+  return mid == static_cast<double>(b) || mid == kInfinity || mid == -kInfinity
+             ? static_cast<double>(a)
+             : mid;
 }
 
 class Packer {
@@ -40,15 +31,16 @@ class Packer {
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
   const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
-  std::size_t size = 0, room = 0;         // nodes of all trees so far; those that there is room for
+  std::size_t size = 0, room = 0;  // nodes of all trees so far; those that there is room for
   std::vector<Child> todo;
-  Numbers<const std::int64_t*> sums;      // exact ones, of the nodes of a tree that are leaves
-  std::vector<std::int64_t> own;          // of subtrees that wait for their parents
+  Numbers<const std::int64_t*> sums;  // exact ones, of the nodes of a tree that are leaves
+  std::vector<std::int64_t> own;      // of subtrees that wait for their parents
 
  public:
   Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
 
-  // Values of many classes are by far the largest array: it gets the room that it needs, and no more.
+  // Values of many classes are by far the largest array: it gets the room that it needs, and no
+  // more.
   void reserve_values(const Node* const* roots) {
     if (width < kManyValues) return;
     std::size_t n = 0;
@@ -62,20 +54,27 @@ class Packer {
     invite_huge_pages(out.value.data(), n * width * sizeof(double));
   }
 
-  // The nodes of a tree in preorder: from a node to its first child, and from a leaf to the child that has been waiting for the shortest time.
+  // The nodes of a tree in preorder: from a node to its first child, and from a leaf to the child
+  // that has been waiting for the shortest time.
   void add(const Node& root) {
     const std::size_t first = size, n_trees = out.node_start.size() - 1;
     const std::size_t first_child = first - n_trees, first_branch = out.branches.size();
     std::size_t children = 0;
     const auto start = [&](std::size_t at) {
       out.first_child[at + n_trees] = static_cast<std::int64_t>(children);
-      out.first_branch[at + n_trees] = static_cast<std::int64_t>(out.branches.size() - first_branch);
+      out.first_branch[at + n_trees] =
+          static_cast<std::int64_t>(out.branches.size() - first_branch);
     };
-    const auto place = [&](std::size_t child) { out.children[first_child + child] = static_cast<std::int32_t>(size - first); };
+    const auto place = [&](std::size_t child) {
+      out.children[first_child + child] = static_cast<std::int32_t>(size - first);
+    };
     for (const Node* x = &root; x;) {
       if (size == room) make_room(2 * room + 1024);
       const std::size_t at = size++;
-      out.feature[at] = x->feature, out.missing[at] = x->missing, out.depth[at] = x->depth, out.n_rows[at] = x->n_rows;
+      out.feature[at] = x->feature;
+      out.missing[at] = x->missing;
+      out.depth[at] = x->depth;
+      out.n_rows[at] = x->n_rows;
       start(at);
       if (!Q) write_counts(*x, at);
       if (const auto n = static_cast<std::size_t>(x->n_children)) {
@@ -84,24 +83,33 @@ class Packer {
           __builtin_prefetch(x->children + j);
           todo.push_back({x->children + j, children + j});
         }
-        if (first_child + children + n > out.children.size()) out.children.resize(2 * (first_child + children + n));
-        place(children), children += n, x = x->children;
+        if (first_child + children + n > out.children.size())
+          out.children.resize(2 * (first_child + children + n));
+        place(children);
+        children += n;
+        x = x->children;
       } else {
         write_sides(at, {kNone, kNone}, kNone);
         if (Q) sums[at - first] = x->exact;
         x = nullptr;
-        if (!todo.empty()) x = todo.back().node, place(todo.back().place), todo.pop_back();
+        if (!todo.empty()) {
+          x = todo.back().node;
+          place(todo.back().place);
+          todo.pop_back();
+        }
       }
     }
     start(size);
-    out.node_start.push_back(static_cast<std::int64_t>(size)), out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
+    out.node_start.push_back(static_cast<std::int64_t>(size));
+    out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
     if (Q) write_sums(first, out.first_child.data() + first + n_trees);
   }
 
   // Room for that many trees like the first, which is the largest of a cross-validation.
   void reserve(std::size_t n_trees) {
     if (width < kManyValues) make_room(size * n_trees + size / 8);
-    out.children.resize(room), out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
+    out.children.resize(room);
+    out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
   }
   void finish() {
     make_room(size);
@@ -113,8 +121,12 @@ class Packer {
     room = nodes;
     for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(nodes);
     for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(nodes);
-    for (auto* array : {&out.first_child, &out.first_branch}) array->resize(nodes + static_cast<std::size_t>(p.n_tasks));
-    out.low.resize(nodes), out.high.resize(nodes), out.n_rows.resize(nodes), out.value.resize(nodes * width);
+    for (auto* array : {&out.first_child, &out.first_branch})
+      array->resize(nodes + static_cast<std::size_t>(p.n_tasks));
+    out.low.resize(nodes);
+    out.high.resize(nodes);
+    out.n_rows.resize(nodes);
+    out.value.resize(nodes * width);
     if (Q) sums.resize(nodes);
   }
 
@@ -126,21 +138,26 @@ class Packer {
     } else if (column.edges) {
       write_sides(at, {kNone, kNone}, x.threshold);
     } else {
-      write_sides(at, x.sides, std::isnan(x.sides.low) ? kInfinity : midpoint(x.sides.low, x.sides.high));
+      write_sides(at, x.sides,
+                  std::isnan(x.sides.low) ? kInfinity : midpoint(x.sides.low, x.sides.high));
     }
   }
   void write_sides(std::size_t at, const Node::Sides& sides, double threshold) {
-    out.threshold[at] = threshold, out.low[at] = sides.low, out.high[at] = sides.high;
+    out.threshold[at] = threshold;
+    out.low[at] = sides.low;
+    out.high[at] = sides.high;
   }
 
   void write_counts(const Node& x, std::size_t at) {
     double *value = out.value.data() + at * width, weight = 0;
     for (std::size_t c = 0; c < width; c++)
       if ((value[c] = x.stats[c]) != 0) weight += value[c];
-    out.weight[at] = weight, out.impurity[at] = impurity_of(p.criterion, value, p.n_classes, weight);
+    out.weight[at] = weight;
+    out.impurity[at] = p.criterion->impurity(value, p.n_classes, weight);
   }
 
-  // Exact sums of all nodes, from those at the leaves, and what follows from them. Backwards: a node comes after its children.
+  // Exact sums of all nodes, from those at the leaves, and what follows from them. Backwards: a
+  // node comes after its children.
   void write_sums(std::size_t first, const std::int64_t* children_at) {
     std::size_t waiting = 0;
     for (std::size_t i = size - first; i-- > 0;) {
@@ -151,7 +168,8 @@ class Packer {
         waiting -= n - 1;
       } else {
         if (own.size() <= waiting * Q) own.resize(2 * (waiting + 1) * Q);
-        target = target_of(sums[i]), waiting++;
+        target = target_of(sums[i]);
+        waiting++;
       }
       std::int64_t* to = own.data() + (waiting - 1) * Q;
       const std::int64_t times = target ? out.n_rows[first + i] : 1;
@@ -164,25 +182,35 @@ class Packer {
 
   // The target of a leaf whose sums are the digits of a row; null for others.
   const double* target_of(const std::int64_t* exact) const {
-    const auto address = [](const std::int64_t* digit) { return reinterpret_cast<std::uintptr_t>(digit); };
-    const std::size_t bytes = static_cast<std::size_t>(p.exact.width) * sizeof *exact, place = address(exact) - address(p.exact.digits);
+    const auto address = [](const std::int64_t* digit) {
+      return reinterpret_cast<std::uintptr_t>(digit);
+    };
+    const std::size_t bytes = static_cast<std::size_t>(p.exact.width) * sizeof *exact,
+                      place = address(exact) - address(p.exact.digits);
     if (place >= p.n_rows * bytes) return nullptr;
-    return p.target + (place >> 32 ? place / bytes : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
+    return p.target + (place >> 32
+                           ? place / bytes
+                           : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
   // target: that of all rows, or null; parted: into two children
   void write_value(const double* target, const std::int64_t* exact, std::size_t at, bool parted) {
-    double *value = out.value.data() + at * width, &weight = out.weight[at], &impurity = out.impurity[at];
-    weight = p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
+    double *value = out.value.data() + at * width, &weight = out.weight[at],
+           &impurity = out.impurity[at];
+    weight =
+        p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
     if (!p.n_classes) {
-      if (parted && weight == 2 && !p.weight && !p.multiplicity && moments_of_two(value[1], value[2], value[0], impurity)) return;
+      if (parted && weight == 2 && !p.weight && !p.multiplicity &&
+          moments_of_two(value[1], value[2], value[0], impurity))
+        return;
       impurity = target ? 0 : exact_variance(p.exact, exact);
       value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // never −0
       return;
     }
     const DigitGrid& grid = p.exact.grid[0];
-    for (std::size_t c = 0; c < width; c++) value[c] = exact_value(grid, exact + c * static_cast<std::size_t>(grid.n));
-    impurity = impurity_of(p.criterion, value, p.n_classes, weight);
+    for (std::size_t c = 0; c < width; c++)
+      value[c] = exact_value(grid, exact + c * static_cast<std::size_t>(grid.n));
+    impurity = p.criterion->impurity(value, p.n_classes, weight);
   }
 };
 

@@ -1,28 +1,30 @@
-// What goes into growing and what comes out: plain data, shared by the binding and by every build of the kernels.
+// What goes into growing and what comes out: plain data, shared by the binding and by every build
+// of the kernels.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "base/exact_sums.hpp"
+#include "accelerations.hpp"
+#include "criteria/criteria.hpp"
 
 namespace crosscut {
 
-enum class Criterion : int { gini, entropy, gain_ratio, variance };
-Criterion criterion_named(const char*);  // throws std::invalid_argument for another name
-
-constexpr int kLanes = 16;        // tasks of a block travel in at most this many lanes...
-constexpr int kBlockTasks = 15;   // ...and the last lane's cell is kept for rows that every task trains on
+constexpr int kLanes = 16;  // tasks of a block travel in at most this many lanes...
+// ...and the last lane's cell is kept for rows that every task trains on
+constexpr int kBlockTasks = 15;
 
 struct Column {
   bool nominal, has_missing;
-  bool close;                     // some neighbouring values differ by no more than the gap rule's 1e-7
-  std::uint32_t n_values;         // ranks are 0..n_values-1; a missing value has rank n_values
-  std::uint32_t n_coarse;         // coarse codes are 0..n_coarse-1; missing is n_coarse
-  const std::uint32_t* ranks;     // [n_rows]
-  const std::uint8_t* coarse;     // [n_rows]; nominal columns: the ranks, null if they do not fit
+  // some neighbouring values differ by no more than the gap rule's 1e-7
+  bool close;
+  std::uint32_t n_values;      // ranks are 0..n_values-1; a missing value has rank n_values
+  std::uint32_t n_coarse;      // coarse codes are 0..n_coarse-1; missing is n_coarse
+  const std::uint32_t* ranks;  // [n_rows]
+  const std::uint8_t* coarse;  // [n_rows]; nominal columns: the ranks, null if they do not fit
   const std::uint32_t* coarse_first;  // [n_coarse + 1] first rank of every coarse interval
-  const float* values;            // [n_values] ascending, null for nominal columns
-  const double* edges;            // binned mode: threshold after each bin; null otherwise
+  const float* values;                // [n_values] ascending, null for nominal columns
+  const double* edges;                // binned mode: threshold after each bin; null otherwise
 };
 
 struct TaskLimits {
@@ -33,50 +35,90 @@ struct TaskLimits {
 struct Table {
   std::size_t n_rows;
   int n_features;
-  const Column* columns;               // [n_features]
+  const Column* columns;  // [n_features]
 };
 
 struct Target {
-  int n_classes;                       // 0: regression
-  const std::int32_t* classes;         // [n_rows], classification
-  const double* weight;                // [n_rows] on the grid, null when every row counts once
-  const double* product;               // [n_rows] on the grid, regression
-  const double* target;                // [n_rows] regression targets, to tell pure nodes
+  int n_classes;                // 0: regression
+  const std::int32_t* classes;  // [n_rows], classification
+  const double* weight;         // [n_rows] on the grid, null when every row counts once
+  const double* product;        // [n_rows] on the grid, regression
+  const double* target;         // [n_rows] regression targets, to tell pure nodes
   ExactRows exact;
-  double least_weight;                 // on the grid
+  double least_weight;                   // on the grid
   bool weight_rounded, product_rounded;  // the grid is coarser than the numbers
-  double mean_step;                    // means on the grid that are farther apart are different doubles, too; infinity if that is not known
+  // means on the grid that are farther apart are different doubles, too; infinity if that is not
+  // known
+  double mean_step;
 };
 
 struct Tasks {
   int n_tasks;
-  const std::uint16_t* masks;          // [n_blocks][n_rows], bit t: the row trains task block·15 + t
-  const std::uint8_t* multiplicity;    // [n_tasks][n_rows] or null
-  const std::uint8_t* features;        // [n_tasks][n_features] or null
-  const TaskLimits* limits;            // [n_tasks]
-  const double* totals;                // [n_tasks] weight that a decrease of impurity is a share of; null: that of the root
+  // [n_blocks][n_rows], bit t: the row trains task block·15 + t
+  const std::uint16_t* masks;
+  const std::uint8_t* multiplicity;  // [n_tasks][n_rows] or null
+  const std::uint8_t* features;      // [n_tasks][n_features] or null
+  const TaskLimits* limits;          // [n_tasks]
+  // [n_tasks] weight that a decrease of impurity is a share of; null: that of the root
+  const double* totals;
 };
 
 struct Growth {
-  Criterion criterion;
+  const Criterion* criterion;
   bool multiway;
-  bool bundling, two_resolutions;      // off only to compare: paper's identical tests; full scans
-  std::size_t local_rows;              // bundles up to this size finish in a local copy
+  bool bundling, two_resolutions;  // off only to compare: paper's identical tests; full scans
+  std::size_t local_rows;          // bundles up to this size finish in a local copy
 };
 
 struct Problem : Table, Target, Tasks, Growth {
-  bool counted() const { return n_classes && !weight && !multiplicity; }  // class statistics are plain row counts
-  bool on_grid() const { return !n_classes || weight; }  // statistics are not counts: what they leave open is decided exactly
-  int n_sums() const { return n_classes ? n_classes * exact.width : exact.width; }  // digits of a node's exact sums
+  bool counted() const {
+    return n_classes && !weight && !multiplicity;
+  }  // class statistics are plain row counts
+  bool on_grid() const {
+    return !n_classes || weight;
+  }  // statistics are not counts: what they leave open is decided exactly
+  int n_sums() const {
+    return n_classes ? n_classes * exact.width : exact.width;
+  }  // digits of a node's exact sums
   int n_threads;
-  bool (*poll)(void*, double);         // called by the calling thread now and then; true means stop
+  bool (*poll)(void*, double);  // called by the calling thread now and then; true means stop
   void* poll_argument;
 };
 
 constexpr int kLevels = 64;  // deeper levels are counted with the last
+// What was done on a level. Without threads the numbers depend on the problem only, except that a
+// few more cuts pass the fast comparison where more of them are evaluated together. Tests guard
+// them, so that lost work is noticed.
+#define CROSSCUT_COUNTS(X)                                                                      \
+  X(bundles)        /* and nodes of single tasks */                                             \
+  X(rows)           /* of all bundles */                                                        \
+  X(cuts)           /* evaluated by running statistics, by sets of rows or by sums of values */ \
+  X(lane_cuts)      /* of these, in sorted lists by lanes of cuts */                            \
+  X(lane_subsets)   /* subsets of categories, evaluated by lanes */                             \
+  X(exact)          /* tests evaluated by the formula that decides, or by exact sums */         \
+  X(intervals)      /* opened, to look at the cuts inside */                                    \
+  X(fold_rows)      /* rows of large bundles that are counted once for all tasks but one */     \
+  X(own_codes)      /* rows whose codes were copied */                                          \
+  X(neighbour_rows) /* rows read to find the values around cuts */                              \
+  X(lists)          /* sorted lists split */                                                    \
+  X(moved)          /* their entries */                                                         \
+  X(coded_columns)  /* searched by bits of rows or sums of values, without a list */            \
+  X(few_nodes)      /* nodes finished by sets of rows */                                        \
+  X(known_nodes)    /* nodes whose subtree another task had grown */                            \
+  X(xlogs)          /* values of v·log2(v) in the table of small counts */
+
 struct LevelCounts {
-  std::uint64_t bundles, rows;  // rows: of all bundles
+#define CROSSCUT_COUNT(name) std::uint64_t name;
+  CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
   double seconds;
+
+  void add(const LevelCounts& other) {
+#define CROSSCUT_COUNT(name) name += other.name;
+    CROSSCUT_COUNTS(CROSSCUT_COUNT)
+#undef CROSSCUT_COUNT
+    seconds += other.seconds;
+  }
 };
 
 enum class Outcome : int { done, stopped, no_memory };
@@ -84,21 +126,5 @@ struct Grown {
   Outcome outcome;
   LevelCounts levels[kLevels];
 };
-
-// The quality of a test, a pure function of its integer statistics (docs/semantics.md). Statistics of a branch are K doubles:
-// class sums, or (P, W). Compiled once, so every level and engine decides alike. Not allowed: −infinity.
-constexpr std::uint32_t kXlogs = 1 << 16;
-struct Judge {
-  Criterion criterion;
-  int K;
-  const double* xlogs = nullptr;  // [kXlogs] xlog of small counts, where all statistics are counts
-  double branch(const double* s) const;                                        // one branch's part of Q
-  double total(const double* s) const;                                         // its weight
-  double binary(const double* left, const double* node) const;                 // Q of left | node − left
-  double several(const double* branches, int n, const double* node) const;     // Q of n branches, K doubles each
-  double x(double v) const;                                                    // v·log2(v)
-  double improvement(const double* node, double q, double q_gain) const;       // q_gain: Σ of branch(); Q − Q_node, gain for gain ratio
-};
-double xlog(double v);  // v·log2(v)
 
 }  // namespace crosscut

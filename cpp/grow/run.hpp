@@ -3,83 +3,108 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <stdexcept>
 
 #include "base/waiting.hpp"
-#include "memo.hpp"
+#include "grow/small/memo.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;  // a part of a bundle's rows has at least so many; how many parts there are at most
-constexpr int kListClasses = 16;   // classes that an entry of a list can name
+// a part of a bundle's rows has at least so many; how many parts there are at most
+constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;
+constexpr int kListClasses = 16;  // classes that an entry of a list can name
 constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// Which running statistics serve a run (criteria/running_statistics.hpp).
+enum class Family { binary_gini, many_gini, weighted_gini, any_classes, moments };
+
+inline Family family_of(const Problem& p) {
+  switch (p.criterion->running) {
+    case Running::class_squares:
+      if (!p.counted()) return Family::weighted_gini;
+      return p.n_classes == 2 ? Family::binary_gini : Family::many_gini;
+    case Running::class_by_class:
+      return Family::any_classes;
+    case Running::moments:
+      return Family::moments;
+  }
+  throw std::logic_error("unknown running statistics");
+}
+
+// What the grid of a node's sums is like, for the error of a quality (CriterionType::error).
+struct GridOfNode {
+  double weight;   // of the node
+  double least;    // weight of a row, at least
+  double off;      // a weight is off by this share, at most
+  double formula;  // rounding of the formula, relative
+  // products are off by half a unit, and by the rounding of w·(y − c), which adds up to 1
+  bool product_rounded;
+};
 
 struct Run {
   const Problem& p;
-  Judge judge;
+  Quality quality;
   bool counted;   // class statistics are plain row counts
   bool weighted;  // rows have grid weights or multiplicities
-  bool on_grid;   // statistics only propose tests: those within `margin` of the best are compared exactly
-  enum class Family { binary_gini, many_gini, any_classes, moments } family;  // which running statistics serve the run
-  bool shares;     // tasks with the same rows at a node have the same subtree (memo.hpp)
-  bool remembers;  // ... also in another block
+  // statistics only propose tests: those within `margin` of the best are compared exactly
+  bool on_grid;
+  const Family family;
+  bool shares;      // tasks with the same rows at a node have the same subtree (memo.hpp)
+  bool remembers;   // ... also in another block
   bool few_valued;  // most columns are numbers of which there are few
-  bool all_bits;    // all columns have so few values that no local table needs lists (lone_node.hpp)
+  bool all_bits;    // all columns have so few values that no local table needs lists (row_bits.hpp)
   std::atomic<int> halt{0};
-  std::atomic<u64> rows_done{0};  // training rows, over all tasks, that have reached their leaves, or are part of the way there
+  // training rows, over all tasks, that have reached their leaves, or are part of the way there
+  std::atomic<u64> rows_done{0};
 
   explicit Run(const Problem& problem)
       : p(problem),
-        judge{problem.criterion, problem.n_classes ? problem.n_classes : 2},
+        quality(*problem.criterion, problem.n_classes),
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
         on_grid(problem.on_grid()),
-        family(!problem.n_classes                                   ? Family::moments
-               : !counted || problem.criterion != Criterion::gini ? Family::any_classes
-               : problem.n_classes == 2                            ? Family::binary_gini
-                                                                   : Family::many_gini),
+        family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
         remembers(problem.n_tasks > kBlockTasks) {
     int few = 0;
-    for (int f = 0; f < problem.n_features; f++) few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
+    for (int f = 0; f < problem.n_features; f++)
+      few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
     few_valued = 2 * few > problem.n_features;
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
     u64 values = 0, most = 0;
     for (int f = 0; f < problem.n_features; f++) {
       const u64 own = problem.columns[f].n_values + problem.columns[f].has_missing;
-      values += own, most = own > most ? own : most;
+      values += own;
+      most = own > most ? own : most;
     }
-    // Measured: lanes of tasks that part ways take as long per row and column as a lone task for some 32 bits.
-    all_bits = most <= 128 && counted && shares && problem.n_classes <= kListClasses && values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
+    // Measured: lanes of tasks that part ways take as long per row and column as a lone task for
+    // some 32 bits.
+    all_bits =
+        most <= 128 && !off(Acceleration::row_bits) && counted && shares &&
+        problem.n_classes <= kListClasses &&
+        values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
-  int K() const { return judge.K; }
+  int K() const { return quality.K; }
+  const Criterion& criterion() const { return *p.criterion; }
+  bool counts_gini() const { return family == Family::binary_gini || family == Family::many_gini; }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }
-  bool decides() const { return !p.n_classes && !rounded(); }  // statistics of a regression are exact
-  // How far two qualities of a node may be apart, at most, for the exact ones to be in another order. A weight on the grid is off by
-  // a share `off` at most, a product by half a unit (and the rounding of w·(y − c), which adds up to 1); n rows have weight n·least or
-  // more. So |ΔP| ≤ W/2·least + 1 in every branch, and with Σ|P| ≤ √(W·Q) the error of Σ P²/W is at most what stands below.
+  bool decides() const {
+    return !p.n_classes && !rounded();
+  }  // statistics of a regression are exact
+  // How far two qualities of a node may be apart, at most, for the exact ones to be in another
+  // order. n rows have weight n·least or more.
   double margin(const double* node, double q) const {
-    const double W = judge.total(node), least = p.least_weight, off = p.weight_rounded ? 1 / least : 0, formula = 0x1p-50 * (judge.K + 8);
+    const double off = p.weight_rounded ? 1 / p.least_weight : 0;
     if (off > 0.0625) return std::numeric_limits<double>::infinity();
-    double error = 0;
-    switch (judge.criterion) {
-      case Criterion::variance:
-        if (p.product_rounded) error = 1.25 * (__builtin_sqrt(W * q) / least + 4 * __builtin_sqrt(q) + W / (least * least) + 4);
-        error += q * (2 * off + formula);
-        break;
-      case Criterion::gini: error = q * (4 * off + formula); break;
-      default:  // |l·log2 l| of weights from 1e-300 to 1e300
-        error = W * (112 * off + 1200 * formula);
-        if (judge.criterion == Criterion::gain_ratio) error *= 3 * (1 + q) / least;
-    }
-    return 2 * error;
+    const GridOfNode grid{quality.total(node), p.least_weight, off, 0x1p-50 * (quality.K + 8),
+                          p.product_rounded};
+    return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
   }
-  // 32 bits that say all a scan needs of a row: its mask below, the mask of class 1 or the class above
+  // 32 bits that say all a scan needs of a row: its mask below, the mask of class 1 or the class
+  // above
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);
-  }
-  CC_INLINE u32 mask_and_class(u32 description) const {
-    return family == Family::binary_gini ? (description & 0xffff) | static_cast<u32>(description >> 16 != 0) << 16 : description;
   }
 };
 
@@ -93,14 +118,15 @@ struct Worker {
   Memo memo;
   LevelCounts levels[kLevels] = {};
   double root_total[kLanes] = {};  // weight of each task's training rows
-  double* pure = nullptr;  // [kPureRows][2 K]
+  double* pure = nullptr;          // [kPureRows][2 K]
   IdleThreads* threads = nullptr;  // those that refine a block together; null: this one alone
   Worker** team = nullptr;         // their workers
   int me = 0;                      // this one's number among them
 
   explicit Worker(Run& r) : run(r) {}
 
-  // Shares work with idle threads: body(worker, parts) takes parts, numbered from 0 to n − 1, until none is left.
+  // Shares work with idle threads: body(worker, parts) takes parts, numbered from 0 to n − 1, until
+  // none is left.
   template <class Body>
   void share(int n, const Body& body) {
     const auto work = [&](Worker& w, Parts& parts) {
@@ -108,20 +134,28 @@ struct Worker {
       body(w, parts);
       w.scratch.release(mark);
     };
-    if (threads) return threads->share(me, n, [&](int thread, Parts& parts) { work(*team[thread], parts); });
+    if (threads)
+      return threads->share(me, n, [&](int thread, Parts& parts) { work(*team[thread], parts); });
     Parts parts;
-    parts.start(n), work(*this, parts);
+    parts.start(n);
+    work(*this, parts);
   }
   // Into how many parts n rows are worth dividing now; the first row of each is a multiple of 64.
   int parts_of(u32 n) const {
-    const u32 idle = threads ? static_cast<u32>(threads->n_idle()) : 0, most = 2 * (idle + 1) < kMostParts ? 2 * (idle + 1) : kMostParts;
+    const u32 idle = threads ? static_cast<u32>(threads->n_idle()) : 0,
+              most = 2 * (idle + 1) < kMostParts ? 2 * (idle + 1) : kMostParts;
     const u32 parts = n / kSharedRows < most ? n / kSharedRows : most;
     return idle && parts > 1 ? static_cast<int>(parts) : 1;
   }
   // body(worker, begin, end, part) for parts that cover the rows 0..n
   template <class Body>
   void share_rows(u32 n, int n_parts, const Body& body) {
-    const auto first = [&](int i) { return i < n_parts ? static_cast<u32>(u64{n} * static_cast<u64>(i) / static_cast<u64>(n_parts)) & ~u32{63} : n; };
+    const auto first = [&](int i) {
+      return i < n_parts
+                 ? static_cast<u32>(u64{n} * static_cast<u64>(i) / static_cast<u64>(n_parts)) &
+                       ~u32{63}
+                 : n;
+    };
     share(n_parts, [&](Worker& w, Parts& parts) {
       for (int i; (i = parts.take()) >= 0;) body(w, first(i), first(i + 1), i);
     });
@@ -140,14 +174,16 @@ struct Worker {
     });
     return to;
   }
-  // Writes those rows that are wanted one after the other: write(begin, end, at) writes those of begin..end, the first at place `at`,
-  // and returns how many there are; count(begin, end) only counts them.
+  // Writes those rows that are wanted one after the other: write(begin, end, at) writes those of
+  // begin..end, the first at place `at`, and returns how many there are; count(begin, end) only
+  // counts them.
   template <class Count, class Write>
   u32 pack_rows(u32 n, const Count& count, const Write& write) {
     const int n_parts = parts_of(n);
     if (n_parts == 1) return write(u32{0}, n, u32{0});
     u32 at[kMostParts + 1] = {};
-    share_rows(n, n_parts, [&](Worker&, u32 begin, u32 end, int i) { at[i + 1] = count(begin, end); });
+    share_rows(n, n_parts,
+               [&](Worker&, u32 begin, u32 end, int i) { at[i + 1] = count(begin, end); });
     for (int i = 0; i < n_parts; i++) at[i + 1] += at[i];
     share_rows(n, n_parts, [&](Worker&, u32 begin, u32 end, int i) { write(begin, end, at[i]); });
     return at[n_parts];
@@ -155,7 +191,9 @@ struct Worker {
 
   LevelCounts& level(int depth) { return levels[depth < kLevels ? depth : kLevels - 1]; }
   void poll() {
-    if (caller && run.p.poll && run.p.poll(run.p.poll_argument, static_cast<double>(run.rows_done.load(std::memory_order_relaxed))))
+    if (caller && run.p.poll &&
+        run.p.poll(run.p.poll_argument,
+                   static_cast<double>(run.rows_done.load(std::memory_order_relaxed))))
       run.halt.store(1);
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
@@ -174,7 +212,12 @@ struct Worker {
   double* pure_stats(int c, int n) const { return pure + (2 * n - 1) * run.K() - c; }
   Node* new_nodes(int n, int depth) {  // leaves, whose statistics are still to be given
     Node* made = keep<Node>(static_cast<std::size_t>(n));
-    for (Node* x = made; x < made + n; x++) x->n_rows = 0, x->n_children = 0, x->feature = x->missing = -1, x->depth = depth;
+    for (Node* x = made; x < made + n; x++) {
+      x->n_rows = 0;
+      x->n_children = 0;
+      x->feature = x->missing = -1;
+      x->depth = depth;
+    }
     return made;
   }
 };

@@ -1,4 +1,5 @@
-// The search for the best tests of a bundle: the best of every lane so far, and what searches of large and small bundles share.
+// The search for the best tests of a bundle: the best of every lane so far, and what searches of
+// large and small bundles share.
 #pragma once
 #include "bundle.hpp"
 #include "nominal.hpp"
@@ -19,73 +20,103 @@ struct Rivals {
     n += n <= kMost;
   }
   void add(const Rivals& others) {
-    contested |= others.contested, keep |= others.keep;
+    contested |= others.contested;
+    keep |= others.keep;
     for (int i = 0; i < others.n && i < kMost; i++) add(others.column[i]);
     if (others.n > kMost) n = others.n;
   }
 };
 
-// The best test of every lane so far: highest quality, then lowest feature, then lowest key (the order within a feature).
+// The best test of every lane so far: highest quality, then lowest feature, then lowest key (the
+// order within a feature).
 struct Best {
   const Run& run;
   const Bundle& bundle;
   double q[kLanes];
-  double lowest[kLanes];  // what a test needs to be worth a look: no exact quality below can be the best
+  // what a test needs to be worth a look: no exact quality below can be the best
+  double lowest[kLanes];
   int feature[kLanes];
   u64 key[kLanes];
   i64 n_left[kLanes];
   double* left;  // [lane][K], numeric tests only
   int K;
-  Rivals* rivals;  // [lane], where statistics only propose tests
+  Rivals* rivals;             // [lane], where statistics only propose tests
   std::int32_t* map[kLanes];  // nominal tests that were decided exactly: the branch of every rank
 
   Best(Worker& w, const Bundle& b)
-      : run(w.run), bundle(b), left(w.scratch.take<double>(static_cast<std::size_t>(b.n * w.run.K()))), K(w.run.K()),
+      : run(w.run),
+        bundle(b),
+        left(w.scratch.take<double>(static_cast<std::size_t>(b.n * w.run.K()))),
+        K(w.run.K()),
         rivals(run.on_grid ? w.scratch.take<Rivals>(static_cast<std::size_t>(b.n)) : nullptr) {
-    for (int t = 0; t < b.n; t++) q[t] = lowest[t] = kNever, feature[t] = -1, key[t] = 0, map[t] = nullptr;
+    for (int t = 0; t < b.n; t++) {
+      q[t] = lowest[t] = kNever;
+      feature[t] = -1;
+      key[t] = 0;
+      map[t] = nullptr;
+    }
     for (int t = 0; t < b.n && rivals; t++) rivals[t] = Rivals{};
   }
   void merge(const Best& from) {
     for (int k = 0; k < bundle.n; k++) {
       if (rivals) merge_rivals(from, k);
       if (from.feature[k] >= 0 && beats(k, from.q[k], from.feature[k], from.key[k])) {
-        q[k] = from.q[k], lowest[k] = from.lowest[k], feature[k] = from.feature[k], key[k] = from.key[k], n_left[k] = from.n_left[k];
+        q[k] = from.q[k];
+        lowest[k] = from.lowest[k];
+        feature[k] = from.feature[k];
+        key[k] = from.key[k];
+        n_left[k] = from.n_left[k];
         std::copy_n(from.left + k * K, K, left + k * K);
       }
     }
   }
   void merge_rivals(const Best& from, int k) {
     const bool same = from.feature[k] == feature[k] && from.key[k] == key[k];
-    if (from.feature[k] < 0 || feature[k] < 0 || same || from.rivals[k].keep || rivals[k].keep) rivals[k].add(from.rivals[k]);
+    if (from.feature[k] < 0 || feature[k] < 0 || same || from.rivals[k].keep || rivals[k].keep)
+      rivals[k].add(from.rivals[k]);
     else if (clearly_better(k, from.q[k])) rivals[k] = from.rivals[k];
-    else if (from.q[k] >= lowest[k]) rivals[k].add(from.rivals[k]), rivals[k].contested = true;
+    else if (from.q[k] >= lowest[k]) {
+      rivals[k].add(from.rivals[k]);
+      rivals[k].contested = true;
+    }
   }
-  double less_margin(int k, double quality) const { return rivals ? quality - run.margin(bundle.node[k]->stats, quality) : quality; }
-  bool clearly_better(int k, double quality) const { return quality > q[k] && less_margin(k, quality) > q[k]; }
+  double less_margin(int k, double quality) const {
+    return rivals ? quality - run.margin(bundle.node[k]->stats, quality) : quality;
+  }
+  bool clearly_better(int k, double quality) const {
+    return quality > q[k] && less_margin(k, quality) > q[k];
+  }
   bool beats(int t, double quality, int f, u64 order) const {
-    return quality > q[t] || (quality == q[t] && quality > kNever && (f < feature[t] || (f == feature[t] && order < key[t])));
+    return quality > q[t] || (quality == q[t] && quality > kNever &&
+                              (f < feature[t] || (f == feature[t] && order < key[t])));
   }
-  bool offer_left(const Judge& judge, int t, int f, u64 order, i64 n, const double* stats) {
+  bool offer_left(int t, int f, u64 order, i64 n, const double* stats) {
     const Node& node = *bundle.node[t];
     if (n < bundle.min_leaf[t] || node.n_rows - n < bundle.min_leaf[t]) return false;
-    const double quality = judge.binary(stats, node.stats);
+    const double quality = run.quality.binary(stats, node.stats);
     return beats(t, quality, f, order) && take(t, quality, f, order, n, stats);
   }
   bool take(int t, double quality, int f, u64 order, i64 n, const double* stats) {
-    q[t] = quality, lowest[t] = less_margin(t, quality), feature[t] = f, key[t] = order, n_left[t] = n;
+    q[t] = quality;
+    lowest[t] = less_margin(t, quality);
+    feature[t] = f;
+    key[t] = order;
+    n_left[t] = n;
     for (int c = 0; c < K; c++) left[t * K + c] = stats[c];
     return true;
   }
 };
 
-// Order of the tests of a numeric column: missing right, present | missing, missing left; then the cut.
+// Order of the tests of a numeric column: missing right, present | missing, missing left; then the
+// cut.
 enum : u64 { kMissingRight = 0, kPresence = 1, kMissingLeft = 2 };
 constexpr u64 numeric_key(u64 phase, u32 cut) { return phase << 40 | cut; }
 constexpr u64 phase_of(u64 key) { return key >> 40; }
 constexpr u32 cut_of(u64 key) { return static_cast<u32>(key); }
 
 constexpr bool goes_left(u32 rank, u64 key, u32 missing_rank) {
-  return rank == missing_rank ? phase_of(key) == kMissingLeft : phase_of(key) == kPresence || rank <= cut_of(key);
+  return rank == missing_rank ? phase_of(key) == kMissingLeft
+                              : phase_of(key) == kPresence || rank <= cut_of(key);
 }
 
 // Do two tests part lane k's rows alike, or mirrored where that makes no difference?
@@ -96,15 +127,17 @@ bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, i
   int mirrored = -1;
   for (u32 i = 0; i < rows.n; i++) {
     if (!(rows.mask(i) >> k & 1)) continue;
-    const int differ = goes_left(rows.rank(f, i), key, missing_f) != goes_left(rows.rank(g, i), other, missing_g);
-    if (mirrored < 0) mirrored = differ && run.judge.criterion != Criterion::gain_ratio;
+    const int differ =
+        goes_left(rows.rank(f, i), key, missing_f) != goes_left(rows.rank(g, i), other, missing_g);
+    if (mirrored < 0) mirrored = differ && run.criterion().mirrors;
     if (mirrored != differ) return false;
   }
   return true;
 }
 
-// A lane's missing rows in the column being searched, and what a cut means for it: without own values above the cut "missing right" is
-// the test "present | missing"; without own values below it "missing left" is that test mirrored, which is no candidate.
+// A lane's missing rows in the column being searched, and what a cut means for it: without own
+// values above the cut "missing right" is the test "present | missing"; without own values below it
+// "missing left" is that test mirrored, which is no candidate.
 struct MissingRows {
   i64 n[kLanes] = {};
   CC_INLINE bool meaning(int k, i64 left, i64 rows, u64& key) const {
@@ -115,8 +148,8 @@ struct MissingRows {
   }
 };
 
-// What a scan reads of the rows of a bundle. A row is described by 32 bits `info`: its mask below, and above it the mask of class 1 (two
-// classes) or the class.
+// What a scan reads of the rows of a bundle. A row is described by 32 bits `info`: its mask below,
+// and above it the mask of class 1 (two classes) or the class.
 struct ScanRows {
   const u32* info;
   const double *weight, *product;
@@ -129,11 +162,12 @@ CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
   Vec<T, W> m = ones<T, W>(mask);
   if (times)
     for (int k = 0; k < W; k++)
-      if (mask >> k & 1) set_lane<T, W>(m, k, static_cast<T>(times[row * kLanes + static_cast<u32>(k)]));
+      if (mask >> k & 1)
+        set_lane<T, W>(m, k, static_cast<T>(times[row * kLanes + static_cast<u32>(k)]));
   return m;
 }
 
-// P is one of lane_statistics.hpp: the running statistics of a scan.
+// P is one of running_statistics.hpp: the running statistics of a scan.
 template <class P>
 struct Search {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
@@ -144,113 +178,160 @@ struct Search {
   P p;
   P* other = nullptr;  // another scan's, which has to learn of better tests, too
   double* stats;
+  LevelCounts& work;
   MissingRows missing_rows;
   const void* bundle_rows = nullptr;
-  bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g, u64 other) = nullptr;
+  bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g,
+                     u64 other) = nullptr;
 
-  static double* space(Worker& w) { return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16)); }
+  static double* space(Worker& w) {
+    return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16));
+  }
   Search(Worker& worker, const Bundle& b, Best& so_far)
-      : w(worker), bundle(b), best(so_far), p(worker.run, b, so_far, space(worker)),
-        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))) {}
+      : w(worker),
+        bundle(b),
+        best(so_far),
+        p(worker.run, b, so_far, space(worker)),
+        stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))),
+        work(worker.level(b.depth)) {}
 
+  // The lanes in which a cut may beat the best test.
+  template <class State>
+  CC_INLINE static u32 may_beat(State& state) {
+    return off(Acceleration::fast_comparison) ? ~0u : state.promising();
+  }
   void lower(int k) {
     p.lower(best, k);
     if (other) other->lower(best, k);
   }
   // The cut that a scan has reached, by the exact formula.
   __attribute__((noinline)) void judge(const P& state, u32 lanes, int f, u64 key) {
+    work.exact += static_cast<u64>(__builtin_popcount(lanes));
     each_bit(lanes, [&](int k) {
       u64 order = key;
       const i64 left = state.rows_left(k);
       if (!missing_rows.meaning(k, left, bundle.node[k]->n_rows, order)) return;
       state.left(k, stats);
-      if (best.rivals ? propose(k, f, order, left) : best.offer_left(w.run.judge, k, f, order, left, stats)) lower(k);
+      if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats))
+        lower(k);
     });
   }
-  // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie on any grid.
+  // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie
+  // on any grid.
   bool propose(int k, int f, u64 order, i64 n) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
-    const double q = w.run.judge.binary(stats, node.stats);
+    const double q = w.run.quality.binary(stats, node.stats);
     Rivals& rivals = best.rivals[k];
-    if (q == kNever && w.run.p.weight_rounded) rivals.contested = rivals.keep = true, rivals.add(f);  // gain ratio: rounding may hide a gain
+    // rounding may hide a gain
+    if (q == kNever && w.run.p.weight_rounded) {
+      rivals.contested = rivals.keep = true;
+      rivals.add(f);
+    }
     if (q == kNever || q < best.lowest[k]) return false;
     if (best.feature[k] < 0 || best.clearly_better(k, q)) {
       if (!rivals.keep) rivals = {};
     } else if (w.run.decides() && !rivals.contested) {
       if (!precedes(k, f, order)) return false;
-      return rivals.add(f), best.take(k, q, f, order, n, stats);
+      rivals.add(f);
+      return best.take(k, q, f, order, n, stats);
     } else if (!rivals.contested) {
       rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
-    rivals.contested |= w.run.p.weight_rounded && w.run.judge.criterion == Criterion::gain_ratio;  // is there a gain at all?
+    // is there a gain at all?
+    rivals.contested |= w.run.p.weight_rounded && w.run.criterion().needs_gain;
     rivals.add(f);
     return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }
   // Statistics that are not rounded decide at once.
   bool precedes(int k, int f, u64 order) const {
     const int c = compare_tests(bundle.node[k]->stats, stats, best.left + k * best.K);
-    return c > 0 || (c == 0 && (f < best.feature[k] || (f == best.feature[k] && order < best.key[k])));
+    return c > 0 ||
+           (c == 0 && (f < best.feature[k] || (f == best.feature[k] && order < best.key[k])));
   }
-  // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only, and cuts of one column that leave as many
-  // rows on the left leave the same.
+  // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only,
+  // and cuts of one column that leave as many rows on the left leave the same.
   bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
-    if (bundle.node[k]->n_rows == 2 && w.run.judge.criterion != Criterion::gain_ratio) return true;
+    if (bundle.node[k]->n_rows == 2 && w.run.criterion().mirrors) return true;
     if (w.run.p.columns[f].nominal) return false;
-    if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k])) return true;
-    return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order));
+    if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k]))
+      return true;
+    return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k],
+                                                          best.key[k], f, order));
   }
-  // Are the statistics those of the best test, perhaps mirrored? (The formula of the gain ratio would then round otherwise.)
+  // Are the statistics those of the best test, perhaps mirrored? (Some formulas then round
+  // otherwise.)
   bool alike(int k, i64 n) const {
     const double *mine = best.left + k * best.K, *node = bundle.node[k]->stats;
     if (w.run.p.columns[best.feature[k]].nominal) return false;
-    bool same = n == best.n_left[k], mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.judge.criterion != Criterion::gain_ratio;
-    for (int c = 0; c < best.K; c++) same &= stats[c] == mine[c], mirrored &= stats[c] == node[c] - mine[c];
+    bool same = n == best.n_left[k],
+         mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
+    for (int c = 0; c < best.K; c++) {
+      same &= stats[c] == mine[c];
+      mirrored &= stats[c] == node[c] - mine[c];
+    }
     return same || mirrored;
   }
-  // A nominal column: lane k's statistics, [n_categories][K], and rows per category; single, exact: see sort_by_mean.
+  // A nominal column: lane k's statistics, [n_categories][K], and rows per category; single, exact:
+  // see sort_by_mean.
   template <class Single, class Exact, class Worth = Always>
-  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Exact exact, Worth worth = {}) {
+  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories,
+                     Single single, Exact exact, Worth worth = {}) {
     if constexpr (requires { p.worth(k, table); }) {
       if (!w.run.p.multiway && !w.run.weighted && !(limits_of(w, bundle, k).min_decrease > 0))
         return judge_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
-        choose_nominal(w.run, table, n, static_cast<int>(n_categories), *bundle.node[k], bundle.min_leaf[k], w.scratch, best.q[k], worth);
+        choose_nominal(w.run, work, table, n, static_cast<int>(n_categories), *bundle.node[k],
+                       bundle.min_leaf[k], w.scratch, best.q[k], worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
-    best.q[k] = choice.q, best.lowest[k] = best.less_margin(k, choice.q), best.feature[k] = f, best.key[k] = choice.key, lower(k);
+    best.q[k] = choice.q;
+    best.lowest[k] = best.less_margin(k, choice.q);
+    best.feature[k] = f;
+    best.key[k] = choice.key;
+    lower(k);
   }
   // Regression: the prefixes of the categories by mean.
   template <class Single, class Exact>
-  void judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories, Single single, Exact exact) {
+  void judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories,
+                      Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     Category* order = w.scratch.take<Category>(n_categories);
-    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single, exact, lane<double, W>(p.limit, k));
+    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single,
+                               exact, lane<double, W>(p.limit, k));
     double sum[2] = {};
     i64 rows = 0;
     for (int j = 0; j + 1 < m; j++) {
       const int v = order[j].code;
-      sum[0] += table[2 * v], sum[1] += table[2 * v + 1], rows += n[v];
-      if (!p.worth(k, sum)) continue;
+      sum[0] += table[2 * v];
+      sum[1] += table[2 * v + 1];
+      rows += n[v];
+      if (!off(Acceleration::fast_comparison) && !p.worth(k, sum)) continue;
+      work.exact++;
       std::copy_n(sum, 2, stats);
       if (propose(k, f, static_cast<u64>(j), rows)) lower(k);
     }
     w.scratch.release(mark);
   }
-  // The order of categories depends on sums, so that it is left to exact ones; prefixes that are too small for a leaf in one order may be
-  // large enough in another, with several classes they may be much better, and means that round to the same number are in the order of codes.
+  // The order of categories depends on sums, so that it is left to exact ones; prefixes that are
+  // too small for a leaf in one order may be large enough in another, with several classes they may
+  // be much better, and means that round to the same number are in the order of codes.
   bool rival(int k, int f, double q) {
-    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes != 2)) || (q == kNever && w.run.p.weight_rounded);
+    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes != 2)) ||
+                        (q == kNever && w.run.p.weight_rounded);
     Rivals& rivals = best.rivals[k];
     if (!unsure && (q == kNever || q < best.lowest[k])) return false;
-    if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q))) rivals = {};
-    rivals.contested = true, rivals.keep |= unsure;
+    if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q)))
+      rivals = {};
+    rivals.contested = true;
+    rivals.keep |= unsure;
     rivals.add(f);
     return true;
   }
-  // The lanes whose own neighbours around a cut between the places a and b = a + 1 or later are far enough apart (gap rule). Places are
-  // entries of a list or bins, `first` to `last`; own(x, k): does lane k have rows there? low, high: a place's last and first value.
+  // The lanes whose own neighbours around a cut between the places a and b = a + 1 or later are far
+  // enough apart (gap rule). Places are entries of a list or bins, `first` to `last`; own(x, k):
+  // does lane k have rows there? low, high: a place's last and first value.
   template <class Own, class Low, class High>
   static u32 parted(u32 lanes, u32 a, u32 b, u32 first, u32 last, Own own, Low low, High high) {
     if (apart(low(a), high(b))) return lanes;

@@ -1,17 +1,20 @@
-// Candidates and their order follow docs/semantics.md; the choice is made by Judge, as everywhere.
-#define CROSSCUT_LEVEL stream  // the namespace for this file's own copy of the search in nominal columns
+// Candidates and their order follow docs/semantics.md; the formula that decides is Quality's, as
+// everywhere.
+#define CROSSCUT_LEVEL \
+  stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
 
 #include <memory>
 
-#include "../grow/exact_nominal.hpp"
+#include "grow/exact/exact_nominal.hpp"
 
 namespace crosscut {
 namespace {
 
 using namespace CROSSCUT_LEVEL;
 
-// One lane's statistics of one column: [bin][K], or [bin][T] digits of exact sums, and the rows per bin; the last bin is of missing values.
+// One lane's statistics of one column: [bin][K], or [bin][T] digits of exact sums, and the rows per
+// bin; the last bin is of missing values.
 struct LaneColumn {
   int bins = 0;  // with the missing one
   std::vector<double> table;
@@ -28,27 +31,36 @@ class Chooser {
   const ChoiceProblem& problem;
   Problem p{};
   Run run;
+  LevelCounts counts{};  // of no interest here
   Arena arena;
   int K, T;  // T: digits of exact sums of a node; 0 if rows are counted
 
   static Problem make(const ChoiceProblem& c) {
     Problem made{};
-    made.criterion = c.criterion, made.n_classes = c.n_classes, made.multiway = c.multiway, made.exact = c.exact;
+    made.criterion = c.criterion;
+    made.n_classes = c.n_classes;
+    made.multiway = c.multiway;
+    made.exact = c.exact;
     return made;
   }
 
  public:
-  explicit Chooser(const ChoiceProblem& c) : problem(c), p(make(c)), run(p), K(run.K()), T(c.counted ? 0 : p.n_sums()) {}
+  explicit Chooser(const ChoiceProblem& c)
+      : problem(c), p(make(c)), run(p), K(run.K()), T(c.counted ? 0 : p.n_sums()) {}
 
   template <class Cell>
   void read(const Cell* cells, int bins, int L, bool mixed, int lane, LaneColumn& out) const {
     const int C = problem.shape.n_channels, width = n_cells(L, mixed);
     out.bins = bins;
-    out.table.assign(static_cast<std::size_t>(bins * K), 0.0), out.n.assign(static_cast<std::size_t>(bins), 0), out.digits.clear();
+    out.table.assign(static_cast<std::size_t>(bins * K), 0.0);
+    out.n.assign(static_cast<std::size_t>(bins), 0);
+    out.digits.clear();
     std::vector<i64> sums(static_cast<std::size_t>(C));
     for (int b = 0; b < bins; b++) {
       for (int c = 0; c < C; c++) {
-        const Cell* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) + static_cast<std::size_t>(c)) * static_cast<std::size_t>(width);
+        const Cell* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) +
+                                    static_cast<std::size_t>(c)) *
+                                       static_cast<std::size_t>(width);
         i64 sum = -static_cast<i64>(cell[lane]);
         for (int j = 0; j <= L; j++) sum += cell[j];
         if (mixed) sum += cell[L + 1 + lane];
@@ -57,21 +69,29 @@ class Chooser {
       double* s = out.table.data() + b * K;
       i64& n = out.n[static_cast<std::size_t>(b)];
       if (T) {
-        n = sums[0], out.digits.insert(out.digits.end(), sums.begin() + 1, sums.end());
+        n = sums[0];
+        out.digits.insert(out.digits.end(), sums.begin() + 1, sums.end());
         continue;
       }
-      for (int c = 0; c < K; c++) s[c] = static_cast<double>(sums[static_cast<std::size_t>(c)]), n += sums[static_cast<std::size_t>(c)];
+      for (int c = 0; c < K; c++) {
+        s[c] = static_cast<double>(sums[static_cast<std::size_t>(c)]);
+        n += sums[static_cast<std::size_t>(c)];
+      }
     }
   }
 
-  Sums empty() const { return {0, std::vector<double>(static_cast<std::size_t>(K)), std::vector<i64>(static_cast<std::size_t>(T))}; }
+  Sums empty() const {
+    return {0, std::vector<double>(static_cast<std::size_t>(K)),
+            std::vector<i64>(static_cast<std::size_t>(T))};
+  }
 
   // Starts a lane: its node, from any column.
   void start(const LaneColumn& column, Choice& best) {
     node = empty();
     for (int b = 0; b < column.bins; b++) add(node, column, b);
-    best.node = shown(node), best.quality = kNever;
-    best.weight = T ? exact_weight(p, node.digits.data()) : run.judge.total(node.stats.data());
+    best.node = shown(node);
+    best.quality = kNever;
+    best.weight = T ? exact_weight(p, node.digits.data()) : run.quality.total(node.stats.data());
     contest = T ? std::make_unique<Contest>(p, node.digits.data()) : nullptr;
   }
 
@@ -86,12 +106,13 @@ class Chooser {
       const double q = contest->quality(best.above, best.below);
       if (best.above.empty()) best.quality = q;
       std::vector<i64> digits;
-      for (const Sums& branch : branches) digits.insert(digits.end(), branch.digits.begin(), branch.digits.end());
+      for (const Sums& branch : branches)
+        digits.insert(digits.end(), branch.digits.begin(), branch.digits.end());
       best.improvement = contest->improvement(digits.data(), static_cast<int>(branches.size()));
     } else {
-      double sum = 0;  // gain ratio's improvement is the entropy gain
-      for (const Sums& branch : branches) sum += run.judge.branch(branch.stats.data());
-      best.improvement = run.judge.improvement(node.stats.data(), best.quality, sum);
+      double sum = 0;
+      for (const Sums& branch : branches) sum += run.quality.branch(branch.stats.data());
+      best.improvement = run.quality.improvement(node.stats.data(), best.quality, sum);
     }
     best.branches.clear();
     for (const Sums& branch : branches) best.branches.push_back(shown(branch));
@@ -104,21 +125,26 @@ class Chooser {
 
   void add(Sums& to, const LaneColumn& column, int b) const {
     to.n_rows += column.n[static_cast<std::size_t>(b)];
-    for (int c = 0; c < K && !T; c++) to.stats[static_cast<std::size_t>(c)] += column.table[static_cast<std::size_t>(b * K + c)];
-    for (int d = 0; d < T; d++) to.digits[static_cast<std::size_t>(d)] += column.digits[static_cast<std::size_t>(b * T + d)];
+    for (int c = 0; c < K && !T; c++)
+      to.stats[static_cast<std::size_t>(c)] += column.table[static_cast<std::size_t>(b * K + c)];
+    for (int d = 0; d < T; d++)
+      to.digits[static_cast<std::size_t>(d)] += column.digits[static_cast<std::size_t>(b * T + d)];
   }
   Sums without(const Sums& left) const {
     Sums right = node;
     right.n_rows -= left.n_rows;
-    for (int c = 0; c < K; c++) right.stats[static_cast<std::size_t>(c)] -= left.stats[static_cast<std::size_t>(c)];
-    for (int d = 0; d < T; d++) right.digits[static_cast<std::size_t>(d)] -= left.digits[static_cast<std::size_t>(d)];
+    for (int c = 0; c < K; c++)
+      right.stats[static_cast<std::size_t>(c)] -= left.stats[static_cast<std::size_t>(c)];
+    for (int d = 0; d < T; d++)
+      right.digits[static_cast<std::size_t>(d)] -= left.digits[static_cast<std::size_t>(d)];
     return right;
   }
   Branch shown(const Sums& sums) const {
     if (!T) return {sums.n_rows, sums.stats};
     if (!p.n_classes) return {sums.n_rows, {exact_weight(p, sums.digits.data())}};
     Branch out{sums.n_rows, {}};
-    for (int c = 0; c < K; c++) out.stats.push_back(exact_value(p.exact.grid[0], sums.digits.data() + c * p.exact.grid[0].n));
+    for (int c = 0; c < K; c++)
+      out.stats.push_back(exact_value(p.exact.grid[0], sums.digits.data() + c * p.exact.grid[0].n));
     return out;
   }
 
@@ -126,10 +152,12 @@ class Chooser {
   bool better(const Sums& left, Choice& best) {
     if (T) {
       std::vector<i64> both = left.digits;
-      for (int d = 0; d < T; d++) both.push_back(node.digits[static_cast<std::size_t>(d)] - left.digits[static_cast<std::size_t>(d)]);
+      for (int d = 0; d < T; d++)
+        both.push_back(node.digits[static_cast<std::size_t>(d)] -
+                       left.digits[static_cast<std::size_t>(d)]);
       return contest->offer(both.data(), 2);
     }
-    const double q = run.judge.binary(left.stats.data(), node.stats.data());
+    const double q = run.quality.binary(left.stats.data(), node.stats.data());
     if (!(q > best.quality)) return false;
     best.quality = q;
     return true;
@@ -140,10 +168,14 @@ class Chooser {
     const i64 missing = column.n[static_cast<std::size_t>(bins)];
     Sums left = empty();
     const auto offer = [&](int cut, int missing_branch) {
-      if (left.n_rows < min_leaf || node.n_rows - left.n_rows < min_leaf || !better(left, best)) return;
-      best.feature = f, best.cut = cut;
+      if (left.n_rows < min_leaf || node.n_rows - left.n_rows < min_leaf || !better(left, best))
+        return;
+      best.feature = f;
+      best.cut = cut;
       branches = {left, without(left)};
-      best.missing = missing_branch >= 0 ? missing_branch : left.n_rows > branches[1].n_rows ? 0 : 1;
+      best.missing = missing_branch >= 0                ? missing_branch
+                     : left.n_rows > branches[1].n_rows ? 0
+                                                        : 1;
       best.branch_of.assign(static_cast<std::size_t>(column.bins), 1);
       std::fill_n(best.branch_of.begin(), cut == bins ? bins : cut + 1, 0);
       best.branch_of.back() = missing_branch;
@@ -169,27 +201,33 @@ class Chooser {
     const int V = column.bins;
     std::vector<std::int32_t> map(static_cast<std::size_t>(V));
     if (T) {
-      const Categories categories{column.digits.data(), column.n.data(), V, node.digits.data(), node.n_rows, min_leaf};
+      const Categories categories{column.digits.data(), column.n.data(), V,
+                                  node.digits.data(),   node.n_rows,     min_leaf};
       if (!offer_nominal(p, categories, arena, *contest, map.data())) return;
     } else {
       Node all{};
-      all.n_rows = node.n_rows, all.stats = node.stats.data();
-      const NominalChoice choice = choose_nominal(run, column.table.data(), column.n.data(), V, all, min_leaf, arena);
+      all.n_rows = node.n_rows;
+      all.stats = node.stats.data();
+      const NominalChoice choice = choose_nominal(run, counts, column.table.data(), column.n.data(),
+                                                  V, all, min_leaf, arena);
       if (!(choice.q > best.quality)) return;
       branches_of(run, column.table.data(), column.n.data(), V, choice.key, arena, map.data());
       best.quality = choice.q;
     }
-    best.feature = f, best.cut = -1;
+    best.feature = f;
+    best.cut = -1;
     best.branch_of = map;
     const int n_branches = 1 + *std::max_element(map.begin(), map.end());
     branches.assign(static_cast<std::size_t>(n_branches), empty());
     for (int v = 0; v < V; v++)
-      if (map[static_cast<std::size_t>(v)] >= 0) add(branches[static_cast<std::size_t>(map[static_cast<std::size_t>(v)])], column, v);
+      if (map[static_cast<std::size_t>(v)] >= 0)
+        add(branches[static_cast<std::size_t>(map[static_cast<std::size_t>(v)])], column, v);
     best.missing = map.back();
     if (best.missing >= 0) return;
     best.missing = 0;
     for (int b = 1; b < n_branches; b++) {
-      const i64 most = branches[static_cast<std::size_t>(best.missing)].n_rows, n = branches[static_cast<std::size_t>(b)].n_rows;
+      const i64 most = branches[static_cast<std::size_t>(best.missing)].n_rows,
+                n = branches[static_cast<std::size_t>(b)].n_rows;
       if (problem.multiway ? n > most : n >= most) best.missing = b;
     }
   }
@@ -198,7 +236,8 @@ class Chooser {
 }  // namespace
 
 template <class T>
-std::vector<Choice> choose_tests(const ChoiceProblem& problem, const T* statistics, int first, int end, int L, bool mixed, const std::int64_t* min_leaf) {
+std::vector<Choice> choose_tests(const ChoiceProblem& problem, const T* statistics, int first,
+                                 int end, int L, bool mixed, const std::int64_t* min_leaf) {
   Chooser chooser(problem);
   LaneColumn column;
   std::vector<Choice> choices(static_cast<std::size_t>(L));
@@ -217,7 +256,9 @@ std::vector<Choice> choose_tests(const ChoiceProblem& problem, const T* statisti
   return choices;
 }
 
-template std::vector<Choice> choose_tests(const ChoiceProblem&, const std::int32_t*, int, int, int, bool, const std::int64_t*);
-template std::vector<Choice> choose_tests(const ChoiceProblem&, const std::int64_t*, int, int, int, bool, const std::int64_t*);
+template std::vector<Choice> choose_tests(const ChoiceProblem&, const std::int32_t*, int, int, int,
+                                          bool, const std::int64_t*);
+template std::vector<Choice> choose_tests(const ChoiceProblem&, const std::int64_t*, int, int, int,
+                                          bool, const std::int64_t*);
 
 }  // namespace crosscut

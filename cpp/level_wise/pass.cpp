@@ -22,15 +22,15 @@ constexpr i64 kChunksAtOnce = 8;         // limits the memory of row lists
 // Rows of one chunk that reached a counted bundle, ready to be added column by column.
 struct Arrived {
   std::int32_t bundle;
-  std::vector<u32> pure, cell;       // row, and its place within a bin: channel · cells + cell
+  std::vector<u32> fold, cell;  // row, and its place within a bin: channel · cells + cell
   std::vector<u32> mixed;
-  std::vector<u64> mixed_lanes;      // bit k: the row trains the bundle's k-th task
+  std::vector<u64> mixed_lanes;  // bit k: the row trains the bundle's k-th task
 };
 
 class Walk {
   const BundleForest& forest;
   const BatchRows& rows;
-  std::vector<std::unique_ptr<u32[]>> ids_of;   // scratch of every depth
+  std::vector<std::unique_ptr<u32[]>> ids_of;  // scratch of every depth
   std::vector<std::unique_ptr<u64[]>> masks_of;
 
  public:
@@ -44,11 +44,13 @@ class Walk {
     u32 n = 0;
     const u64 lanes = forest.lanes[0];
     for (std::size_t i = begin; i < end; i++) {
-      ids_of[0][n] = static_cast<u32>(i), masks_of[0][n] = rows.masks[i] & lanes;
+      ids_of[0][n] = static_cast<u32>(i);
+      masks_of[0][n] = rows.masks[i] & lanes;
       n += masks_of[0][n] != 0;
     }
     visit(0, 0, n);
-    ids_of.clear(), masks_of.clear();
+    ids_of.clear();
+    masks_of.clear();
   }
 
  private:
@@ -62,7 +64,9 @@ class Walk {
     const std::size_t b = static_cast<std::size_t>(bundle);
     if (forest.place[b] == Place::counted) return arrive(bundle, depth, n);
     if (forest.place[b] == Place::gathered) {
-      gathered.push_back({bundle, {ids_of[depth].get(), ids_of[depth].get() + n}, {masks_of[depth].get(), masks_of[depth].get() + n}});
+      gathered.push_back({bundle,
+                          {ids_of[depth].get(), ids_of[depth].get() + n},
+                          {masks_of[depth].get(), masks_of[depth].get() + n}});
       return;
     }
     if (forest.place[b] != Place::inner) return;
@@ -79,7 +83,8 @@ class Walk {
         u32 m = 0;
         for (u32 i = 0; i < n; i++) {
           const u64 mask = masks[i] & table[codes[ids[i]]];
-          to_ids[m] = ids[i], to_masks[m] = mask;
+          to_ids[m] = ids[i];
+          to_masks[m] = mask;
           m += mask != 0;
         }
         visit(forest.child[c], depth + 1, m);
@@ -92,26 +97,33 @@ class Walk {
     const u32 cells = static_cast<u32>(n_cells(L, forest.mixed[bundle]));
     u8 lane_of[64] = {};
     int k = 0;
-    for (u64 left = lanes; left; left &= left - 1) lane_of[std::countr_zero(left)] = static_cast<u8>(k++);
+    for (u64 left = lanes; left; left &= left - 1)
+      lane_of[std::countr_zero(left)] = static_cast<u8>(k++);
     Arrived a;
     a.bundle = bundle;
-    a.pure.resize(n), a.cell.resize(n);
-    u32 n_pure = 0;
+    a.fold.resize(n);
+    a.cell.resize(n);
+    u32 n_fold = 0;
     for (u32 i = 0; i < n; i++) {
       const u32 id = ids_of[depth][i];
       const u64 without = lanes & ~masks_of[depth][i];
       if ((without & (without - 1)) == 0) {
         const u32 channel = rows.amounts ? 0 : static_cast<u32>(rows.slot[id]);
-        a.pure[n_pure] = id;
-        a.cell[n_pure++] = channel * cells + (without ? lane_of[std::countr_zero(without)] : static_cast<u32>(L));
+        a.fold[n_fold] = id;
+        a.cell[n_fold++] =
+            channel * cells + (without ? lane_of[std::countr_zero(without)] : static_cast<u32>(L));
       } else {
-        if (!forest.mixed[bundle]) throw std::invalid_argument("mixed must hold where rows train only some of the tasks");
+        if (!forest.mixed[bundle])
+          throw std::invalid_argument("mixed must hold where rows train only some of the tasks");
         u64 bits = 0;
-        for (u64 left = masks_of[depth][i]; left; left &= left - 1) bits |= u64{1} << lane_of[std::countr_zero(left)];
-        a.mixed.push_back(id), a.mixed_lanes.push_back(bits);
+        for (u64 left = masks_of[depth][i]; left; left &= left - 1)
+          bits |= u64{1} << lane_of[std::countr_zero(left)];
+        a.mixed.push_back(id);
+        a.mixed_lanes.push_back(bits);
       }
     }
-    a.pure.resize(n_pure), a.cell.resize(n_pure);
+    a.fold.resize(n_fold);
+    a.cell.resize(n_fold);
     counted.push_back(std::move(a));
   }
 };
@@ -125,22 +137,24 @@ void add(T& cell, i64 amount) {
 
 // Adds the rows that arrived at a bundle to the statistics of one column.
 template <class T>
-void add_column(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape, const Arrived& a, int f, T* statistics) {
+void add_column(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape,
+                const Arrived& a, int f, T* statistics) {
   const std::size_t b = static_cast<std::size_t>(a.bundle);
   if (f < forest.first_column[b] || f >= forest.end_column[b]) return;
   const std::size_t L = static_cast<std::size_t>(std::popcount(forest.lanes[b]));
   const std::size_t cells = static_cast<std::size_t>(n_cells(static_cast<int>(L), forest.mixed[b]));
   const std::size_t bin = cells * static_cast<std::size_t>(shape.n_channels);
-  T* to = statistics + forest.offset[b] +
-          static_cast<std::size_t>(shape.first_bin[f] - shape.first_bin[forest.first_column[b]]) * bin;
+  T* to =
+      statistics + forest.offset[b] +
+      static_cast<std::size_t>(shape.first_bin[f] - shape.first_bin[forest.first_column[b]]) * bin;
   const u8* codes = rows.codes + static_cast<std::size_t>(f) * rows.n_rows;
   const std::size_t A = static_cast<std::size_t>(rows.n_amounts);
-  for (std::size_t i = 0; i < a.pure.size(); i++) {
-    T* cell = to + codes[a.pure[i]] * bin + a.cell[i];
+  for (std::size_t i = 0; i < a.fold.size(); i++) {
+    T* cell = to + codes[a.fold[i]] * bin + a.cell[i];
     add(*cell, 1);
     if (!rows.amounts) continue;
-    const i64* amounts = rows.amounts + a.pure[i] * A;
-    cell += (1 + static_cast<std::size_t>(rows.slot[a.pure[i]]) * A) * cells;
+    const i64* amounts = rows.amounts + a.fold[i] * A;
+    cell += (1 + static_cast<std::size_t>(rows.slot[a.fold[i]]) * A) * cells;
     for (std::size_t j = 0; j < A; j++) add(cell[j * cells], amounts[j]);
   }
   for (std::size_t i = 0; i < a.mixed.size(); i++) {
@@ -159,7 +173,8 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
 }
 
 // Lowest and highest target per cell: a task is done if all its rows have the same target.
-void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived& a, double* ranges) {
+void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived& a,
+                double* ranges) {
   const std::size_t b = static_cast<std::size_t>(a.bundle);
   const std::size_t L = static_cast<std::size_t>(std::popcount(forest.lanes[b]));
   double* to = ranges + forest.range_offset[b];
@@ -167,7 +182,7 @@ void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived
     if (y < to[2 * cell]) to[2 * cell] = y;
     if (y > to[2 * cell + 1]) to[2 * cell + 1] = y;
   };
-  for (std::size_t i = 0; i < a.pure.size(); i++) add(a.cell[i], rows.target[a.pure[i]]);
+  for (std::size_t i = 0; i < a.fold.size(); i++) add(a.cell[i], rows.target[a.fold[i]]);
   for (std::size_t i = 0; i < a.mixed.size(); i++)
     for (u64 left = a.mixed_lanes[i]; left; left &= left - 1)
       add(L + 1 + static_cast<std::size_t>(std::countr_zero(left)), rows.target[a.mixed[i]]);
@@ -176,8 +191,8 @@ void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived
 }  // namespace
 
 template <class T>
-void add_batch(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape, T* statistics, double* ranges,
-               int n_threads, std::vector<GatheredRows>& gathered) {
+void add_batch(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape,
+               T* statistics, double* ranges, int n_threads, std::vector<GatheredRows>& gathered) {
   const i64 n_chunks = static_cast<i64>((rows.n_rows + kChunk - 1) / kChunk);
   if (rows.n_rows < kChunk / 2) n_threads = 1;  // waking other threads would take longer
   for (i64 first = 0; first < n_chunks; first += kChunksAtOnce) {
@@ -194,7 +209,8 @@ void add_batch(const BundleForest& forest, const BatchRows& rows, const Statisti
     parallel_for(rows.n_columns, 1, n_threads, [&](i64 f, i64 f_end) {
       for (; f < f_end; f++)
         for (const Walk& walk : walks)
-          for (const Arrived& a : walk.counted) add_column(forest, rows, shape, a, static_cast<int>(f), statistics);
+          for (const Arrived& a : walk.counted)
+            add_column(forest, rows, shape, a, static_cast<int>(f), statistics);
     });
     for (Walk& walk : walks) {
       if (ranges)
@@ -205,7 +221,9 @@ void add_batch(const BundleForest& forest, const BatchRows& rows, const Statisti
   }
 }
 
-template void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&, std::int32_t*, double*, int, std::vector<GatheredRows>&);
-template void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&, std::int64_t*, double*, int, std::vector<GatheredRows>&);
+template void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&,
+                        std::int32_t*, double*, int, std::vector<GatheredRows>&);
+template void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&,
+                        std::int64_t*, double*, int, std::vector<GatheredRows>&);
 
 }  // namespace crosscut

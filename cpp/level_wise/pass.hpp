@@ -1,5 +1,6 @@
-// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). A pass stores nothing about rows: every row
-// walks down the forest of bundles grown so far and is added to the statistics of the frontier bundles it reaches.
+// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). A pass stores nothing
+// about rows: every row walks down the forest of bundles grown so far and is added to the
+// statistics of the frontier bundles it reaches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +10,12 @@ namespace crosscut {
 
 constexpr int kCodes = 256;  // a code is one byte
 
-enum class Place : std::uint8_t { done, inner, counted, gathered };  // what is done with the rows of a bundle
+// what is done with the rows of a bundle
+enum class Place : std::uint8_t { done, inner, counted, gathered };
 
-// The bundles as flat arrays. Inner bundle b has the splits split_start[b]..; split s tests feature[s] and has the children
-// child_start[s]..; a row with code v that trains the tasks m goes on to child c with the tasks m & table[c][v].
+// The bundles as flat arrays. Inner bundle b has the splits split_start[b]..; split s tests
+// feature[s] and has the children child_start[s]..; a row with code v that trains the tasks m goes
+// on to child c with the tasks m & table[c][v].
 struct BundleForest {
   std::size_t n_bundles;
   const Place* place;
@@ -32,18 +35,19 @@ struct BundleForest {
 struct BatchRows {
   std::size_t n_rows;
   int n_columns;
-  const std::uint8_t* codes;         // [n_columns][n_rows]
-  const std::uint64_t* masks;        // [n_rows] tasks the row trains
-  const std::int32_t* slot;          // [n_rows] class, or 0
-  const std::int64_t* amounts;       // [n_rows][n_amounts] integers to add, null if rows are counted
+  const std::uint8_t* codes;   // [n_columns][n_rows]
+  const std::uint64_t* masks;  // [n_rows] tasks the row trains
+  const std::int32_t* slot;    // [n_rows] class, or 0
+  // [n_rows][n_amounts] integers to add, null if rows are counted
+  const std::int64_t* amounts;
   int n_amounts;
-  const double* target;              // [n_rows] regression: to detect pure nodes; else null
+  const double* target;  // [n_rows] regression: to detect pure nodes; else null
 };
 
-// Statistics of a counted bundle: [column][bin][channel][cell]. Rows that train all L tasks except the k-th are added
-// to cell k, rows that train all to cell L: S(T_k) = S(D) − S(D_k). In a mixed bundle any other row adds to cell L +
-// 1 + k of each of its tasks. Channels: the classes if rows are counted; else the number of rows and the sums of
-// amounts.
+// Statistics of a counted bundle: [column][bin][channel][cell]. Rows that train all L tasks except
+// the k-th are added to cell k, rows that train all to cell L: S(T_k) = S(D) − S(D_k). In a mixed
+// bundle any other row adds to cell L + 1 + k of each of its tasks. Channels: the classes if rows
+// are counted; else the number of rows and the sums of amounts.
 struct StatisticsShape {
   const std::int64_t* first_bin;  // [n_columns + 1], missing values have their own bin
   int n_channels;
@@ -57,7 +61,7 @@ struct GatheredRows {
 };
 
 template <class T>
-void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&, T* statistics, double* ranges, int n_threads,
-               std::vector<GatheredRows>& gathered);
+void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&, T* statistics,
+               double* ranges, int n_threads, std::vector<GatheredRows>& gathered);
 
 }  // namespace crosscut

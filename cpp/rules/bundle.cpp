@@ -7,7 +7,8 @@ namespace crosscut::rules {
 
 namespace {
 
-// The cost of a pass per row, if one group of lanes costs 1; further groups share the order of the rows.
+// The cost of a pass per row, if one group of lanes costs 1; further groups share the order of the
+// rows.
 double cost(std::size_t lanes) {
   constexpr double further_group = 0.7;
   return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);
@@ -18,13 +19,23 @@ constexpr std::size_t most_line = 512;  // bytes of a line: more would not fit i
 }  // namespace
 
 Refinement::Refinement(const Table& table, const Settings& settings, bool any, Memory& memory)
-    : table_(table), settings_(settings), memory_(memory), any_(any), n_columns_(any ? table.n_classes : 2), group_(table.n_classes),
+    : table_(table),
+      settings_(settings),
+      memory_(memory),
+      any_(any),
+      n_columns_(any ? table.n_classes : 2),
+      group_(table.n_classes),
       ends_(table.n_features) {
-  constexpr std::int32_t most_reached = 16;  // for wider beams the bookkeeping costs more than it saves
+  // for wider beams the bookkeeping costs more than it saves
+  constexpr std::int32_t most_reached = 16;
   // CN2 (ratio, linear) is 1.3 to 2.0 times faster by masks; RIPPER (foil) is 15 to 22% slower.
   const bool has_slope = settings.kind == Kind::ratio || settings.kind == Kind::linear;
-  by_masks_ = table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && has_slope;
-  most_lanes_ = by_masks_ ? max_lanes : std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) * group_lanes;
+  by_masks_ =
+      table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && has_slope;
+  most_lanes_ = by_masks_
+                    ? max_lanes
+                    : std::clamp(most_line / n_columns_ / group_lanes, std::size_t{1}, max_groups) *
+                          group_lanes;
 }
 
 void Refinement::refine(const std::vector<State>& states, std::size_t width) {
@@ -47,16 +58,20 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
   }
 }
 
-Bundle Refinement::bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width) {
+Bundle Refinement::bundle_of(const std::vector<State>& states,
+                             const std::vector<const State*>& members, std::size_t width) {
   std::vector<std::vector<Candidate>*> best;
-  for (const State* state : members) best.push_back(&memory_.found[static_cast<std::size_t>(state - states.data())]);
+  for (const State* state : members)
+    best.push_back(&memory_.found[static_cast<std::size_t>(state - states.data())]);
   return Bundle(members, best, settings_, width, memory_.events);
 }
 
-// Joins states while a shared pass is cheaper than two. Starting from the largest, first joins states with many
-// common rows, as of tasks that chose the same conditions, and then the resulting bundles.
+// Joins states while a shared pass is cheaper than two. Starting from the largest, first joins
+// states with many common rows, as of tasks that chose the same conditions, and then the resulting
+// bundles.
 std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const State*> states) const {
-  constexpr double same = 0.2;  // share of common rows that counts as many; values from 0.1 to 0.4 make little difference
+  // share of common rows that counts as many; values from 0.1 to 0.4 make little difference
+  constexpr double same = 0.2;
   struct Group {
     std::vector<const State*> states;
     Bits rows;
@@ -65,18 +80,22 @@ std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const Sta
   };
   std::vector<Group> groups;
   const auto common = [&](const Bits& x, const Bits& y) {
-    return static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, x.data(), y.data(), table_.words));
+    return static_cast<double>(
+        CROSSCUT_DISPATCH(count_common_bits, x.data(), y.data(), table_.words));
   };
   const auto join = [&](Group& into, const Group& from, double n_rows) {
     into.states.insert(into.states.end(), from.states.begin(), from.states.end());
     for (std::size_t w = 0; w < table_.words; w++) into.rows[w] |= from.rows[w];
     into.n_rows = n_rows;
   };
-  std::stable_sort(states.begin(), states.end(), [](const State* x, const State* y) { return x->n_rows > y->n_rows; });
+  std::stable_sort(states.begin(), states.end(),
+                   [](const State* x, const State* y) { return x->n_rows > y->n_rows; });
   for (const State* state : states) {
     Group own{{state}, state->rows, static_cast<double>(state->n_rows)};
     const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      if (group.states.size() == most_lanes_ || std::min(own.n_rows, group.n_rows) < same * std::max(own.n_rows, group.n_rows)) return false;
+      if (group.states.size() == most_lanes_ ||
+          std::min(own.n_rows, group.n_rows) < same * std::max(own.n_rows, group.n_rows))
+        return false;
       const double both = common(group.rows, own.rows);
       return both >= same * (group.n_rows + own.n_rows - both);
     });
@@ -90,7 +109,8 @@ std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const Sta
     for (Group& other : result) {
       if (other.states.size() + group.states.size() > most_lanes_) continue;
       const double together = other.n_rows + group.n_rows - common(other.rows, group.rows);
-      const double gain = other.price() + group.price() - together * cost(other.states.size() + group.states.size());
+      const double gain = other.price() + group.price() -
+                          together * cost(other.states.size() + group.states.size());
       if (gain > saved) {
         saved = gain;
         size = together;

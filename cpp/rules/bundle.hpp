@@ -8,10 +8,11 @@ namespace crosscut::rules {
 
 bool better(const Candidate& x, const Candidate& y);
 
-// States that are refined in one pass over their rows, each a lane, and the best candidates of each so far.
+// States that are refined in one pass over their rows, each a lane, and the best candidates of each
+// so far.
 struct Bundle {
-  Bundle(const std::vector<const State*>& states, const std::vector<std::vector<Candidate>*>& best, const Settings& settings,
-         std::size_t width, std::vector<Event>& events);
+  Bundle(const std::vector<const State*>& states, const std::vector<std::vector<Candidate>*>& best,
+         const Settings& settings, std::size_t width, std::vector<Event>& events);
   Kind kind;
   bool any;
   std::size_t width, n_lanes;
@@ -31,7 +32,8 @@ class Refinement {
   void refine(const std::vector<State>& states, std::size_t width);
 
  private:
-  Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members, std::size_t width);
+  Bundle bundle_of(const std::vector<State>& states, const std::vector<const State*>& members,
+                   std::size_t width);
   std::vector<std::vector<const State*>> bundles(std::vector<const State*> states) const;
   void scan(Bundle& bundle);  // by lines, see kernels/scan.cpp
   void walk(Bundle& bundle);  // by masks, see kernels/walk.cpp
@@ -43,22 +45,24 @@ class Refinement {
 
   const Table& table_;
   const Settings& settings_;
-  Memory& memory_;  // for every row: its line (or 0), or -1 if it is not in the bundle being refined
+  // for every row: its line (or 0), or -1 if it is not in the bundle being refined
+  Memory& memory_;
   bool any_, by_masks_;
   std::size_t n_columns_, most_lanes_;
   // of the bundle being refined:
   std::size_t stride_ = 0, n_lanes_ = 0, n_sets_ = 0;
   std::vector<std::uint64_t> target_lanes_;  // per class
-  std::vector<std::size_t> group_;           // per class: classes that are not the target of any lane are treated alike
+  // per class: classes that are not the target of any lane are treated alike
+  std::vector<std::size_t> group_;
   std::vector<std::int32_t> rows_;
-  std::vector<std::uint64_t> lanes_;         // of each of them
+  std::vector<std::uint64_t> lanes_;  // of each of them
   std::vector<std::uint8_t> lines_;
   struct Slot {
     std::uint64_t lanes;
     std::size_t group;
     std::int32_t set = -1;
   };
-  std::vector<Slot> slots_;                  // hash table: lanes and class of a row to its line
+  std::vector<Slot> slots_;                     // hash table: lanes and class of a row to its line
   std::vector<std::vector<std::size_t>> ends_;  // per nominal feature: see Scan
 };
 

@@ -16,8 +16,8 @@ float tolerance_of(Kind kind, double n) {
   return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
 }
 
-// Of similar conditions, only the best one extends a rule: of the cuts of a feature on the same side, and of "is this
-// category" and "is not that one" if there are only two categories.
+// Of similar conditions, only the best one extends a rule: of the cuts of a feature on the same
+// side, and of "is this category" and "is not that one" if there are only two categories.
 bool alike(const Candidate& x, const Candidate& y) {
   if (x.feature != y.feature) return false;
   if (x.op == at_most || x.op == above) return x.op == y.op;
@@ -34,28 +34,43 @@ bool better(const Candidate& x, const Candidate& y) {
   return x.rank < y.rank;
 }
 
-Bundle::Bundle(const std::vector<const State*>& members, const std::vector<std::vector<Candidate>*>& lists, const Settings& settings,
+Bundle::Bundle(const std::vector<const State*>& members,
+               const std::vector<std::vector<Candidate>*>& lists, const Settings& settings,
                std::size_t most, std::vector<Event>& room)
-    : kind(settings.kind), any(members.front()->target < 0), width(most),
+    : kind(settings.kind),
+      any(members.front()->target < 0),
+      width(most),
       n_lanes((members.size() + group_lanes - 1) / group_lanes * group_lanes),
-      least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()), states(members), best(lists),
-      least(n_lanes, std::numeric_limits<float>::infinity()), tolerance(n_lanes, 0.0f), events(room) {
+      least_quality(settings.greedy ? 0.0 : -std::numeric_limits<double>::infinity()),
+      states(members),
+      best(lists),
+      least(n_lanes, std::numeric_limits<float>::infinity()),
+      tolerance(n_lanes, 0.0f),
+      events(room) {
   for (std::size_t l = 0; l < members.size(); l++) {
     tolerance[l] = tolerance_of(kind, members[l]->n);
     least[l] = (settings.greedy ? 0.0f : static_cast<float>(members[l]->least)) - tolerance[l];
   }
 }
 
-void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op, std::uint32_t rank, double n, const double* counts) {
+void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op,
+           std::uint32_t rank, double n, const double* counts) {
   if (lane >= bundle.states.size()) return;
   const State& state = *bundle.states[lane];
   if (!(n > 0) || n >= state.n || n < state.least_weight) return;
   if (!bundle.any && !(counts[0] > 0)) return;
-  const Candidate found{feature, op, rank, quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b), n, counts[0]};
+  const Candidate found{
+      feature,
+      op,
+      rank,
+      quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b),
+      n,
+      counts[0]};
   if (!(found.quality > bundle.least_quality)) return;
   auto& best = *bundle.best[lane];
   if (best.size() == bundle.width && !better(found, best.back())) return;
-  const auto like = std::find_if(best.begin(), best.end(), [&](const Candidate& each) { return alike(each, found); });
+  const auto like = std::find_if(best.begin(), best.end(),
+                                 [&](const Candidate& each) { return alike(each, found); });
   if (like != best.end()) {
     if (!better(found, *like)) return;
     best.erase(like);
@@ -63,14 +78,16 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   if (best.size() == bundle.width) best.pop_back();
   best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
   if (best.size() == bundle.width)
-    bundle.least[lane] = std::max(bundle.least[lane], static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
+    bundle.least[lane] = std::max(bundle.least[lane],
+                                  static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
 }
 
 // Offers the events that are still among the best of a lane, in the order in which they occurred.
 void Bundle::settle() {
   for (const Event& event : events)
     for (std::uint32_t lanes = event.lanes; lanes; lanes &= lanes - 1) {
-      const auto l = static_cast<std::size_t>(std::countr_zero(lanes)), lane = static_cast<std::size_t>(event.group) * group_lanes + l;
+      const auto l = static_cast<std::size_t>(std::countr_zero(lanes)),
+                 lane = static_cast<std::size_t>(event.group) * group_lanes + l;
       if (event.value[l] < least[lane]) continue;
       const double counts[] = {event.p[l], static_cast<double>(event.n[l]) - event.p[l]};
       offer(*this, lane, event.feature, event.op, event.rank, event.n[l], counts);

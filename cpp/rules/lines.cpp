@@ -19,7 +19,8 @@ constexpr auto octets = [] {
 }();
 
 void spread(std::uint64_t lanes, std::size_t n, std::uint8_t* line) {
-  for (std::size_t k = 0; k < n / 8; k++) std::copy_n(octets[lanes >> (8 * k) & 0xff].data(), 8, line + 8 * k);
+  for (std::size_t k = 0; k < n / 8; k++)
+    std::copy_n(octets[lanes >> (8 * k) & 0xff].data(), 8, line + 8 * k);
 }
 
 }  // namespace
@@ -28,21 +29,37 @@ void Refinement::scan(Bundle& bundle) {
   make_lines(bundle);
   constexpr std::size_t most_surveyed = 16;  // for wider beams a survey costs more than it saves
   const auto infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f), whole(n_lanes_, 0.0f), least_weight(n_lanes_, 0.0f);
-  std::vector<float> reached(bundle.width <= most_surveyed ? bundle.width * n_lanes_ : 0, -infinity);
+  std::vector<float> a(n_columns_ * n_lanes_, 0.0f), b(n_lanes_, 1.0f), whole(n_lanes_, 0.0f),
+      least_weight(n_lanes_, 0.0f);
+  std::vector<float> reached(bundle.width <= most_surveyed ? bundle.width * n_lanes_ : 0,
+                             -infinity);
   for (std::size_t l = 0; l < bundle.states.size(); l++) {
     const State& state = *bundle.states[l];
-    for (std::size_t c = 0; c < state.a.size(); c++) a[c * n_lanes_ + l] = static_cast<float>(state.a[c]);
+    for (std::size_t c = 0; c < state.a.size(); c++)
+      a[c * n_lanes_ + l] = static_cast<float>(state.a[c]);
     b[l] = static_cast<float>(state.b);
     whole[l] = static_cast<float>(state.n);
     least_weight[l] = static_cast<float>(state.least_weight);
   }
   if (memory_.sorted.size() < rows_.size() + 16) memory_.sorted.resize(rows_.size() + 16);
-  Scan pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .n_groups = static_cast<std::int32_t>(n_lanes_ / group_lanes),
-            .n_columns = static_cast<std::int32_t>(n_columns_), .rows = memory_.sorted.data(), .sets = memory_.set_of_row.data(),
-            .weights = table_.weights.empty() ? nullptr : table_.weights.data(), .lines = lines_.data(), .a = a.data(), .b = b.data(),
-            .least = bundle.least.data(), .least_weight = least_weight.data(), .width = bundle.width,
-            .reached = reached.empty() ? nullptr : reached.data(), .tolerance = bundle.tolerance.data(), .whole = whole.data(), .bundle = &bundle};
+  Scan pass{.kind = bundle.kind,
+            .any = bundle.any,
+            .unequal = settings_.unequal,
+            .n_groups = static_cast<std::int32_t>(n_lanes_ / group_lanes),
+            .n_columns = static_cast<std::int32_t>(n_columns_),
+            .rows = memory_.sorted.data(),
+            .sets = memory_.set_of_row.data(),
+            .weights = table_.weights.empty() ? nullptr : table_.weights.data(),
+            .lines = lines_.data(),
+            .a = a.data(),
+            .b = b.data(),
+            .least = bundle.least.data(),
+            .least_weight = least_weight.data(),
+            .width = bundle.width,
+            .reached = reached.empty() ? nullptr : reached.data(),
+            .tolerance = bundle.tolerance.data(),
+            .whole = whole.data(),
+            .bundle = &bundle};
   for (std::size_t f = 0; f < table_.n_features; f++) {
     pass.n_rows = sort_rows(f, memory_.sorted.data());
     if (pass.n_rows == 0) continue;
@@ -56,8 +73,8 @@ void Refinement::scan(Bundle& bundle) {
   }
 }
 
-// Gives each row its line: rows of the same lanes and of the same class (where lanes have targets: of classes that are the
-// targets of the same lanes) share one.
+// Gives each row its line: rows of the same lanes and of the same class (where lanes have targets:
+// of classes that are the targets of the same lanes) share one.
 void Refinement::make_lines(const Bundle& bundle) {
   stride_ = (n_columns_ * n_lanes_ + 31) / 32 * 32;
   lines_.clear();
@@ -75,8 +92,10 @@ void Refinement::make_lines(const Bundle& bundle) {
 // The line of rows of some lanes and a class.
 std::int32_t Refinement::line_of(std::uint64_t lanes, std::size_t code) {
   const auto place = [&](std::uint64_t own, std::size_t group) {
-    std::size_t k = (own * 0x9e3779b97f4a7c15ULL ^ group * 0xbf58476d1ce4e5b9ULL) >> 20 & (slots_.size() - 1);
-    while (slots_[k].set >= 0 && (slots_[k].lanes != own || slots_[k].group != group)) k = (k + 1) & (slots_.size() - 1);
+    std::size_t k =
+        (own * 0x9e3779b97f4a7c15ULL ^ group * 0xbf58476d1ce4e5b9ULL) >> 20 & (slots_.size() - 1);
+    while (slots_[k].set >= 0 && (slots_[k].lanes != own || slots_[k].group != group))
+      k = (k + 1) & (slots_.size() - 1);
     return k;
   };
   std::size_t k = place(lanes, group_[code]);

@@ -10,7 +10,8 @@ namespace {
 
 // What the kernel needs to know about a group of lanes.
 struct Lanes {
-  float a[2][group_lanes] = {}, b[group_lanes] = {}, whole[group_lanes] = {}, least_weight[group_lanes] = {};
+  float a[2][group_lanes] = {}, b[group_lanes] = {}, whole[group_lanes] = {},
+        least_weight[group_lanes] = {};
 };
 
 std::vector<Lanes> lanes_of(const Bundle& bundle) {
@@ -18,7 +19,8 @@ std::vector<Lanes> lanes_of(const Bundle& bundle) {
   for (std::size_t l = 0; l < bundle.states.size(); l++) {
     Lanes& group = groups[l / group_lanes];
     const State& state = *bundle.states[l];
-    for (std::size_t c = 0; c < state.a.size(); c++) group.a[c][l % group_lanes] = static_cast<float>(state.a[c]);
+    for (std::size_t c = 0; c < state.a.size(); c++)
+      group.a[c][l % group_lanes] = static_cast<float>(state.a[c]);
     group.b[l % group_lanes] = static_cast<float>(state.b);
     group.whole[l % group_lanes] = static_cast<float>(state.n);
     group.least_weight[l % group_lanes] = static_cast<float>(state.least_weight);
@@ -34,11 +36,17 @@ void Refinement::walk(Bundle& bundle) {
   make_masks(bundle);
   const auto groups = lanes_of(bundle);
   const std::size_t per_feature = rows_.size() + 16;
-  const std::size_t at_a_time = std::max(std::min(most_sorted / per_feature, table_.n_features), std::size_t{1});
-  if (memory_.sorted.size() < at_a_time * per_feature) memory_.sorted.resize(at_a_time * per_feature);
+  const std::size_t at_a_time =
+      std::max(std::min(most_sorted / per_feature, table_.n_features), std::size_t{1});
+  if (memory_.sorted.size() < at_a_time * per_feature)
+    memory_.sorted.resize(at_a_time * per_feature);
   std::vector<float> reached(2 * bundle.width * n_lanes_, -std::numeric_limits<float>::infinity());
   std::vector<Walk> passes;
-  Walk pass{.kind = bundle.kind, .any = bundle.any, .unequal = settings_.unequal, .width = bundle.width, .bundle = &bundle};
+  Walk pass{.kind = bundle.kind,
+            .any = bundle.any,
+            .unequal = settings_.unequal,
+            .width = bundle.width,
+            .bundle = &bundle};
   for (std::size_t first = 0; first < table_.n_features; first += at_a_time) {
     passes.clear();
     std::size_t room = 0;
@@ -82,14 +90,18 @@ void Refinement::walk(Bundle& bundle) {
 // Gives each row a mask per group of lanes.
 void Refinement::make_masks(const Bundle& bundle) {
   const std::size_t n_groups = n_lanes_ / group_lanes;
-  if (memory_.masks.size() < n_groups * table_.n_rows) memory_.masks.resize(n_groups * table_.n_rows);
+  if (memory_.masks.size() < n_groups * table_.n_rows)
+    memory_.masks.resize(n_groups * table_.n_rows);
   if (bundle.any) target_lanes_[0] = ~std::uint64_t{0};
   for (std::size_t k = 0; k < rows_.size(); k++) {
     const auto row = static_cast<std::size_t>(rows_[k]);
-    const std::uint64_t first = lanes_[k] & target_lanes_[static_cast<std::size_t>(table_.codes[row])], second = lanes_[k] & ~first;
+    const std::uint64_t first =
+                            lanes_[k] & target_lanes_[static_cast<std::size_t>(table_.codes[row])],
+                        second = lanes_[k] & ~first;
     memory_.set_of_row[row] = 0;
     for (std::size_t g = 0; g < n_groups; g++)
-      memory_.masks[g * table_.n_rows + row] = static_cast<std::uint32_t>((first >> (16 * g) & 0xffff) | (second >> (16 * g) & 0xffff) << 16);
+      memory_.masks[g * table_.n_rows + row] = static_cast<std::uint32_t>(
+          (first >> (16 * g) & 0xffff) | (second >> (16 * g) & 0xffff) << 16);
   }
 }
 

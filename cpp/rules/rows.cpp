@@ -9,8 +9,10 @@ namespace crosscut::rules {
 
 namespace {
 
-// Words of lanes as sets of lanes per row: bit l of mask j is bit j of word l, `all` being those of any. Blocks of 8 by 8 bits at a time.
-void transpose(const std::uint64_t* words, std::size_t lanes, std::uint64_t all, std::uint64_t* masks) {
+// Words of lanes as sets of lanes per row: bit l of mask j is bit j of word l, `all` being those of
+// any. Blocks of 8 by 8 bits at a time.
+void transpose(const std::uint64_t* words, std::size_t lanes, std::uint64_t all,
+               std::uint64_t* masks) {
   std::fill(masks, masks + 64, std::uint64_t{0});
   for (std::size_t first = 0; first < lanes; first += 8)
     for (unsigned byte = 0; byte < 8; byte++) {
@@ -38,7 +40,8 @@ void Refinement::gather(const Bundle& bundle) {
   std::array<std::uint64_t, 64> lanes{};
   for (std::size_t w = 0; w < table_.words; w++) {
     std::uint64_t all = 0;
-    for (std::size_t l = 0; l < bundle.states.size(); l++) all |= words[l] = bundle.states[l]->rows[w];
+    for (std::size_t l = 0; l < bundle.states.size(); l++)
+      all |= words[l] = bundle.states[l]->rows[w];
     if (!all) continue;
     transpose(words.data(), bundle.states.size(), all, lanes.data());
     for (; all; all &= all - 1) {
@@ -54,20 +57,23 @@ void Refinement::gather(const Bundle& bundle) {
     target_lanes_[static_cast<std::size_t>(bundle.states[l]->target)] |= std::uint64_t{1} << l;
 }
 
-// Sorts the bundle's rows by a feature, without rows with a missing value; `sorted` needs room for 16 more.
-// Returns how many.
+// Sorts the bundle's rows by a feature, without rows with a missing value; `sorted` needs room for
+// 16 more. Returns how many.
 std::size_t Refinement::sort_rows(std::size_t f, std::int32_t* sorted) {
   const auto& order = table_.order[f];
-  // measured costs of marking and finding a row, of looking it up, and of passing over a row of the table
+  // measured costs of marking and finding a row, of looking it up, and of passing over a row of the
+  // table
   const std::size_t n = 6 * rows_.size() + table_.n_rows < 5 * order.size()
                             ? memory_.sorter.sort(table_, f, rows_, sorted)
-                            : CROSSCUT_DISPATCH(keep_members, order.data(), order.size(), memory_.set_of_row.data(), sorted);
+                            : CROSSCUT_DISPATCH(keep_members, order.data(), order.size(),
+                                                memory_.set_of_row.data(), sorted);
   if (!table_.nominal[f]) return n;
   const std::uint32_t* ranks = table_.column(f);
   auto& ends = ends_[f];
   ends.assign(1, 0);
   for (std::uint32_t v = 0; v < table_.n_values[f]; v++) {
-    const auto end = std::partition_point(sorted + ends.back(), sorted + n, [&](std::int32_t row) { return ranks[row] <= v; });
+    const auto end = std::partition_point(sorted + ends.back(), sorted + n,
+                                          [&](std::int32_t row) { return ranks[row] <= v; });
     ends.push_back(static_cast<std::size_t>(end - sorted));
   }
   return n;

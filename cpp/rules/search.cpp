@@ -1,4 +1,5 @@
-// Beam search: the searches of all tasks take a step at the same time, so that their states are refined together.
+// Beam search: the searches of all tasks take a step at the same time, so that their states are
+// refined together.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -19,8 +20,13 @@ struct Node {
 
 class Run {
  public:
-  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory)
-      : table_(table), searches_(searches), settings_(settings), memory_(memory), any_(searches.front().target < 0),
+  Run(const Table& table, const std::vector<Search>& searches, const Settings& settings,
+      Memory& memory)
+      : table_(table),
+        searches_(searches),
+        settings_(settings),
+        memory_(memory),
+        any_(searches.front().target < 0),
         refinement_(table, settings, any_, memory) {}
 
   std::vector<std::vector<Condition>> rules() {
@@ -40,7 +46,8 @@ class Run {
       refinement_.refine(states, width);
       std::vector<State> next;
       for (std::size_t begin = 0, end; begin < states.size(); begin = end) {
-        for (end = begin; end < states.size() && states[end].search == states[begin].search; end++) {}
+        for (end = begin; end < states.size() && states[end].search == states[begin].search;
+             end++) {}
         extend(states, begin, end, width, best[states[begin].search], next);
       }
       for (State& state : states) memory_.spare.push_back(std::move(state));
@@ -92,7 +99,8 @@ class Run {
     state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
     if (table_.weights.empty()) {
       for (std::size_t c = 0; c < table_.n_classes; c++)
-        counts[c] = static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, state.rows.data(), table_.of_class[c].data(), table_.words));
+        counts[c] = static_cast<double>(CROSSCUT_DISPATCH(count_common_bits, state.rows.data(),
+                                                          table_.of_class[c].data(), table_.words));
     } else {
       for (std::size_t w = 0; w < table_.words; w++)
         for (std::uint64_t set = state.rows[w]; set; set &= set - 1) {
@@ -110,15 +118,17 @@ class Run {
 
   // FOIL compares with the share of the target before.
   void set_share(State& state) const {
-    if (settings_.kind == Kind::foil) state.a[0] = state.counts[0] > 0 ? std::log2(state.counts[0] / state.n) : 0.0;
+    if (settings_.kind == Kind::foil)
+      state.a[0] = state.counts[0] > 0 ? std::log2(state.counts[0] / state.n) : 0.0;
   }
 
   double judge(const State& state) const {
-    return quality(settings_.kind, any_, state.n, state.counts.data(), state.counts.size(), state.a.data(), state.b);
+    return quality(settings_.kind, any_, state.n, state.counts.data(), state.counts.size(),
+                   state.a.data(), state.b);
   }
 
-  // A rule that covers only one class, or no row of its own class, cannot be improved; nor can one with too few rows
-  // become better than the best.
+  // A rule that covers only one class, or no row of its own class, cannot be improved; nor can one
+  // with too few rows become better than the best.
   bool is_open(const State& state, const Best& best) const {
     if (settings_.max_length > 0 && state.length >= settings_.max_length) return false;
     if (!any_ && !(state.counts[0] > 0)) return false;
@@ -126,19 +136,22 @@ class Run {
     return settings_.greedy || most_possible(state) >= best.quality;
   }
 
-  // Whether only the best extension of this rule and its peers is needed, because none will be extended further.
+  // Whether only the best extension of this rule and its peers is needed, because none will be
+  // extended further.
   bool is_last(const State& state) const {
-    return settings_.max_length > 0 && state.length + 1 == settings_.max_length && !settings_.greedy && searches_.front().significance <= 0;
+    return settings_.max_length > 0 && state.length + 1 == settings_.max_length &&
+           !settings_.greedy && searches_.front().significance <= 0;
   }
 
-  // An upper bound on the quality of all extensions of a rule: that of covering all of a class, and nothing else
-  // beyond the minimum that a rule must cover.
+  // An upper bound on the quality of all extensions of a rule: that of covering all of a class, and
+  // nothing else beyond the minimum that a rule must cover.
   double most_possible(const State& state) const {
     if (settings_.kind == Kind::entropy) return 0;
     double best = -std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < state.counts.size(); c++) {
       const double n = std::max(state.counts[c], state.least_weight);
-      best = std::max(best, quality(settings_.kind, false, n, &state.counts[c], 1, &state.a[c], state.b));
+      best = std::max(best,
+                      quality(settings_.kind, false, n, &state.counts[c], 1, &state.a[c], state.b));
     }
     return best;
   }
@@ -152,27 +165,31 @@ class Run {
       return count > 0 ? count * std::log(count * root.n / (state.n * all)) : 0.0;
     };
     double sum = 0;
-    for (std::size_t c = 0; c < state.counts.size(); c++) sum += part(state.counts[c], root.counts[c]);
+    for (std::size_t c = 0; c < state.counts.size(); c++)
+      sum += part(state.counts[c], root.counts[c]);
     if (!any_) sum += part(state.n - state.counts[0], root.n - root.counts[0]);
     return 2 * sum >= least;
   }
 
   // Makes the next states of a search.
-  void extend(const std::vector<State>& states, std::size_t begin, std::size_t end, std::size_t width, Best& best, std::vector<State>& next) {
+  void extend(const std::vector<State>& states, std::size_t begin, std::size_t end,
+              std::size_t width, Best& best, std::vector<State>& next) {
     std::vector<std::pair<std::size_t, const Candidate*>> all;
     for (std::size_t i = begin; i < end; i++)
       for (const Candidate& each : memory_.found[i]) all.emplace_back(i, &each);
     std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
       if (x.second->quality != y.second->quality) return x.second->quality > y.second->quality;
       if (x.second->n != y.second->n) return x.second->n > y.second->n;
-      return x.first != y.first ? x.first < y.first : x.second < y.second;  // within a state they are in order
+      // within a state they are in order
+      return x.first != y.first ? x.first < y.first : x.second < y.second;
     });
     std::vector<Child> kept;
     for (const auto& [from, candidate] : all) {
       if (kept.size() == width) break;
       Child child = child_of(states[from], *candidate);
       const bool known = std::any_of(kept.begin(), kept.end(), [&](Child& other) {
-        return other.state.n == child.state.n && other.state.counts == child.state.counts && rows_of(other) == rows_of(child);
+        return other.state.n == child.state.n && other.state.counts == child.state.counts &&
+               rows_of(other) == rows_of(child);
       });
       if (known) {
         memory_.spare.push_back(std::move(child.state));
@@ -184,8 +201,10 @@ class Run {
     }
     for (const Child& child : kept) {
       const double quality = child.by->quality, n = child.state.n;
-      const bool preferred = quality > best.quality || (quality == best.quality && n > best.n && best.node >= 0);
-      if (settings_.greedy || (preferred && is_significant(child.state))) best = {quality, n, child.state.node};
+      const bool preferred =
+          quality > best.quality || (quality == best.quality && n > best.n && best.node >= 0);
+      if (settings_.greedy || (preferred && is_significant(child.state)))
+        best = {quality, n, child.state.node};
     }
     for (Child& child : kept) {
       const bool open = is_open(child.state, best);
@@ -218,7 +237,8 @@ class Run {
   const Bits& rows_of(Child& child) const {
     State& state = child.state;
     if (state.rows.empty()) {
-      table_.narrow(child.parent->rows, child.by->feature, child.by->op, child.by->rank, state.rows);
+      table_.narrow(child.parent->rows, child.by->feature, child.by->op, child.by->rank,
+                    state.rows);
       state.n_rows = CROSSCUT_DISPATCH(count_bits, state.rows.data(), table_.words);
     }
     return state.rows;
@@ -227,7 +247,8 @@ class Run {
   // Conditions from first to last, with thresholds between values of the rows they were chosen for.
   std::vector<Condition> path(std::size_t search, std::int32_t node) {
     std::vector<Node> chosen;
-    for (; node >= 0; node = chosen.back().parent) chosen.push_back(nodes_[static_cast<std::size_t>(node)]);
+    for (; node >= 0; node = chosen.back().parent)
+      chosen.push_back(nodes_[static_cast<std::size_t>(node)]);
     std::reverse(chosen.begin(), chosen.end());
     Bits rows(searches_[search].rows, searches_[search].rows + table_.words);
     std::vector<Condition> result;
@@ -237,7 +258,9 @@ class Run {
         table_.narrow(rows, before.feature, before.op, before.rank, rows);
       }
       if (each.op == at_most || each.op == above)
-        result.push_back(table_.cut(each.feature, each.op, each.rank, table_.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
+        result.push_back(
+            table_.cut(each.feature, each.op, each.rank,
+                       table_.next_rank(rows, static_cast<std::size_t>(each.feature), each.rank)));
       else result.push_back({each.feature, each.op, static_cast<double>(each.rank)});
     }
     return result;
@@ -254,7 +277,8 @@ class Run {
 
 }  // namespace
 
-std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory) {
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches,
+                                           const Settings& settings, Memory& memory) {
   if (searches.empty()) return {};
   return Run(table, searches, settings, memory).rules();
 }

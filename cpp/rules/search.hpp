@@ -1,4 +1,5 @@
-// Beam search for rules: every search (a task's next rule) is a lane of shared passes over the rows.
+// Beam search for rules: every search (a task's next rule) is a lane of shared passes over the
+// rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,59 +18,68 @@ struct Condition {
   double value = 0;  // the threshold, or the category
 };
 
-double quality(Kind kind, bool any, double n, const double* counts, std::size_t n_columns, const double* a, double b);
+double quality(Kind kind, bool any, double n, const double* counts, std::size_t n_columns,
+               const double* a, double b);
 
 struct Table {
   std::size_t n_rows = 0, n_features = 0, n_classes = 0, words = 0;
-  std::vector<std::uint32_t> ranks;      // (features, rows)
+  std::vector<std::uint32_t> ranks;  // (features, rows)
   std::vector<std::uint32_t> n_values;
   std::vector<std::uint8_t> nominal;
   std::vector<std::vector<float>> values;  // of numeric features, by rank
   std::vector<std::int32_t> codes;
-  std::vector<double> weights;           // empty if all are 1
+  std::vector<double> weights;                   // empty if all are 1
   std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
-  std::vector<std::uint8_t> tied;        // whether several rows have the same value
-  std::vector<std::uint32_t> position;   // (features, rows): where a row is in the order
-  std::vector<Bits> of_class;  // rows of each class
+  std::vector<std::uint8_t> tied;                // whether several rows have the same value
+  std::vector<std::uint32_t> position;           // (features, rows): where a row is in the order
+  std::vector<Bits> of_class;                    // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
-  // The condition that separates rows of one rank from those of the next rank among some rows; in double precision.
-  Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank, std::uint32_t next) const;
+  // The condition that separates rows of one rank from those of the next rank among some rows; in
+  // double precision.
+  Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank,
+                std::uint32_t next) const;
   // The smallest rank above another among some rows; the number of values if there is none.
   std::uint32_t next_rank(const Bits& rows, std::size_t feature, std::uint32_t rank) const;
-  // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is none.
+  // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is
+  // none.
   std::uint32_t rank_of(std::size_t feature, double value) const;
   std::int64_t n_conditions(const std::uint64_t* bits) const;
   // The rows, among some, that satisfy a condition.
-  void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank, Bits& met) const;
+  void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank,
+              Bits& met) const;
 };
 
 // Sorts a few of many rows by marking their positions.
 class Sorter {
  public:
-  explicit Sorter(std::size_t n_rows) : marks_((n_rows + 63) / 64 * 64, 0), lines_((marks_.size() / 64 + 63) / 64 * 64, 0) {}
-  // The rows of `some` that are in the order of a feature; `sorted` needs room for 16 more. Returns how many.
-  std::size_t sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some, std::int32_t* sorted);
+  explicit Sorter(std::size_t n_rows)
+      : marks_((n_rows + 63) / 64 * 64, 0), lines_((marks_.size() / 64 + 63) / 64 * 64, 0) {}
+  // The rows of `some` that are in the order of a feature; `sorted` needs room for 16 more. Returns
+  // how many.
+  std::size_t sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some,
+                   std::int32_t* sorted);
 
  private:
   std::vector<std::uint8_t> marks_, lines_;  // per position, and per 64 of them
 };
 
 struct Search {
-  const std::uint64_t* rows;   // the rows it starts from
-  std::int32_t target;         // -1: any class
-  const double* a;             // (classes)
+  const std::uint64_t* rows;  // the rows it starts from
+  std::int32_t target;        // -1: any class
+  const double* a;            // (classes)
   double b;
-  double least_weight;         // minimum weight of the rows that a rule covers
-  double significance;         // minimum likelihood ratio statistic; 0 for all searches or for none
+  double least_weight;  // minimum weight of the rows that a rule covers
+  double significance;  // minimum likelihood ratio statistic; 0 for all searches or for none
 };
 
 struct Settings {
   Kind kind = Kind::ratio;
-  bool greedy = false;         // add the best condition until nothing is gained; else keep the best rule found
+  // add the best condition until nothing is gained; else keep the best rule found
+  bool greedy = false;
   std::int32_t width = 1;
-  std::int32_t max_length = 0; // 0: no limit
-  bool unequal = false;        // also conditions that a value is not a category
+  std::int32_t max_length = 0;  // 0: no limit
+  bool unequal = false;         // also conditions that a value is not a category
 };
 
 // A condition that might extend a state, with what it covers.
@@ -91,11 +101,13 @@ struct State {
   std::vector<double> counts;  // per class, or of the target alone
   std::vector<double> a;
   double b = 0, least_weight = 0;
-  double least = -std::numeric_limits<double>::infinity();  // quality that a condition must reach to be useful
+  // quality that a condition must reach to be useful
+  double least = -std::numeric_limits<double>::infinity();
 };
 
 struct Work {
-  std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;  // rows visited together, and if each state were refined alone
+  // rows visited together, and if each state were refined alone
+  std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;
 };
 
 // What is kept from one search to the next.
@@ -108,10 +120,12 @@ struct Memory {
   std::vector<std::int32_t> sorted;      // rows sorted by the features being examined
   std::vector<std::byte> room;
   std::vector<Event> events;
-  std::vector<std::vector<Candidate>> found;  // the best of each state being refined, from the best on
-  std::vector<State> spare;                   // finished states, to reuse their memory
+  // the best of each state being refined, from the best on
+  std::vector<std::vector<Candidate>> found;
+  std::vector<State> spare;  // finished states, to reuse their memory
 };
 
-std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches, const Settings& settings, Memory& memory);
+std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches,
+                                           const Settings& settings, Memory& memory);
 
 }  // namespace crosscut::rules

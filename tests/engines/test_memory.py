@@ -60,7 +60,7 @@ def grow_with(given):
         ({"masks": np.zeros((2, 50), np.uint16)}, "masks must have the shape"),
         ({"limits": np.array([[9, 2, 0]] * 4)}, "limits must have"),
         ({"criterion": "magic"}, "criterion must be"),
-        ({"criterion": "variance"}, "criterion variance"),
+        ({"criterion": "variance"}, "'variance' serves numeric targets, but the target has 2 classes"),
         ({"local_rows": 5000}, "local_rows must be"),
         ({"features": np.ones((4, 2), bool)}, "features must have the shape"),
         ({"coarse_first": [np.array([0, 5], np.uint32)] * 3}, "coarse_first must run"),

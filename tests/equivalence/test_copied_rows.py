@@ -42,6 +42,39 @@ def test_ties_are_true_ties():
     )
 
 
+def test_training_rows_of_weight_one_stay_weighted():
+    """Two tests are closer than doubles can tell; the fold's held-out row, and no other, weighs 2."""
+    X = np.array(
+        [[2, 5], [8, 1], [15, 10], [6, 17], [14, 9], [3, 13], [0, 4], [11, 7], [16, 12], [0, 0]], float
+    )
+    y, w = np.array([2, 0, 1, 0, 2, 0, 0, 0, 0, 0]), np.array([1] * 9 + [2])
+    model = TreeClassifier(cv=[(np.arange(9), [9])], max_depth=1).fit(X, y, sample_weight=w)
+    alone = TreeClassifier(cv=None, max_depth=1).fit(X[:9], y[:9], sample_weight=w[:9])
+    same_trees(model.cv_trees_[0], alone.tree_)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*trains on no row of class")
+def test_training_rows_of_weight_one_stay_weighted_thousands():
+    """The held-out row has another weight, or the training rows lack the class that has another weight."""
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        n, n_classes = int(rng.integers(8, 24)), int(rng.integers(2, 5))
+        X = np.stack([rng.permutation(n) for _ in range(3)], axis=1)
+        y, w = rng.integers(0, n_classes, n), np.ones(n)
+        if rng.random() < 0.5:
+            w[-1] = 2
+            class_weight = None
+        else:
+            y[:-1] %= n_classes - 1
+            y[-1] = n_classes - 1
+            class_weight = {c: 3 if c == n_classes - 1 else 1 for c in range(n_classes)}
+        options = {"max_depth": 1, "class_weight": class_weight}
+        model = TreeClassifier(cv=[(np.arange(n - 1), [n - 1])], **options).fit(X, y, sample_weight=w)
+        alone = TreeClassifier(cv=None, **options).fit(X[:-1], y[:-1], sample_weight=w[:-1])
+        same_trees(model.cv_trees_[0], alone.tree_, model.classes_, alone.classes_)
+
+
 @pytest.mark.parametrize("sample_weight", [None, "given"])
 def test_balanced_class_weights_are_those_of_the_training_rows(sample_weight):
     rng = np.random.default_rng(0)

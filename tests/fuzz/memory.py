@@ -11,8 +11,10 @@ from pyarrow import csv, parquet
 
 import crosscut
 import crosscut_relational
-from crosscut.data import dialect, file_kind, ranks, text_file
-from crosscut.engines import level_wise, memory
+from crosscut.data import file_kind, ranks
+from crosscut.data.text import dialect, text_file
+from crosscut.engines import memory
+from crosscut.engines.stream import level_wise
 from crosscut.rules import examples
 from crosscut_relational.database.database import Database
 from crosscut_relational.queries import queries

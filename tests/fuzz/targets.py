@@ -130,7 +130,7 @@ def _fits():
         X, y, sample_weight=abs(numbers) + 0.1
     )
     yield lambda: TreeClassifier(cv=[(np.arange(30), np.arange(30, 90))], prune="pessimistic").fit(table, y)
-    yield lambda: TreeRegressor(cv=3, max_bins=4).fit(X, numbers)
+    yield lambda: TreeRegressor(cv=3, max_bins=4).fit(X, numbers).feature_importances_
     yield lambda: BaggedTrees(n_trees=3).fit(X, np.arange(90) % 3)
     yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:
@@ -144,10 +144,16 @@ def _fits():
 GROUPS = {  # as the folders of cpp/
     "data": "rank_columns intervals bits_of spread_of on_grid code_classes cut_folds deal_folds "
     "mark_rows first_marked rows_by_fold masks_without",
-    "grow": "Table Target exact_digits Tasks Growth grow",
+    "grow": "Table Target exact_digits Tasks Growth grow impurity branch_quality",
     "forest": "Forest leaves_of_few additional_errors",
     "level_wise": "pass_batch choose_tests bin_codes",
     "rules": "RuleTable",
+}
+
+
+UNATTACKED = {  # no arguments, or switches of the whole process
+    *("simd_level", "best_simd_level", "set_simd_level"),
+    *("criteria", "accelerations", "switch_acceleration"),
 }
 
 
@@ -173,7 +179,7 @@ class Bindings:
 
     def _record(self, owner, name):
         original = getattr(owner, name)
-        if not callable(original) or name in {"set_simd_level", "simd_level", "best_simd_level"}:
+        if not callable(original) or name in UNATTACKED:
             return None
 
         full = name if owner is self.core else f"{owner.__name__}.{name}"

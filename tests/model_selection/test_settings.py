@@ -4,8 +4,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut import TreeRegressor
-from crosscut.model_selection.candidates import read_candidates
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared, read_candidates
 from crosscut.tasks.growth import Limits
 
 

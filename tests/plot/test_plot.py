@@ -72,13 +72,13 @@ def test_what_all_folds_share_is_collapsed():
 
 
 def test_boxes_of_one_level_do_not_overlap(churn):
-    from crosscut.plot.boxes import Box, arrange
+    from crosscut.plot.boxes import PictureBox, arrange
 
     random = np.random.default_rng(0)
-    root = Box("", width=2.0)
+    root = PictureBox("", width=2.0)
     boxes = [root]
     for _ in range(200):
-        box = Box("", width=float(random.uniform(0.3, 3)))
+        box = PictureBox("", width=float(random.uniform(0.3, 3)))
         boxes[random.integers(len(boxes))].children.append(box)
         boxes.append(box)
     width, n_levels = arrange(root)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crosscut import TreeClassifier, TreeRegressor
-from crosscut.report.nodes import node_facts
-from crosscut.report.tree_page import write_report
+from crosscut.report.tree_page import node_facts, write_report
 from crosscut.report.trial import sizes_of
 
 

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.examples import TableRows, bits_of
 
 
 @st.composite
 def problems(draw, max_rows=60):
-    """Examples and the training rows of several tasks."""
+    """TableRows and the training rows of several tasks."""
     seed = draw(st.integers(0, 2**32 - 1))
     random = np.random.default_rng(seed)
     n = draw(st.integers(4, max_rows))
@@ -35,7 +35,7 @@ def problems(draw, max_rows=60):
     }[draw(st.sampled_from(["none", "none", "integers", "real"]))]
     if weights is not None and not weights.any():
         weights = None
-    examples = Examples(Table.from_data(X), Target(codes, n_classes, weights))
+    examples = TableRows(Table.from_data(X), Target(codes, n_classes, weights))
     folds = random.integers(0, draw(st.integers(2, 20)), n)
     tasks = [examples.weighted] + [bits_of(folds != fold) & examples.weighted for fold in np.unique(folds)]
     return examples, [task for task in tasks if task]

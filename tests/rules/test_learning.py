@@ -9,7 +9,7 @@ from crosscut import _core, datasets
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.rules.cn2 import Quality
-from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.examples import TableRows, bits_of
 from crosscut.rules.learning import Learning
 
 from .problems import problems
@@ -50,7 +50,7 @@ def test_ripper_together_is_ripper_alone(problem, passes, seed):
 @pytest.mark.parametrize("make", [datasets.tree_like, datasets.weak, datasets.many_classes])
 def test_larger_tables_agree_at_every_instruction_set(strategy, make):
     X, y = make(1500, 8)
-    examples = Examples(Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1))
+    examples = TableRows(Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1))
     tasks = [examples.weighted] + [bits_of(np.arange(1500) % 10 != fold) for fold in range(10)]
     learning = Learning(strategy, width=3, min_rows=20.0, max_length=4)
     together = learning.rule_sets(examples, tasks)
@@ -70,7 +70,7 @@ def test_tasks_that_agree_share_their_passes():
     draw = np.random.default_rng(0)
     X = draw.integers(0, 3, (2000, 6)).astype(str).astype(object)
     codes = ((X[:, 0] == "0") & (X[:, 1] == "1") | (X[:, 2] == "2")).astype(np.int32)
-    examples = Examples(Table.from_data(X), Target(codes, 2))
+    examples = TableRows(Table.from_data(X), Target(codes, 2))
     tasks = [examples.weighted] + [bits_of(np.arange(2000) % 10 != fold) for fold in range(10)]
     Learning("cn2", width=2).rule_sets(examples, tasks)
     assert examples.work["visits"] * 5 < examples.work["visits_alone"]
@@ -82,7 +82,7 @@ def test_rules_of_a_fold_are_those_of_its_rows_alone():
     codes = y.astype(np.int32)
     train = np.arange(300) % 5 != 0
     learning = Learning("cn2", min_rows=3.0)
-    whole = Examples(Table.from_data(X), Target(codes, 2))
-    part = Examples(Table.from_data(X[train]), Target(codes[train], 2))
+    whole = TableRows(Table.from_data(X), Target(codes, 2))
+    part = TableRows(Table.from_data(X[train]), Target(codes[train], 2))
     together = learning.rule_sets(whole, [whole.weighted, bits_of(train)])
     assert together[1] == learning.rule_sets(part, [part.weighted])[0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crosscut import _core
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.rules.examples import Examples, bits_of
+from crosscut.rules.examples import TableRows, bits_of
 from crosscut.rules.search import Request, Settings
 
 from .problems import problems
@@ -243,7 +243,7 @@ def test_held_out_values_are_compared_with_thresholds_in_double_precision(seed, 
     draw = np.random.default_rng(seed)
     values = np.float32(1.6) + np.arange(n_values, dtype=np.float32) * np.float32(2.0**-23)
     X = draw.choice(values, (40, 2))
-    examples = Examples(Table.from_data(X), Target(draw.integers(0, 2, 40).astype(np.int32), 2))
+    examples = TableRows(Table.from_data(X), Target(draw.integers(0, 2, 40).astype(np.int32), 2))
     tasks = [bits_of(draw.random(40) < 0.5) | 1 for _ in range(5)]
     requests = [Request(task, 0, (1.0, 1.0), 2.0) for task in tasks]
     for conditions in examples.search(requests, Settings("ratio", False, 3, 2)):

@@ -1,16 +1,19 @@
-// Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first (refine.hpp). Threads share the bundles of a
-// block; with many blocks a thread takes whole blocks instead. Nothing of this shows in the trees.
-#include "../refine.hpp"
+// Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first
+// (refine.hpp). Threads share the bundles of a block; with many blocks a thread takes whole blocks
+// instead. Nothing of this shows in the trees.
+#include "grow/large/refine.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
 
-void grow_block(Team& team, Worker** workers, int n_threads, const Codes& table, int block, Node** roots) {
+void grow_block(Team& team, Worker** workers, int n_threads, const Codes& table, int block,
+                Node** roots) {
   Waiting waiting(n_threads);
   Block{workers, n_threads, 0, waiting}.grow(block, team, table, roots);
 }
 
-void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table, Node** roots) {
+void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,
+                 Node** roots) {
   const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
     for (int b = 0; b < n_blocks; b++) grow_block(team, workers, n_threads, table, b, roots);
@@ -20,7 +23,8 @@ void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Co
   Failure failure;
   team.run(n_threads, [&](int i) {
     failure.guard([&] {
-      for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();) grow_block(team, workers + i, 1, table, b, roots);
+      for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();)
+        grow_block(team, workers + i, 1, table, b, roots);
     });
   });
   failure.rethrow();
@@ -37,36 +41,35 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
   double* xlogs = nullptr;
   Node** roots = nullptr;
   try {
-    workers = static_cast<Worker**>(std::calloc(static_cast<std::size_t>(n_threads), sizeof(Worker*)));
-    roots = static_cast<Node**>(std::calloc(static_cast<std::size_t>(problem.n_tasks), sizeof(Node*)));
+    workers =
+        static_cast<Worker**>(std::calloc(static_cast<std::size_t>(n_threads), sizeof(Worker*)));
+    roots =
+        static_cast<Node**>(std::calloc(static_cast<std::size_t>(problem.n_tasks), sizeof(Node*)));
     if (!workers || !roots) throw std::bad_alloc();
     for (int i = 0; i < n_threads; i++) workers[i] = new Worker(run);
     workers[0]->caller = true;
-    if (run.counted && problem.criterion != Criterion::gini) {
+    if (run.counted && problem.criterion->logarithms && !off(Acceleration::xlog_table)) {
       const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
       xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
       if (!xlogs) throw std::bad_alloc();
       for (u32 v = 0; v < most; v++) xlogs[v] = xlog(v);
-      run.judge.xlogs = xlogs;
+      run.quality.xlogs = xlogs;
+      out.levels[0].xlogs = most;
     }
     Arena arena;
     grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);
     pack_trees(problem, roots, trees);
     for (int i = 0; i < n_threads; i++)
-      for (int d = 0; d < kLevels; d++) {
-        const LevelCounts& from = workers[i]->levels[d];
-        LevelCounts& to = out.levels[d];
-        to.bundles += from.bundles, to.rows += from.rows, to.seconds += from.seconds;
-      }
+      for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);
     out.outcome = Outcome::done;
-  } catch (const Stopped&) {
-    out.outcome = Outcome::stopped;
-  } catch (const std::bad_alloc&) {
+  } catch (const Stopped&) { out.outcome = Outcome::stopped; } catch (const std::bad_alloc&) {
     out.outcome = Outcome::no_memory;
   }
   if (workers)
     for (int i = 0; i < n_threads; i++) delete workers[i];
-  std::free(workers), std::free(roots), std::free(xlogs);
+  std::free(workers);
+  std::free(roots);
+  std::free(xlogs);
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -37,10 +37,14 @@ void store(T* p, typename Lanes<T>::V lanes) {
 template <>
 inline F load<float>(const std::uint8_t* p) {
 #if defined(__AVX512F__)
-  return _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  return _mm512_maskz_cvtepi32_ps(
+      0xffff,
+      _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 #elif defined(__AVX2__)
   __m256 half[2];
-  for (int k = 0; k < 2; k++) half[k] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8 * k))));
+  for (int k = 0; k < 2; k++)
+    half[k] = _mm256_cvtepi32_ps(
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8 * k))));
   F lanes;
   std::memcpy(&lanes, half, sizeof lanes);
   return lanes;
@@ -65,7 +69,8 @@ inline std::uint32_t lanes_of(I mask) {
 #elif defined(__AVX2__)
   __m256 m[2];
   std::memcpy(m, &mask, sizeof m);
-  return static_cast<std::uint32_t>(_mm256_movemask_ps(m[0])) | static_cast<std::uint32_t>(_mm256_movemask_ps(m[1])) << 8;
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(m[0])) |
+         static_cast<std::uint32_t>(_mm256_movemask_ps(m[1])) << 8;
 #else
   std::uint32_t lanes = 0;
   for (std::size_t l = 0; l < W; l++) lanes |= static_cast<std::uint32_t>(mask[l] & 1) << l;
@@ -78,7 +83,8 @@ inline F fewest(F x, F y) { return x < y ? x : y; }
 
 inline F none() { return F{} - __builtin_inff(); }
 
-// Puts values among the best of each lane, (width, stride), which are sorted from the worst to the best.
+// Puts values among the best of each lane, (width, stride), which are sorted from the worst to the
+// best.
 inline void insert(float* best, std::size_t width, std::size_t stride, F value) {
   for (std::size_t w = width; w-- > 0;) {
     const F kept = load<float>(best + w * stride);
@@ -107,18 +113,23 @@ X quick_log2(X x, Bits bits) {
   bits = (bits & 0x007fffff) | 0x3f800000;
   X m;
   std::memcpy(&m, &bits, sizeof m);
-  return exponent + ((((0.0439286278f * m - 0.409475586f) * m + 1.61017755f) * m - 3.52021884f) * m + 5.06975632f) * m - 2.79415368f;
+  return exponent +
+         ((((0.0439286278f * m - 0.409475586f) * m + 1.61017755f) * m - 3.52021884f) * m +
+          5.06975632f) *
+             m -
+         2.79415368f;
 }
 inline F quick_log2(F x) { return quick_log2(x, I{}); }
 inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
 
-// Lanes whose rules might be worth keeping if they cover n, of which p is in a class; for all lanes or one. For
-// entropy, p / n is a bound, since no class is more certain than the most frequent one.
+// Lanes whose rules might be worth keeping if they cover n, of which p is in a class; for all lanes
+// or one. For entropy, p / n is a bound, since no class is more certain than the most frequent one.
 template <rules::Kind kind, class X>
 auto reaches(X p, X n, X a, X b, X least) {
   if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);
   else if constexpr (kind == rules::Kind::linear) return p - n * a >= least;
-  else if constexpr (kind == rules::Kind::foil) return p * (quick_log2(p) - quick_log2(n) - a) >= least;
+  else if constexpr (kind == rules::Kind::foil)
+    return p * (quick_log2(p) - quick_log2(n) - a) >= least;
   else return quick_log2(p) - quick_log2(n) >= least;
 }
 

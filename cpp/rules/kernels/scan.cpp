@@ -1,12 +1,12 @@
-// A pass over the rows of a bundle in the order of a feature: computes what every lane's rule would cover at each cut
-// or category.
+// A pass over the rows of a bundle in the order of a feature: computes what every lane's rule would
+// cover at each cut or category.
 //
-// Sums of a lane over consecutive rows are sums of lines of 0/1 bytes, one line per set of similar rows, so that 16
-// to 64 lanes cost a few vector additions per row. A block of rows between two cuts is examined only if it could hold
-// something worth keeping: whatever the order of its rows, a cut inside covers no more of a class than a cut at the
-// block's end, and no fewer others than a cut at its beginning, and every quality increases with the former and
-// decreases with the latter. rules::quality, called by rules::offer, decides; the approximate quality here only saves
-// calls.
+// Sums of a lane over consecutive rows are sums of lines of 0/1 bytes, one line per set of similar
+// rows, so that 16 to 64 lanes cost a few vector additions per row. A block of rows between two
+// cuts is examined only if it could hold something worth keeping: whatever the order of its rows, a
+// cut inside covers no more of a class than a cut at the block's end, and no fewer others than a
+// cut at its beginning, and every quality increases with the former and decreases with the latter.
+// rules::quality, called by rules::offer, decides; the approximate quality here only saves calls.
 #include "scan_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -14,7 +14,8 @@ namespace {
 
 using rules::Kind;
 constexpr std::size_t block_rows = rules::block_rows;
-constexpr int most_single = 4;  // number of lanes that are examined one by one, instead of the whole group together
+// number of lanes that are examined one by one, instead of the whole group together
+constexpr int most_single = 4;
 
 // The approximate quality of what lanes' rules cover.
 template <class T, Kind kind, bool any>
@@ -30,13 +31,15 @@ F score(const Scan& s, std::size_t group, const Sums<T>& sums, F n) {
   } else {
     return quality_of<kind>(
         any ? s.n_columns : 1, [&](int c) { return to_float<T>(sums.of[c]); },
-        [&](int c) { return constant(s.a + static_cast<std::size_t>(c) * s.lanes()); }, n, constant(s.b));
+        [&](int c) { return constant(s.a + static_cast<std::size_t>(c) * s.lanes()); }, n,
+        constant(s.b));
   }
 }
 
 // Offers a condition to the lanes for which it might be among the best.
 template <class T, Kind kind, bool any>
-void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::int32_t op, std::uint32_t rank) {
+void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::int32_t op,
+          std::uint32_t rank) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   const auto exact_n = sums.n(s);
   const F n = to_float<T>(exact_n), least = constant(s.least);
@@ -45,44 +48,52 @@ void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::in
     hit = score<T, kind, any>(s, group, sums, n) >= least;
   } else {
     for (int c = 0; c < (any ? s.n_columns : 1); c++)
-      hit |= reaches<kind>(to_float<T>(sums.of[c]), n, constant(s.a + static_cast<std::size_t>(c) * s.lanes()), constant(s.b), least);
+      hit |= reaches<kind>(to_float<T>(sums.of[c]), n,
+                           constant(s.a + static_cast<std::size_t>(c) * s.lanes()), constant(s.b),
+                           least);
   }
   hit &= some & (n >= constant(s.least_weight));
-  if constexpr (sizeof(T) == sizeof(float)) hit &= n < constant(s.whole);  // weights may be smaller than float can show
+  // weights may be smaller than float can show
+  if constexpr (sizeof(T) == sizeof(float)) hit &= n < constant(s.whole);
   std::uint32_t lanes = lanes_of(hit);
   if (!lanes) return;
   double counts[256];
   for (; lanes; lanes &= lanes - 1) {
     const auto l = static_cast<std::size_t>(__builtin_ctz(lanes));
-    for (int c = 0; c < (any ? s.n_columns : 1); c++) counts[c] = static_cast<double>(sums.of[c][l]);
-    rules::offer(*s.bundle, group * W + l, s.feature, op, rank, static_cast<double>(exact_n[l]), counts);
+    for (int c = 0; c < (any ? s.n_columns : 1); c++)
+      counts[c] = static_cast<double>(sums.of[c][l]);
+    rules::offer(*s.bundle, group * W + l, s.feature, op, rank, static_cast<double>(exact_n[l]),
+                 counts);
   }
 }
 
-// The lanes for which a cut in a block, after rows that sum up to `below`, might be worth keeping. A lane without rows in
-// it has no cut of its own there, unless the rows before the block have the same value as its first (`continued`).
+// The lanes for which a cut in a block, after rows that sum up to `below`, might be worth keeping.
+// A lane without rows in it has no cut of its own there, unless the rows before the block have the
+// same value as its first (`continued`).
 template <class T, Kind kind, bool any>
-std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T>& all, const Sums<T>& below, const Sums<T>& block,
-                        bool continued) {
+std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T>& all, const Sums<T>& below,
+                        const Sums<T>& block, bool continued) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   const F b = constant(s.b), least = constant(s.least), least_weight = constant(s.least_weight);
-  const F n = to_float<T>(below.n(s)), in = to_float<T>(block.n(s)), rest = to_float<T>(all.n(s)) - n;
+  const F n = to_float<T>(below.n(s)), in = to_float<T>(block.n(s)),
+          rest = to_float<T>(all.n(s)) - n;
   I low = {}, high = {};
   for (int c = 0; c < (any ? s.n_columns : 1); c++) {
     const F a = constant(s.a + static_cast<std::size_t>(c) * s.lanes());
     const F p = to_float<T>(below.of[c]), gain = to_float<T>(block.of[c]);
     low |= reaches<kind>(p + gain, most(n + gain, least_weight), a, b, least);
-    high |= reaches<kind>(to_float<T>(all.of[c]) - p, most(rest - in + gain, least_weight), a, b, least);
+    high |= reaches<kind>(to_float<T>(all.of[c]) - p, most(rest - in + gain, least_weight), a, b,
+                          least);
   }
   const I some = (low & (n + in >= least_weight)) | (high & (rest >= least_weight));
   return lanes_of(continued ? some : some & (in > 0.0f));
 }
 
-// Cuts in a block, for all lanes of a group; a cut is a lane's own if it has rows between the one before and it ("at most
-// the last value" asks whether a value is present).
+// Cuts in a block, for all lanes of a group; a cut is a lane's own if it has rows between the one
+// before and it ("at most the last value" asks whether a value is present).
 template <class T, Kind kind, bool any>
-void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below, std::size_t from, std::size_t to,
-                  bool continued) {
+void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below,
+                  std::size_t from, std::size_t to, bool continued) {
   auto last = below.n(s);  // exact: weights may be smaller than float can show
   if (continued) last = decltype(last){};
   for (std::size_t i = from; i < to; i++) {
@@ -103,8 +114,8 @@ void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> 
 
 // The same for one lane.
 template <class T, Kind kind, bool any>
-void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T>& all, const Sums<T>& before, std::size_t from,
-                  std::size_t to, bool continued) {
+void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T>& all,
+                  const Sums<T>& before, std::size_t from, std::size_t to, bool continued) {
   constexpr int room = 256;
   const int columns = any ? s.n_columns : 1;
   const std::size_t own = group * W + lane, lanes = s.lanes();
@@ -115,10 +126,13 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   }
   const float least_weight = s.least_weight[own], b = s.b[own];
   const auto consider = [&](std::int32_t op, std::uint32_t rank, const T* of, T covered) {
-    if (static_cast<float>(covered) < least_weight || (!s.weights && static_cast<float>(covered) >= s.whole[own])) return;
+    if (static_cast<float>(covered) < least_weight ||
+        (!s.weights && static_cast<float>(covered) >= s.whole[own]))
+      return;
     bool reached = false;
     for (int c = 0; c < columns; c++)
-      reached |= reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered), s.a[static_cast<std::size_t>(c) * lanes + own], b, s.least[own]);
+      reached |= reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered),
+                               s.a[static_cast<std::size_t>(c) * lanes + own], b, s.least[own]);
     if (!reached) return;
     double counts[room];
     for (int c = 0; c < columns; c++) counts[c] = static_cast<double>(of[c]);
@@ -146,8 +160,8 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   }
 }
 
-// Surveys some cuts of a feature in advance, for lower bounds on the best conditions of each lane: the higher the
-// bounds, the fewer blocks must be examined.
+// Surveys some cuts of a feature in advance, for lower bounds on the best conditions of each lane:
+// the higher the bounds, the fewer blocks must be examined.
 template <class T, class Part, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
   constexpr std::size_t most_cuts = 16;
@@ -159,7 +173,8 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     const std::size_t end = (k + 1) * block_rows;
     if (k % step || s.ranks[s.rows[end - 1]] == s.ranks[s.rows[end]]) continue;
     for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
-      const auto before = sums_at<T>(s, below, group), after = minus(s, sums_at<T>(s, all, group), before);
+      const auto before = sums_at<T>(s, below, group),
+                 after = minus(s, sums_at<T>(s, all, group), before);
       const F n = to_float<T>(before.n(s)), least_weight = load<float>(s.least_weight + group * W);
       const I moved = n > last[group];
       last[group] = n;
@@ -177,7 +192,8 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     for (const F& value : best[group]) insert(s.reached + group * W, s.width, s.lanes(), value);
   std::memset(below, 0, sizeof(T) * s.stride());
   for (std::size_t k = 0; k < s.lanes(); k += W)
-    store(s.least + k, most(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k)));
+    store(s.least + k, most(load<float>(s.least + k),
+                            load<float>(s.reached + k) - load<float>(s.tolerance + k)));
 }
 
 template <class T, class Part, Kind kind, bool any>
@@ -187,7 +203,9 @@ void numeric(const Scan& s) {
   Part* parts = reinterpret_cast<Part*>(below + s.stride());
   std::memset(all, 0, 2 * sizeof(T) * s.stride());
   const std::size_t n_blocks = (s.n_rows + block_rows - 1) / block_rows;
-  const auto end = [&](std::size_t k) { return k + 1 == n_blocks ? s.n_rows : (k + 1) * block_rows; };
+  const auto end = [&](std::size_t k) {
+    return k + 1 == n_blocks ? s.n_rows : (k + 1) * block_rows;
+  };
   for (std::size_t k = 0; k < n_blocks; k++) {
     add_rows(s, k * block_rows, end(k), parts + k * s.stride());
     add(s, parts + k * s.stride(), all);
@@ -202,10 +220,12 @@ void numeric(const Scan& s) {
         const auto totals = sums_at<T>(s, all, group), before = sums_at<T>(s, below, group);
         const auto block = sums_at<T>(s, part, group);
         std::uint32_t lanes = promising<T, kind, any>(s, group, totals, before, block, continued);
-        if (__builtin_popcount(lanes) > most_single) look_closely<T, kind, any>(s, group, totals, before, from, to, continued);
+        if (__builtin_popcount(lanes) > most_single)
+          look_closely<T, kind, any>(s, group, totals, before, from, to, continued);
         else
           for (; lanes; lanes &= lanes - 1)
-            look_at_lane<T, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)), totals, before, from, to, continued);
+            look_at_lane<T, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)),
+                                       totals, before, from, to, continued);
       }
     add(s, part, below);
   }
@@ -251,8 +271,10 @@ void feature(const Scan& s) {
 
 template <class T, class Part>
 void of_kind(const Scan& s) {
-  if (s.kind == Kind::ratio) s.any ? feature<T, Part, Kind::ratio, true>(s) : feature<T, Part, Kind::ratio, false>(s);
-  if (s.kind == Kind::linear) s.any ? feature<T, Part, Kind::linear, true>(s) : feature<T, Part, Kind::linear, false>(s);
+  if (s.kind == Kind::ratio)
+    s.any ? feature<T, Part, Kind::ratio, true>(s) : feature<T, Part, Kind::ratio, false>(s);
+  if (s.kind == Kind::linear)
+    s.any ? feature<T, Part, Kind::linear, true>(s) : feature<T, Part, Kind::linear, false>(s);
   if (s.kind == Kind::foil) feature<T, Part, Kind::foil, false>(s);
   if (s.kind == Kind::entropy) feature<T, Part, Kind::entropy, true>(s);
 }

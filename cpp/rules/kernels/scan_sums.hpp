@@ -1,4 +1,5 @@
-// Sums of lanes over rows, for scan.cpp: lines of 0/1 bytes are added up, times the weights of their rows, if any.
+// Sums of lanes over rows, for scan.cpp: lines of 0/1 bytes are added up, times the weights of
+// their rows, if any.
 #pragma once
 #include "lanes.hpp"
 
@@ -22,7 +23,8 @@ struct Sums {
 template <class T, class From>
 Sums<T> sums_at(const Scan& s, const From* line, std::size_t group) {
   Sums<T> sums;
-  for (int c = 0; c < s.n_columns; c++) sums.of[c] = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
+  for (int c = 0; c < s.n_columns; c++)
+    sums.of[c] = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
   return sums;
 }
 
@@ -34,7 +36,8 @@ Sums<T> minus(const Scan& s, const Sums<T>& x, const Sums<T>& y) {
 }
 
 template <int N>
-void add_octets(const Scan& s, std::size_t from, std::size_t to, std::size_t offset, std::uint8_t* sums) {
+void add_octets(const Scan& s, std::size_t from, std::size_t to, std::size_t offset,
+                std::uint8_t* sums) {
   Octets total[N] = {};
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i) + offset;
@@ -63,7 +66,8 @@ void add_rows(const Scan& s, std::size_t from, std::size_t to, double* sums) {
 
 template <class T, class Part>
 void add(const Scan& s, const Part* part, T* total) {
-  for (std::size_t k = 0; k < s.stride(); k += W) store(total + k, load<T>(total + k) + load<T>(part + k));
+  for (std::size_t k = 0; k < s.stride(); k += W)
+    store(total + k, load<T>(total + k) + load<T>(part + k));
 }
 
 }  // namespace

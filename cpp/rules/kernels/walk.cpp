@@ -1,10 +1,12 @@
-// A walk over the rows of a feature for 16 lanes at once, with the sums of each lane up to every row.
+// A walk over the rows of a feature for 16 lanes at once, with the sums of each lane up to every
+// row.
 //
-// A condition that covers n, of which p is in a class, reaches a quality L by Laplace's or the m-estimate if p - L n
-// >= L b - a, and by weighted relative accuracy if p - a n >= L: one comparison per class and side of the cut, for
-// all lanes. A cut that reaches a lane's best so far on its side raises that bound and is stored as an event. Events
-// are rated exactly when all features are done and most of them have become irrelevant. Blocks of rows that cannot
-// hold such a cut are skipped, see scan.cpp.
+// A condition that covers n, of which p is in a class, reaches a quality L by Laplace's or the
+// m-estimate if p - L n
+// >= L b - a, and by weighted relative accuracy if p - a n >= L: one comparison per class and side
+// of the cut, for all lanes. A cut that reaches a lane's best so far on its side raises that bound
+// and is stored as an event. Events are rated exactly when all features are done and most of them
+// have become irrelevant. Blocks of rows that cannot hold such a cut are skipped, see scan.cpp.
 #include "walk_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -18,11 +20,16 @@ template <Kind kind, bool any>
 class Pass {
  public:
   explicit Pass(const Walk& walk)
-      : s(walk), a{load<float>(s.a), load<float>(s.a + W)}, b(load<float>(s.b)), whole(load<float>(s.whole)),
-        tolerance(load<float>(s.tolerance)), least_weight(load<float>(s.least_weight)), least(load<float>(s.least)) {}
+      : s(walk),
+        a{load<float>(s.a), load<float>(s.a + W)},
+        b(load<float>(s.b)),
+        whole(load<float>(s.whole)),
+        tolerance(load<float>(s.tolerance)),
+        least_weight(load<float>(s.least_weight)),
+        least(load<float>(s.least)) {}
 
-  // Surveys some conditions in advance, for lower bounds on the best of each lane: the higher the bounds, the fewer
-  // blocks must be examined.
+  // Surveys some conditions in advance, for lower bounds on the best of each lane: the higher the
+  // bounds, the fewer blocks must be examined.
   void survey() {
     s.ends ? survey_categories() : survey_blocks();
     store(s.least, least);
@@ -38,13 +45,16 @@ class Pass {
  private:
   static constexpr int classes = any ? 2 : 1;
 
-  // What a cut has to reach, as bounds on p - slope n. They are slightly too wide, to allow for rounding in float.
+  // What a cut has to reach, as bounds on p - slope n. They are slightly too wide, to allow for
+  // rounding in float.
   void set_bounds() {
     const F n = all.n();
     for (int side = 0; side < 2; side++) {
-      const F quality = kind == Kind::ratio ? most(wanted(side), F{}) : wanted(side);  // no ratio is negative
+      // no ratio is negative
+      const F quality = kind == Kind::ratio ? most(wanted(side), F{}) : wanted(side);
       for (int c = 0; c < classes; c++) {
-        const F slack = kind == Kind::ratio ? 1e-6f * (quality + 1.0f) * (n + a[c] + b + 1.0f) : 1e-6f * (n + 1.0f);
+        const F slack = kind == Kind::ratio ? 1e-6f * (quality + 1.0f) * (n + a[c] + b + 1.0f)
+                                            : 1e-6f * (n + 1.0f);
         const F reach = (kind == Kind::ratio ? quality * b - a[c] : quality) - slack;
         slope[side][c] = kind == Kind::ratio ? quality : a[c];
         bound[side][c] = side == 0 ? reach : all.p[c] - slope[side][c] * n - reach;
@@ -53,7 +63,8 @@ class Pass {
     most_below = n - least_weight;
   }
 
-  // What a cut must reach on a side to be useful: to be among the best conditions, and the best on its side.
+  // What a cut must reach on a side to be useful: to be among the best conditions, and the best on
+  // its side.
   F wanted(int side) const { return most(least, best[side]); }
 
   // Whether there is no cut between two rows; the later one may be past the end.
@@ -76,29 +87,38 @@ class Pass {
     return lanes_of((at_most & (n >= least_weight)) | (above & (n <= most_below)));
   }
 
-  // Whether a cut in a block might be among the best of any lane that has rows there, or had some of its first value.
+  // Whether a cut in a block might be among the best of any lane that has rows there, or had some
+  // of its first value.
   bool is_promising(const Sums& below, const Sums& block, std::uint32_t own) const {
     const F n = below.n(), in = block.n(), end = n + in;
     I at_most = {}, above = {};
     for (int c = 0; c < classes; c++) {
-      const F low_n = most(n + block.p[c], least_weight), high_n = fewest(end - block.p[c], most_below);
+      const F low_n = most(n + block.p[c], least_weight),
+              high_n = fewest(end - block.p[c], most_below);
       at_most |= below.p[c] + block.p[c] - slope[0][c] * low_n >= bound[0][c];
       above |= below.p[c] - slope[1][c] * high_n <= bound[1][c];
     }
-    const std::uint32_t lanes = lanes_of((at_most & (end >= least_weight)) | (above & (n <= most_below)));
+    const std::uint32_t lanes =
+        lanes_of((at_most & (end >= least_weight)) | (above & (n <= most_below)));
     return lanes & (lanes_of(in > 0.0f) | own | own >> 16);
   }
 
   std::size_t n_blocks() const { return (s.n_rows + block_rows - 1) / block_rows; }
-  std::size_t end_of(std::size_t block) const { return (block + 1) * block_rows < s.n_rows ? (block + 1) * block_rows : s.n_rows; }
-  std::uint8_t* octets_of(std::size_t block) const { return s.room + 2 * sizeof(Sums) + block * 2 * W; }
+  std::size_t end_of(std::size_t block) const {
+    return (block + 1) * block_rows < s.n_rows ? (block + 1) * block_rows : s.n_rows;
+  }
+  std::uint8_t* octets_of(std::size_t block) const {
+    return s.room + 2 * sizeof(Sums) + block * 2 * W;
+  }
 
   Sums kept_sums(std::size_t k) const {
     Sums sums;
     std::memcpy(&sums, s.room + k * sizeof sums, sizeof sums);
     return sums;
   }
-  void keep_sums(std::size_t k, const Sums& sums) const { std::memcpy(s.room + k * sizeof sums, &sums, sizeof sums); }
+  void keep_sums(std::size_t k, const Sums& sums) const {
+    std::memcpy(s.room + k * sizeof sums, &sums, sizeof sums);
+  }
 
   // The best cuts of both sides are stored where the sums of a second category would be.
   void keep_best() const { std::memcpy(s.room + sizeof(Sums), best, sizeof best); }
@@ -194,7 +214,8 @@ class Pass {
   }
 
   F value_of(const Sums& covered, F n) const {
-    return quality_of<kind>(classes, [&](int c) { return covered.p[c]; }, [&](int c) { return a[c]; }, n, b);
+    return quality_of<kind>(
+        classes, [&](int c) { return covered.p[c]; }, [&](int c) { return a[c]; }, n, b);
   }
 
   I is_valid(const Sums& covered) const {
@@ -224,7 +245,9 @@ class Pass {
   }
 
   // Records a cut's value in some lanes: a lower one on its side is of no use.
-  void improve(int side, F value, I lanes) { best[side] = most(best[side], lanes ? value - tolerance : none()); }
+  void improve(int side, F value, I lanes) {
+    best[side] = most(best[side], lanes ? value - tolerance : none());
+  }
 
   // Of all cuts of a feature the best of each side counts.
   void raise_by_best(float* values) {
@@ -247,7 +270,8 @@ class Pass {
 
 template <class Do>
 void with_pass(const Walk& s, Do work) {
-  if (s.kind == Kind::ratio) s.any ? work(Pass<Kind::ratio, true>(s)) : work(Pass<Kind::ratio, false>(s));
+  if (s.kind == Kind::ratio)
+    s.any ? work(Pass<Kind::ratio, true>(s)) : work(Pass<Kind::ratio, false>(s));
   else s.any ? work(Pass<Kind::linear, true>(s)) : work(Pass<Kind::linear, false>(s));
 }
 

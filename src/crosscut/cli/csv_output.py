@@ -8,11 +8,17 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from crosscut.data.array_file import replacing
+from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would calculate
 
@@ -46,3 +52,20 @@ def _stream(path: Path | None) -> Iterator[Any]:
         yield text
         text.flush()
         text.detach()
+
+
+def write_out_of_fold(path: Path, model: BaseEstimator, target: str, rows: NDArray[Any]) -> None:
+    """Write row (its number in the file, from 1), fold, truth, prediction, and class probabilities."""
+    fit = fit_of(model)
+    validation, classes = fit.validated("--oof"), fit.classes
+    fold = np.repeat(np.arange(len(validation.row_start) - 1), np.diff(validation.row_start))
+    truth, prediction = validation.y[validation.rows], validation.decided
+    headings = ["row", "fold", target, f"predicted {target}"]
+    columns: list[Any] = [rows[validation.rows].tolist(), fold.tolist()]
+    if classes is None:
+        columns += [truth.tolist(), prediction.tolist()]
+    else:
+        columns += [classes[truth].tolist(), classes[prediction].tolist(), *validation.said.T.tolist()]
+        headings += [f"{target} = {label}" for label in classes]
+    lines = sorted(zip(*columns, strict=True), key=lambda line: line[:2])
+    write_csv(path, headings, lines)

@@ -12,12 +12,11 @@ import click
 import numpy as np
 
 from crosscut.cli import options
-from crosscut.cli.browser import page_path, show_page
+from crosscut.cli.csv_output import write_out_of_fold
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
-from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.source import Source, read_rows, read_source, rows_for
 from crosscut.cli.splitting import splitter
-from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
 from crosscut.data.files import split_target
 from crosscut.forest.export.text import counted
 from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from crosscut.data.text.dialect import TextOptions
+from crosscut.tasks.growth import CLASS_CRITERIA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -200,8 +201,8 @@ results = together(
 growing = together(
     click.option(
         "--criterion",
-        type=Several(click.Choice(["gini", "entropy", "gain_ratio"])),
-        help="Quality of a test, for classification: gini, entropy or gain_ratio.",
+        type=Several(click.Choice(CLASS_CRITERIA)),
+        help="Split criterion, for classification.",
     ),
     click.option(
         "--splits",

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosscut.cli import options
-from crosscut.cli.browser import page_path, show_page
 from crosscut.cli.cv import fit_noting
 from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
-from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.data.visible import visible
 from crosscut.forest.export.text import counted

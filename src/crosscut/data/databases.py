@@ -1,10 +1,16 @@
-"""Tables of database files: DuckDB and SQLite, told apart by their first bytes."""
+"""Tables of database files: DuckDB and SQLite, distinguished by their first bytes.
+
+A database file is untrusted input. It is opened for reading only, its views cannot read other files, and a
+query that never ends can be interrupted or given a time limit.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
-from typing import TYPE_CHECKING
+import threading
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from crosscut.data.file_kind import Contents, FileKind, Place, sliced
 from crosscut.data.text.column_guess import ColumnGuess, settle_all
@@ -12,7 +18,6 @@ from crosscut.data.text.dialect import READ_AS, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pyarrow as pa
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
     from crosscut.data.text.dialect import TextOptions
 
 MIXED = "numbers among text are text"
+_CELLS = 1000  # of a column of text, read together to guess its form
+T = TypeVar("T")
 
 
 class DatabaseFile(FileKind):
@@ -27,18 +34,27 @@ class DatabaseFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return the columns and the number of rows."""
-        with opened(place.path) as database:
+        with opened(place.path, place.timeout) as database:
             return database.contents(_chosen(place, database.names()), place.options)
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the table."""
-        with opened(place.path) as database:
+        with opened(place.path, place.timeout) as database:
             yield from database.read(_chosen(place, database.names()), rows, contents)
 
 
-def opened(path: Path) -> AbstractContextManager[SqliteDatabase | DuckdbDatabase]:
-    """Open a database for reading."""
-    return closing(SqliteDatabase(path) if is_sqlite(path) else DuckdbDatabase(path))
+@contextmanager
+def opened(path: Path, timeout: float | None = None) -> Iterator[SqliteDatabase | DuckdbDatabase]:
+    """Open a database for reading; a query may take at most ``timeout`` seconds."""
+    database = (SqliteDatabase if is_sqlite(path) else DuckdbDatabase)(path, timeout)
+    try:
+        yield database
+    except TimeoutError as error:
+        raise TimeoutError(
+            f"a query of {str(path)!r} took longer than {timeout:g} s; raise timeout= or check its views"
+        ) from error
+    finally:
+        database.connection.close()
 
 
 def is_sqlite(path: Path) -> bool:
@@ -48,7 +64,7 @@ def is_sqlite(path: Path) -> bool:
 
 
 def read_tables(path: Path, each: Callable[[list[str]], Iterable[str]] = iter) -> dict[str, pa.Table]:
-    """Return all tables of a database by name; ``each`` goes through the names."""
+    """Return all tables of a database by name; ``each`` iterates over the names."""
     with opened(path) as database:
         names = database.names()
     return {name: DatabaseFile().whole(Place(path, name)) for name in each(names)}
@@ -56,6 +72,8 @@ def read_tables(path: Path, each: Callable[[list[str]], Iterable[str]] = iter) -
 
 def quoted(name: str) -> str:
     """Return a name as SQL writes it."""
+    if "\0" in name:
+        raise ValueError(f"the name {name!r} contains a NUL character, which SQL cannot express; rename it")
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -64,14 +82,56 @@ def _text(name: str) -> str:
     return f"CAST({quoted(name)} AS TEXT)"
 
 
-class DuckdbDatabase:
+class _Database:
+    """An open database.
+
+    Queries run in another thread, because SQLite never handles Ctrl-C and DuckDB misses it at times: this
+    thread waits, and interrupts the query.
+    """
+
+    connection: Any
+
+    def __init__(self, timeout: float | None) -> None:
+        self.timeout = timeout
+
+    def run(self, query: Callable[[], T]) -> T:
+        """Return what a query gives, or interrupt it."""
+        results: list[T] = []
+        errors: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                results.append(query())
+            except BaseException as error:  # noqa: BLE001, raised again by the thread that waits
+                errors.append(error)
+            finally:
+                done.set()
+
+        done = threading.Event()
+        thread = threading.Thread(target=call, daemon=True)
+        try:
+            thread.start()
+            if not done.wait(self.timeout):
+                raise TimeoutError
+        finally:  # done.wait, not join: after Ctrl-C in join, Python takes a running thread for a stopped one
+            while thread.ident is not None and not done.is_set():
+                self.connection.interrupt()  # has no effect between two queries, so it is repeated
+                done.wait(0.05)
+        if errors:
+            raise errors[0]
+        return results[0]
+
+
+class DuckdbDatabase(_Database):
     """An open DuckDB file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, timeout: float | None = None) -> None:
         import duckdb
 
-        self.connection = duckdb.connect(str(path), read_only=True)
-        self.close = self.connection.close
+        super().__init__(timeout)
+        # Views may call read_csv, read_text or glob: without external access they cannot read other files.
+        closed = {"enable_external_access": "false", "lock_configuration": "true"}
+        self.connection = duckdb.connect(str(path), read_only=True, config=closed)
 
     def names(self) -> list[str]:
         """Return the names of the tables and views."""
@@ -80,23 +140,28 @@ class DuckdbDatabase:
     def contents(self, table: str, options: TextOptions) -> Contents:  # noqa: ARG002
         """Return the columns of a table and its number of rows."""
         relation = self.connection.table(quoted(table))
-        return Contents(relation.limit(0).to_arrow_table().schema, (len(relation),))
+        schema = self.run(lambda: relation.limit(0).to_arrow_table().schema)
+        return Contents(schema, (self.run(lambda: len(relation)),))
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a table, so many at a time."""
         import pyarrow as pa
 
-        for batch in pa.RecordBatchReader.from_stream(self.connection.table(quoted(table))):
+        relation = self.connection.table(quoted(table))
+        batches = iter(self.run(lambda: pa.RecordBatchReader.from_stream(relation)))
+        while (batch := self.run(lambda: next(batches, None))) is not None:
             yield from sliced(batch, rows)
 
 
-class SqliteDatabase:
+class SqliteDatabase(_Database):
     """An open SQLite file, read by Python's own module: DuckDB would have to download an extension."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, timeout: float | None = None) -> None:
+        super().__init__(timeout)
         self.path = path
-        self.connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        self.close = self.connection.close
+        # as_uri escapes '#' and '?', which would end the name or add options
+        uri = f"{path.resolve().as_uri()}?mode=ro"
+        self.connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
 
     def names(self) -> list[str]:
         """Return the names of the tables and views."""
@@ -109,7 +174,8 @@ class SqliteDatabase:
 
         names = [row[1] for row in self.connection.execute(f"PRAGMA table_info({quoted(table)})")]
         found = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
-        rows, *types = self.connection.execute(f"SELECT count(*), {found} FROM {quoted(table)}").fetchone()  # noqa: S608, quoted
+        query = f"SELECT count(*), {found} FROM {quoted(table)}"  # noqa: S608, quoted
+        rows, *types = self.run(lambda: self.connection.execute(query).fetchone())
         stored = pa.schema(
             [(name, self._type(name, own or "null")) for name, own in zip(names, types, strict=True)]
         )
@@ -126,11 +192,11 @@ class SqliteDatabase:
         dialect = Dialect(missing=("",))
         guesses = {name: ColumnGuess(dialect.missing, options) for name in texts}
         for name, guess in guesses.items():
-            found = self.connection.execute(f"SELECT DISTINCT {_text(name)} FROM {quoted(table)}")  # noqa: S608, quoted
-            for (text,) in found:
-                guess.add([text])
-                if guess.forms == []:
-                    break
+            cursor = self.connection.cursor()
+            query = f"SELECT DISTINCT {_text(name)} FROM {quoted(table)}"  # noqa: S608, quoted
+            self.run(partial(cursor.execute, query))
+            while guess.forms != [] and (texts_of_rows := self.run(partial(cursor.fetchmany, _CELLS))):
+                guess.add([text for (text,) in texts_of_rows])
         dates = {name: guess for name, guess in guesses.items() if guess.orders()}
         return dialect.with_forms(
             settle_all(dates, "."), {name: guess.words for name, guess in dates.items()}
@@ -160,8 +226,9 @@ class SqliteDatabase:
             _text(name) if kind == pa.string() else quoted(name)
             for name, kind in zip(stored.names, stored.types, strict=True)
         ]
-        cursor = self.connection.execute(f"SELECT {', '.join(chosen)} FROM {quoted(table)}")  # noqa: S608, quoted
-        while cells := cursor.fetchmany(rows):
+        query = f"SELECT {', '.join(chosen)} FROM {quoted(table)}"  # noqa: S608, quoted
+        cursor = self.run(lambda: self.connection.execute(query))
+        while cells := self.run(lambda: cursor.fetchmany(rows)):
             columns = zip(zip(*cells, strict=True), stored.types, strict=True)
             arrays = [pa.array(column, dtype) for column, dtype in columns]
             yield contents.dialect.formed(pa.table(arrays, schema=stored))
@@ -169,6 +236,8 @@ class SqliteDatabase:
 
 def _chosen(place: Place, tables: list[str]) -> str:
     path, table = place.path, place.table
+    if not tables:
+        raise ValueError(f"{str(path)!r} has no tables")
     if table is None and len(tables) == 1:
         table = tables[0]
     if table is None:

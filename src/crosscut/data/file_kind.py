@@ -24,6 +24,7 @@ class Place:
     path: Path
     table: str | None = None
     options: TextOptions = field(default_factory=TextOptions)
+    timeout: float | None = None  # seconds that a query of a database may take
 
     def __str__(self) -> str:
         return str(self.path) if self.table is None else f"{self.path}::{self.table}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import sqlite3
+import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +41,7 @@ def read_file(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     dates: str | None = None,
+    timeout: float | None = None,
 ) -> pa.Table:
     r"""Read a table from a file as an Arrow table, which every estimator takes for ``X``.
 
@@ -67,6 +71,8 @@ def read_file(
         Words that mean a missing value, besides the usual ones.
     dates : str, optional
         ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none``: nothing in text is a date.
+    timeout : float, optional
+        Seconds that a query of a database may take, for files that you do not trust: a view can be endless.
 
     Examples
     --------
@@ -82,7 +88,7 @@ def read_file(
     "';' separated, decimal comma, 'since': dates (day, month, year)"
     """
     options = TextOptions(header, separator, decimal, encoding, missing, dates)
-    place = existing_place(path, table, options)
+    place = replace(existing_place(path, table, options), timeout=timeout)
     with readable(place) as kind:
         rows = kind.whole(place)
         _check_columns(place, rows.schema)
@@ -151,10 +157,22 @@ def readable(place: Place) -> Iterator[FileKind]:
         raise PermissionError(f"{name!r} may not be read: {error.strerror or error}") from error
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{name!r} is gone") from error
-    except (pa.ArrowException, OSError) as error:
+    except TimeoutError:
+        raise
+    except _duckdb_errors("PermissionException") as error:
+        raise ValueError(
+            f"{place} reads other files or loads extensions, which crosscut does not allow; "
+            f"store the rows in the database instead: {error}"
+        ) from error
+    except (pa.ArrowException, OSError, sqlite3.Error, *_duckdb_errors()) as error:
         raise ValueError(
             f"{name!r} cannot be read; it is damaged, not complete, or not of the kind its name says: {error}"
         ) from error
+
+
+def _duckdb_errors(name: str = "Error") -> tuple[type[Exception], ...]:
+    """Return an exception of DuckDB, if DuckDB has been imported."""
+    return (getattr(sys.modules["duckdb"], name),) if "duckdb" in sys.modules else ()
 
 
 def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:

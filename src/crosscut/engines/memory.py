@@ -41,7 +41,11 @@ def grow(
     two_resolutions: bool = True,
     local_rows: int = LOCAL_ROWS,
 ) -> Forest:
-    """Grow every task's tree in one pass.
+    """Grow every task's tree, sharing work between the tasks.
+
+    Bundles of many rows are counted once for all their tasks. Bundles of up to ``local_rows`` rows are
+    encoded and sorted once and then refined task by task; the limit is lower where fewer than six levels are
+    left. There tasks share a subtree if they have the same rows at its root.
 
     Parameters
     ----------
@@ -68,8 +72,8 @@ def grow(
     Returns
     -------
     Forest
-        One tree per task, with ``work``: bundles, rows visited and seconds per level. Tasks of a small bundle
-        are counted one by one.
+        One tree per task, with ``work``: bundles, rows visited, seconds and counts of what was computed, per
+        level (``cpp/grow/problem.hpp`` explains the counts). Tasks of a small bundle are counted one by one.
 
     Notes
     -----

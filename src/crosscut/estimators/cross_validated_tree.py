@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from crosscut.forest.cost import CostReport
-    from crosscut.forest.export.text import RuleSet
+    from crosscut.forest.export.text import TreeRules
     from crosscut.forest.forest import Forest
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.tree import Tree
@@ -195,7 +195,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         fit = fit_of(self)
         return export_text(fit.final, fit.schema, fit.classes, decimals=decimals, weights=weights)
 
-    def to_rules(self) -> RuleSet:
+    def to_rules(self) -> TreeRules:
         """Return the tree as rules, one per leaf, with the conditions on each column combined."""
         fit = fit_of(self)
         return rules_of(fit.final, fit.schema, fit.classes)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Packed
     from crosscut.forest.smaller_trees import Measure
 
-Rule = Literal["best", "1se"]
+PruningRule = Literal["best", "1se"]
 COLUMNS = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error", "paired_error")
 WITHIN = 1.6448536269514722  # standard errors: a 90% interval of the difference from the best reaches 0
 
@@ -68,7 +68,7 @@ class PruningTable:
     def __len__(self) -> int:
         return len(self.alpha)
 
-    def choose(self, rule: Rule = "best") -> int:
+    def choose(self, rule: PruningRule = "best") -> int:
         """Return the row of the tree to use.
 
         Parameters

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from crosscut import _core
 from crosscut.data.threads import n_threads
 from crosscut.forest.forest import Forest, Packed, ranges
 from crosscut.forest.predict import apply_rows, packed_of
 from crosscut.forest.tree import decisions, expected, probabilities
+from crosscut.tasks.growth import CRITERIA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,20 +164,13 @@ def decrease_levels(
 def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
     """Return the decrease of impurity by each node's test, as a share of the total weight; 0 at leaves."""
     packed = packed_of(trees)
-    quality = np.zeros(len(packed.feature))
-    if criterion == "variance":
+    sums = packed.value
+    if CRITERIA[criterion].numbers:
         # any centre gives the same difference; the root's mean keeps the squares small
         root = packed.node_start[packed.tree_of]
         product = packed.weight * (packed.value[:, 0] - packed.value[root, 0])
-        quality = product * product / packed.weight
-    elif criterion == "gini":
-        for c in range(packed.value.shape[1]):
-            quality = quality + packed.value[:, c] * packed.value[:, c]
-        quality = quality / packed.weight
-    else:
-        for c in range(packed.value.shape[1]):
-            quality = quality + _x(packed.value[:, c])
-        quality = quality - _x(packed.weight)
+        sums = np.column_stack([product, packed.weight])
+    quality = _core.branch_quality(criterion, np.ascontiguousarray(sums), packed.weight)
     children = packed.node_start[packed.tree_of[packed.child_owner]] + packed.children
     below = np.zeros_like(quality)
     np.add.at(below, packed.child_owner, quality[children])
@@ -216,7 +211,7 @@ def prune(
         As in scikit-learn.
     by : {"impurity", "error", "loss"}
         What ``ccp_alpha`` is compared with.
-    criterion : {"gini", "entropy", "gain_ratio", "variance"}
+    criterion : str
         What the trees were grown with; ``min_impurity_decrease`` is measured by it.
     """
     level = None
@@ -242,10 +237,6 @@ def _ascending(name: str, values: ArrayLike) -> NDArray[np.float64]:
     if array.ndim != 1 or np.any(np.diff(array) < 0):
         raise ValueError(f"values of {name} must run from large trees to small ones, but {array} was given")
     return array
-
-
-def _x(v: NDArray[np.float64]) -> NDArray[np.float64]:
-    return v * np.log2(v, out=np.zeros_like(v), where=v > 0)
 
 
 class Stops(Protocol):

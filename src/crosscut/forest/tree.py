@@ -62,6 +62,70 @@ class Tree:
             for name in ("feature", "children", "first_child", "first_branch", "branches")
         )
 
+    def difference(self, other: Tree) -> str | None:
+        """Describe the first node in which another tree differs; None if both are the same, bit for bit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from crosscut import TreeClassifier
+        >>> X = np.arange(8.0).reshape(-1, 1)
+        >>> deep, stump = (
+        ...     TreeClassifier(max_depth=depth, cv=2).fit(X, [0, 0, 1, 1, 0, 0, 0, 0]).tree_
+        ...     for depth in (2, 1)
+        ... )
+        >>> deep.difference(deep)
+        >>> print(deep.difference(stump))  # doctest: +NORMALIZE_WHITESPACE
+        node 1, on the path 0: column 0 <= 1.5, value [2. 2.] against a leaf, value [2. 2.]
+        (different: feature, threshold, missing, low, high)
+        """
+        if self.equals(other):
+            return None
+        paths = {0: ""}
+        for node in range(min(len(self), len(other))):
+            differs = [
+                name
+                for name in _NODE_FIELDS
+                if not np.array_equal(getattr(self, name)[node], getattr(other, name)[node], equal_nan=True)
+            ]
+            if not np.array_equal(self._of("branches", node), other._of("branches", node)):
+                differs.append("branches")
+            if differs:
+                where = f"node {node}, on the path {paths[node]}" if node else "node 0, the root"
+                tests = f"{self._described(node)} against {other._described(node)}"
+                return f"{where}: {tests} (different: {', '.join(differs)})"
+            for branch, child in enumerate(self._of("children", node).tolist()):
+                paths[child] = f"{paths[node]} {branch}".strip()
+        return f"{len(self)} nodes against {len(other)}, with another layout of their arrays"
+
+    def _of(self, name: str, node: int) -> NDArray[Any]:
+        """Return a node's own part of ``children`` or ``branches``."""
+        first = self.first_child if name == "children" else self.first_branch
+        return np.asarray(getattr(self, name)[first[node] : first[node + 1]])
+
+    def _described(self, node: int) -> str:
+        """Return a node's test and value."""
+        value = f"value {self.value[node]}"
+        if self.feature[node] < 0:
+            return f"a leaf, {value}"
+        branches = self._of("branches", node)
+        test = f"<= {self.threshold[node]}" if not len(branches) else f"by branches {branches.tolist()}"
+        return f"column {self.feature[node]} {test}, {value}"
+
+
+_NODE_FIELDS = (
+    "feature",
+    "threshold",
+    "missing",
+    "low",
+    "high",
+    "depth",
+    "n_rows",
+    "weight",
+    "value",
+    "impurity",
+)
+
 
 def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return class weights as probabilities; a node without weight gives all classes the same."""

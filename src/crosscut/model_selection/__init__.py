@@ -1,6 +1,6 @@
 """Drop-ins for ``sklearn.model_selection``: one growth for all splits and, where possible, all candidates."""
 
-from crosscut.model_selection.delegation import DelegationWarning
+from crosscut.model_selection.candidates import DelegationWarning
 from crosscut.model_selection.elimination import RFECV
 from crosscut.model_selection.nested import NestedResult, nested_cross_validate
 from crosscut.model_selection.resampling import learning_curve, permutation_test_score

@@ -18,8 +18,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from crosscut.model_selection.candidates import check_estimator
-from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
+from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import Grown, evaluate
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.rows import TrainingRows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut.model_selection.delegation import NotShared
+from crosscut.tasks.growth import CRITERIA as GROWN
 from crosscut.tasks.growth import Growth, Limits
 from crosscut.training.parameters import check_parameters
 
@@ -22,17 +24,40 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Criterion
     from crosscut.typing import ClassWeight
 
+
+class DelegationWarning(UserWarning):
+    """The call was handed to scikit-learn, which fits tree after tree; the message names the reason."""
+
+
+class NotShared(Exception):  # noqa: N818 - it is a reason, not an error: the caller delegates
+    """Raised with the reason why the trees of a call cannot be grown together."""
+
+    splits: Any = None  # if the splitter was already asked: a generator must not be asked again
+
+
+def warn_delegated(function: str, reason: NotShared) -> None:
+    """Warn once, at the caller's line, that ``function`` is left to scikit-learn."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in {"crosscut", "sklearn"}:
+        frame, level = frame.f_back, level + 1
+    message = f"{function} is delegated to scikit-learn, one fit after the other: {reason}"
+    warnings.warn(message, DelegationWarning, stacklevel=level)
+
+
+def refuse_callbacks(*estimators: BaseEstimator) -> None:
+    """Refuse scikit-learn's callbacks: they are told about every single fit, and there are none."""
+    steps = [step for estimator in estimators for _, step in getattr(estimator, "steps", [])]
+    if any(getattr(estimator, "_skl_callbacks", None) for estimator in [*estimators, *steps]):
+        raise NotShared("callbacks are called for every fit")
+
+
 # scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
 # this is one more limit (it matters only where targets are told apart by less than 1.5e-8).
 PURE = 2.220446049250313e-16
-# scikit-learn's names of the criteria that are grown here
-CRITERIA: dict[str, Criterion] = {
-    "gini": "gini",
-    "entropy": "entropy",
+# the criteria that are grown here, by scikit-learn's names, too
+CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | {
     "log_loss": "entropy",
-    "gain_ratio": "gain_ratio",
     "squared_error": "variance",
-    "variance": "variance",
 }
 # parameters that must keep this value, and what another value would ask for
 FIXED = {

@@ -13,8 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from crosscut.model_selection.call import Call
-from crosscut.model_selection.candidates import check_estimator, is_scikit, tree_of
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared, check_estimator, is_scikit, tree_of
 from crosscut.model_selection.search import SharedSearch
 from crosscut.model_selection.splits import Splits
 from crosscut.sklearn_private import StrOptions

@@ -10,10 +10,10 @@ from crosscut.data.target import Target
 from crosscut.forest.forest import Packed
 from crosscut.forest.predict import apply
 from crosscut.forest.smaller_trees import LargestTrees
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.rows import is_matrix
 from crosscut.tasks import Tasks
-from crosscut.tasks.growth import Limits
+from crosscut.tasks.growth import CRITERIA, Limits
 from crosscut.tasks.masks import BLOCK
 from crosscut.training.train import grow_own_classes
 
@@ -50,7 +50,8 @@ def grow_settings(
         packed, counted = _grow_together(examples, settings[0], loosest, sets)
         for k, setting in enumerate(settings):
             own = packed.select(range(k * len(sets), (k + 1) * len(sets)))
-            exact = counted and setting.growth.criterion == "gini"
+            served = CRITERIA[setting.growth.criterion]
+            exact = counted and served.squares and not served.numbers
             by_setting[setting] = LargestTrees(own, exact_ties=exact, min_impurity=setting.min_impurity)
     return by_setting
 

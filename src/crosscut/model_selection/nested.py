@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
 
 from crosscut.model_selection.call import Call, drop_in
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.splits import Splits, read_pairs
 from crosscut.sklearn_private import _check_method_params, _num_samples, _safe_indexing, _safe_split

@@ -11,8 +11,7 @@ from sklearn.base import clone
 
 from crosscut.forest.forest import Packed
 from crosscut.forest.smaller_trees import LargestTrees
-from crosscut.model_selection.candidates import is_scikit, read_candidates, tree_of
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared, is_scikit, read_candidates, tree_of
 from crosscut.model_selection.growing import grow_settings
 from crosscut.model_selection.rows import read_matrix
 from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split

@@ -9,7 +9,7 @@ from sklearn import model_selection as scikit
 from sklearn.utils import check_random_state, indexable
 
 from crosscut.model_selection.call import Call, drop_in, print_fits
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.splits import Splits
 from crosscut.sklearn_private import _aggregate_score_dicts, _shuffle, _translate_train_sizes
 

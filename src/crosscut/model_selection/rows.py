@@ -16,8 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
 from crosscut.data.table import Table
-from crosscut.model_selection.candidates import is_scikit, tree_of
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared, is_scikit, tree_of
 from crosscut.sklearn_private import _get_feature_names
 from crosscut.training.checks import read_table
 

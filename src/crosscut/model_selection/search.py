@@ -13,8 +13,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import check_random_state, indexable
 
 from crosscut.model_selection.call import Call, as_list, print_fits
-from crosscut.model_selection.candidates import check_estimator
-from crosscut.model_selection.delegation import NotShared, refuse_callbacks, warn_delegated
+from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.rows import TrainingRows
 from crosscut.model_selection.splits import Splits

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared
 from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of_splits
 

@@ -12,7 +12,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 
 from crosscut.model_selection.call import Call, drop_in, print_fits
-from crosscut.model_selection.delegation import NotShared
+from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.splits import Splits
 from crosscut.sklearn_private import _aggregate_score_dicts, _normalize_score_results
 

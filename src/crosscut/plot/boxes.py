@@ -1,18 +1,57 @@
-"""Arranged boxes drawn on axes."""
+"""Axes, colours, and arranged boxes drawn on axes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crosscut.plot.canvas import GREY, LIGHT, ORANGE, axes, class_colour
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+BLUE, ORANGE, GREY, LIGHT = "#0b62a8", "#c2410c", "#5d6675", "#d9e6f2"
+# classes beyond the tenth share colours
+CLASSES = (
+    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee"),
+    *("#aa3377", "#bbbbbb", "#ee8866", "#44bb99", "#775511"),
+)
+
+
+def axes(given: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes to draw on: those given, or new ones of this size in inches."""
+    if given is not None:
+        return given
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "pictures need matplotlib: pip install 'crosscut[plot]'", name="matplotlib"
+        ) from error
+    import sys
+
+    if "matplotlib.pyplot" in sys.modules:  # a notebook or script that shows figures by itself
+        from matplotlib import pyplot as plt
+
+        made: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        return made
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def labelled(ax: Axes, x: str, y: str, *, whole: bool = False) -> Axes:
+    """Label a chart and leave only its lower and left edges; mark only whole numbers on the lower one."""
+    ax.set(xlabel=x, ylabel=y)
+    ax.spines[["top", "right"]].set_visible(False)
+    if whole:
+        ax.locator_params("x", integer=True)
+    return ax
+
+
+def class_colour(k: int) -> str:
+    """Return the colour of a class."""
+    return CLASSES[k % len(CLASSES)]
+
 
 @dataclass(eq=False)
-class Box:
+class PictureBox:
     """One box of a picture.
 
     ``width`` is in units of the picture; ``x`` (the middle) and ``level`` are set by :func:`arrange`.
@@ -22,12 +61,12 @@ class Box:
     width: float = 1.0
     kind: str = "test"
     above: str = ""  # label of the line that leads here
-    children: list[Box] = field(default_factory=list)
+    children: list[PictureBox] = field(default_factory=list)
     shares: tuple[float, ...] = ()  # of the classes, for a bar
     x: float = 0.0
     level: int = 0
 
-    def all(self) -> list[Box]:
+    def all(self) -> list[PictureBox]:
         """Return this box and all below it, parents first."""
         found, todo = [], [self]
         while todo:
@@ -37,7 +76,7 @@ class Box:
         return found
 
 
-def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
+def arrange(root: PictureBox, gap: float = 0.25) -> tuple[float, int]:
     """Set the positions of all boxes so that none overlaps another on its level.
 
     Subtrees are pushed together until their outlines touch on some level (Reingold and Tilford 1981).
@@ -68,7 +107,11 @@ def arrange(root: Box, gap: float = 0.25) -> tuple[float, int]:
 
 
 def _side_by_side(
-    box: Box, left: dict[int, list[float]], right: dict[int, list[float]], shift: dict[int, float], gap: float
+    box: PictureBox,
+    left: dict[int, list[float]],
+    right: dict[int, list[float]],
+    shift: dict[int, float],
+    gap: float,
 ) -> tuple[list[float], list[float]]:
     """Place the children of a box next to each other; returns the outlines of all of them together."""
     all_left: list[float] = []
@@ -97,7 +140,7 @@ def text_width(text: str) -> float:
     return CHARACTER * max(len(line) for line in text.split("\n")) + 0.2
 
 
-def draw(root: Box, ax: Axes | None) -> Axes:
+def draw(root: PictureBox, ax: Axes | None) -> Axes:
     """Draw boxes on axes of a size that fits."""
     for box in root.all():
         box.width = max(box.width, text_width(box.text), text_width(box.above) - 0.1 if box.above else 0)
@@ -121,11 +164,11 @@ def draw(root: Box, ax: Axes | None) -> Axes:
     return ax
 
 
-def _height(box: Box) -> float:
+def _height(box: PictureBox) -> float:
     return LINE * (box.text.count("\n") + 1) + 0.12 + (0.14 if box.shares else 0)
 
 
-def _draw_line(ax: Axes, box: Box, child: Box, font: float) -> None:
+def _draw_line(ax: Axes, box: PictureBox, child: PictureBox, font: float) -> None:
     top, bottom = -LEVEL * box.level - _height(box) / 2, -LEVEL * child.level + _height(child) / 2
     ax.plot([box.x, child.x], [top, bottom], color=GREY, linewidth=1, zorder=1)
     if child.above:
@@ -142,7 +185,7 @@ def _draw_line(ax: Axes, box: Box, child: Box, font: float) -> None:
         )
 
 
-def _draw_box(ax: Axes, box: Box, font: float) -> None:
+def _draw_box(ax: Axes, box: PictureBox, font: float) -> None:
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
     styles: dict[str, dict[str, Any]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crosscut.forest.export.text import branch_label, fold_label, outcome_label
-from crosscut.plot.boxes import Box, draw
+from crosscut.plot.boxes import PictureBox, draw
 from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
 
 def _box(
     fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], named: Callable[[Sequence[int]], str]
-) -> Box:
+) -> PictureBox:
     """Return the boxes of the forest; a loop, since forests may be deeper than Python's stack."""
-    made = Box("")
+    made = PictureBox("")
     todo = [(root, made)]
     while todo:
         node, box = todo.pop()
@@ -114,16 +114,18 @@ def _box(
         else:
             box.text, box.kind = " ", "fork"
             for k, group in enumerate(node.groups):
-                branch = Box("", above=named(group))
+                branch = PictureBox("", above=named(group))
                 box.children.append(branch)
                 todo += _test(fit, branch, node, k, at)
             staying = [task for task in node.tasks if not any(task in group for group in node.groups)]
             if staying:
-                box.children.append(Box(_leaf(fit, staying, at), kind="leaf", above=named(staying)))
+                box.children.append(PictureBox(_leaf(fit, staying, at), kind="leaf", above=named(staying)))
     return made
 
 
-def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
+def _test(
+    fit: Fit, box: PictureBox, node: SharedNode, k: int, at: dict[int, int]
+) -> list[tuple[SharedNode, PictureBox]]:
     """Fill a box with the test of one group, and list the boxes of its branches, to be filled later."""
     schema = fit.schema
     group, below = node.groups[k], node.children[k]
@@ -135,7 +137,7 @@ def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> l
         tree, parent = fit.forest.trees[task], at[task]
         children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
         asked = branch_label(tree, parent, children.index(child.nodes[0]), schema, max_names=3)
-        made = Box("", above=asked)
+        made = PictureBox("", above=asked)
         box.children.append(made)
         todo.append((child, made))
     return todo

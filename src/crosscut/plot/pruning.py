@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.plot.canvas import BLUE, GREY, ORANGE, axes, labelled
+from crosscut.plot.boxes import BLUE, GREY, ORANGE, axes, labelled
 from crosscut.statistics.sentences import LIKE_BEST
 from crosscut.training.fit import fit_of
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from crosscut.forest.export.text import branch_label, outcome_label
 from crosscut.forest.tree import probabilities
-from crosscut.plot.boxes import Box, draw
-from crosscut.plot.canvas import class_colour
+from crosscut.plot.boxes import PictureBox, class_colour, draw
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
         while max_depth > 1 and int((tree.depth <= max_depth).sum()) > MAX_NODES:
             max_depth -= 1
     shares = probabilities(tree.value) if classes is not None else None
-    boxes: dict[int, Box] = {}
+    boxes: dict[int, PictureBox] = {}
     below = _sizes(tree)
     for node in range(len(tree)):
         depth = int(tree.depth[node])
@@ -67,7 +66,7 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
                 text += f"\n… {below[node] - 1} nodes"
         kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "collapsed"
         bar = () if shares is None else tuple(float(s) for s in shares[node])
-        boxes[node] = Box(text, kind=kind, shares=bar)
+        boxes[node] = PictureBox(text, kind=kind, shares=bar)
     for node, box in boxes.items():
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
         for branch, child in enumerate(children.tolist()):

@@ -56,7 +56,8 @@ def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
         variance = Fraction(WYY, W) * unit * unit - mean * mean
         return Info(len(rows), weight, (float(mean),), float(variance), pure)
     value = tuple(math.fsum(w[y == c]) for c in range(examples.n_classes))
-    gini, total = examples.growth.criterion == "gini", 0.0
+    gini = {"gini": True, "entropy": False, "gain_ratio": False}[examples.growth.criterion]
+    total = 0.0
     for q in (v / weight for v in value):  # one by one: `sum` of Python 3.12 and later rounds in another way
         total += q * q if gini else -q * math.log2(q) if q > 0 else 0.0
     return Info(len(rows), weight, value, 1.0 - total if gini else total, pure)

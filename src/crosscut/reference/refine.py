@@ -185,4 +185,5 @@ def improvement(examples: Examples, task: Task, branches: NDArray[Any]) -> float
 def entropy_or_gini(criterion: str, branches: NDArray[Any], examples: Examples) -> NDArray[np.float64]:
     """Quality that an improvement is measured in; under gain ratio it is the information."""
     sums = rounded(branches.astype(object), examples.units[0])
-    return compute_quality["gini" if criterion == "gini" else "entropy"](sums)
+    measure = {"gini": "gini", "entropy": "entropy", "gain_ratio": "entropy"}[criterion]
+    return compute_quality[measure](sums)

@@ -84,12 +84,13 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
         for k in np.flatnonzero(count):
             chart.dot(k + 0.5, height[k], f"{labels[k]}: mean {number(mean[k])}")
         return chart.svg()
-    shown = np.bincount(where * fit.n_classes + y, minlength=n * fit.n_classes).reshape(n, -1)
+    classes = fit.known_classes
+    shown = np.bincount(where * len(classes) + y, minlength=n * len(classes)).reshape(n, -1)
     for k in np.flatnonzero(count):
         bottom = 0
         for c in np.argsort(colours, kind="stable"):
             if shown[k, c]:
-                said = f"{labels[k]}: {shown[k, c]:,} of {count[k]:,} {fit.known_classes[c]}"
+                said = f"{labels[k]}: {shown[k, c]:,} of {count[k]:,} {classes[c]}"
                 chart.bar((k + 0.06, k + 0.94), (bottom, bottom + shown[k, c]), said, f"bar c{colours[c]}")
                 bottom += shown[k, c]
     return chart.svg()

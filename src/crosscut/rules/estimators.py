@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from crosscut.rules.examples import Examples
-from crosscut.rules.export import sql_case
+from crosscut.rules.examples import TableRows
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, rule_sets, weighed_alike
-from crosscut.rules.wording import TableWording
+from crosscut.rules.wording import TableWording, sql_case
+from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.train import held_out_rows, with_scores
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from crosscut.forest.export.sql import SqlDialect
     from crosscut.rules.rule_set import RuleSet
-    from crosscut.tasks import Tasks
     from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
@@ -125,14 +124,16 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         """
         check_parameters(self)
         data = TrainingSet.read(self, X, y, sample_weight)
-        tasks = data.tasks(self.cv, groups, self.random_state)
+        tasks = Tasks.of_target(
+            self.cv, data.target, data.classes, X=data.X, groups=groups, random_state=self.random_state
+        )
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         learning = Learning.of(self, seed=seed)
         groups = _groups(data, tasks, balanced=self.class_weight == "balanced")
         sets = rule_sets(learning, groups)
         fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
-            examples = Examples(data.table, data.target) if tasks.copies else groups[0].examples
+            examples = TableRows(data.table, data.target) if tasks.copies else groups[0].examples
             held_out = (tasks.tests, tasks.first_test)
             validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
             validation.weights, validation.groups = data.target.weights, tasks.groups
@@ -202,7 +203,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         return table_tags(super().__sklearn_tags__())
 
 
-def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Examples]]:
+def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[TableRows]]:
     """Put tasks together that weigh their rows alike; a row that a training set repeats is several."""
     rows, over_copies = tasks.copied()
     table, target = (data.table.take(rows) if tasks.copies else data.table), data.target.take(rows)
@@ -211,7 +212,7 @@ def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Ex
     return weighed_alike(
         [over_copies.trains(task) for task in each],
         weights,
-        lambda kept, exponent: Examples(table, replace(target, weights=kept), exponent),
+        lambda kept, exponent: TableRows(table, replace(target, weights=kept), exponent),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from crosscut import _core
 from crosscut.data.grid import exponent_of
 from crosscut.data.memory import check_memory
-from crosscut.rules.condition import Condition
+from crosscut.rules.rule_set import Condition
 from crosscut.tasks.fold_rule import mix
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Rows(ABC):
         return np.frombuffer(joined, np.uint64).reshape(len(sets), self.n_words)
 
 
-class Examples(Rows):
+class TableRows(Rows):
     """The rows of a table, and the truth of conditions on them, each computed once.
 
     Parameters

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.rules.condition import OPERATORS, Condition
 from crosscut.rules.estimators import RuleClassifier
 from crosscut.rules.learning import check_parameters
-from crosscut.rules.rule_set import Rule, RuleSet
+from crosscut.rules.rule_set import OPERATORS, Condition, Rule, RuleSet
 from crosscut.rules.validation import RuleValidation
 from crosscut.training.fit import Fit
 from crosscut.training.stored import (

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from crosscut import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Criterion = Literal["gini", "entropy", "gain_ratio", "variance"]
+Criterion = str  # a name among CRITERIA
 Splits = Literal["binary", "multiway"]
+
+
+class Served(NamedTuple):
+    """What the core says of a criterion."""
+
+    least_classes: int  # 0: numeric targets
+    most_classes: int
+    squares: bool  # qualities are fractions of sums of squares
+
+    @property
+    def numbers(self) -> bool:
+        """Whether it is for regression."""
+        return self.most_classes == 0
+
+
+CRITERIA = {name: Served(*served) for name, served in _core.criteria().items()}
+CLASS_CRITERIA = tuple(name for name, served in CRITERIA.items() if not served.numbers)
 
 
 @dataclass(frozen=True)

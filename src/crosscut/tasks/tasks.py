@@ -9,7 +9,15 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.threads import n_threads
-from crosscut.tasks.folds import checked_folds, count_rows, folds_of, splits_of, warn_groups
+from crosscut.tasks.folds import (
+    checked_folds,
+    count_rows,
+    folds_of,
+    folds_that_fit,
+    group_codes,
+    splits_of,
+    warn_groups,
+)
 from crosscut.tasks.masks import BLOCK, empty_masks, row_numbers
 from crosscut.tasks.task_list import TaskList, offsets
 
@@ -18,8 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from crosscut.data.target import Target
     from crosscut.tasks.growth import Limits
-    from crosscut.typing import ColumnLike, CrossValidation, TableLike
+    from crosscut.typing import ColumnLike, CrossValidation, Seed, TableLike
 
 
 class Options(TypedDict, total=False):
@@ -42,6 +51,53 @@ class Tasks(TaskList):
     >>> tasks.with_limits(settings).n_tasks
     12
     """
+
+    @classmethod
+    def of_target(
+        cls,
+        cv: CrossValidation,
+        target: Target,
+        classes: NDArray[Any] | None,
+        *,
+        X: TableLike = None,
+        groups: ColumnLike = None,
+        random_state: Seed = None,
+        limits: Limits | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Make the final model's task, and one per split of an estimator's ``cv``.
+
+        Parameters
+        ----------
+        cv : int, splitter, iterable of (train, test), or None
+            If the rows allow fewer folds than an integer asks for, there are fewer.
+        target, classes
+            What is predicted; the classes of its codes, None for regression.
+        X, groups, random_state
+            For the splitter; ``random_state`` shuffles the folds of an integer.
+        limits, n_jobs
+            Of all tasks; the number of threads.
+        """
+        n_rows = len(target.values)
+        if cv is None:
+            return cls.final(n_rows, limits)
+        if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and cv >= 2:
+            codes = target.values if target.n_classes else None
+            folds, fewest = folds_that_fit(
+                int(cv), n_rows, codes, groups, random_state, n_classes=target.n_classes, n_jobs=n_jobs
+            )
+            if folds is None:
+                return cls.final(n_rows, limits)
+            tasks = cls.from_folds(folds, limits=limits, n_jobs=n_jobs)
+            # stratified folds leave every model rows of each class that has two or more
+            if target.weights is None and fewest > 1:
+                return tasks
+        else:
+            labels = target.values if classes is None else classes[target.values]
+            tasks = cls.from_cv(cv, labels, groups, X=X, limits=limits)
+            tasks = replace(tasks, groups=group_codes(groups))
+        tasks.check(target, classes=classes)
+        return tasks
 
     @classmethod
     def from_cv(

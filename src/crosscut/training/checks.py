@@ -137,9 +137,10 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
 def read_weights(
     sample_weight: ColumnLike, class_weight: ClassWeight, y: NDArray[Any], classes: NDArray[Any] | None = None
 ) -> NDArray[np.float64] | None:
-    """Return sample weight times class weight, or None if all rows count the same.
+    """Return sample weight times class weight, or None if neither is given.
 
-    ``y`` are the targets, or the codes of classes if these are given.
+    ``y`` are the targets, or the codes of classes if these are given. Weights that are all 1 stay weights:
+    weighted tests are compared exactly, and a fold whose own rows all weigh 1 must equal its refit.
     """
     weights = None
     if sample_weight is not None:
@@ -149,7 +150,7 @@ def read_weights(
     if class_weight is not None:
         by_class = compute_sample_weight(class_weight, y if classes is None else classes[y])
         weights = by_class if weights is None else weights * by_class
-    if weights is None or np.all(weights == 1):
+    if weights is None:
         return None
     if not weights.any():
         raise ValueError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from crosscut.tasks.growth import Criterion, Growth, Limits
+from crosscut.tasks.growth import CLASS_CRITERIA, Criterion, Growth, Limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from crosscut.forest.smaller_trees import Measure
     from crosscut.typing import TreeEstimator
 
-CRITERIA = ("gini", "entropy", "gain_ratio")
 IN_SKLEARN = (
     "max_depth",
     "min_samples_split",
@@ -35,7 +34,7 @@ def is_integer(value: object, at_least: int) -> bool:
 
 def criterion_of(criterion: str) -> Criterion:
     """Return the core's name of an estimator's criterion."""
-    return "variance" if criterion == "squared_error" else criterion  # type: ignore[return-value]  # checked
+    return "variance" if criterion == "squared_error" else criterion
 
 
 def growth_of(model: TreeEstimator) -> Growth:
@@ -99,7 +98,7 @@ def check_parameters(model: BaseEstimator) -> None:
     """Refuse parameters that mean nothing, saying what would."""
     classifies = isinstance(model, ClassifierMixin)
     choices: dict[str, tuple[str | None, ...]] = {
-        "criterion": CRITERIA if classifies else ("squared_error",),
+        "criterion": CLASS_CRITERIA if classifies else ("squared_error",),
         "splits": ("binary", "multiway"),
         "prune": (None, "best", "1se", "pessimistic") if classifies else (None, "best", "1se"),
     }

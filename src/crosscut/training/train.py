@@ -19,6 +19,7 @@ from crosscut.forest.pruning_table import pessimistic
 from crosscut.forest.smaller_trees import prune
 from crosscut.sklearn_private import _safe_indexing
 from crosscut.statistics.validation import TreeValidation
+from crosscut.tasks import Tasks
 from crosscut.tasks.folds import trained_classes
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import (
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.smaller_trees import Measure
-    from crosscut.tasks import Tasks
     from crosscut.tasks.growth import Growth
     from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
 
@@ -171,7 +171,7 @@ def train_together(
     for model in models:
         check_parameters(model)
     data = TrainingSet.read(first, X, y, sample_weight)
-    tasks = data.tasks(first.cv, groups, first.random_state, None, first.n_jobs)
+    tasks = tasks_of(first, data, groups)
     by_growth: dict[Growth, list[Any]] = {}
     for model in models:
         by_growth.setdefault(growth_of(model), []).append(model)
@@ -218,7 +218,16 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
     given = given_limits(model)
     limits = None if given.has_shares else given
-    tasks = data.tasks(model.cv, groups, model.random_state, limits, model.n_jobs)
+    tasks = Tasks.of_target(
+        model.cv,
+        data.target,
+        data.classes,
+        X=data.X,
+        groups=groups,
+        random_state=model.random_state,
+        limits=limits,
+        n_jobs=model.n_jobs,
+    )
     return limited(model, tasks) if limits is None else tasks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,17 +11,14 @@ from sklearn.base import ClassifierMixin
 
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_that_fit, group_codes
 from crosscut.training.checks import read_classes, read_numbers, read_table, read_weights
-from crosscut.training.parameters import is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.tasks.growth import Limits
-    from crosscut.typing import ColumnLike, CrossValidation, Estimator, Seed, TableLike
+    from crosscut.tasks import Tasks
+    from crosscut.typing import ColumnLike, Estimator, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,42 +103,3 @@ class TrainingSet:
             weights *= np.asarray(self.sample_weight, np.float64)
         counted = bool(np.all(weights[rows] == 1))
         return Target(self.target.values, self.target.n_classes, None if counted else weights)
-
-    def tasks(
-        self,
-        cv: CrossValidation,
-        groups: ColumnLike = None,
-        random_state: Seed = None,
-        limits: Limits | None = None,
-        n_jobs: int | None = None,
-    ) -> Tasks:
-        """Make the final model's task, and one per split of ``cv``.
-
-        Parameters
-        ----------
-        cv : int, splitter, iterable of (train, test), or None
-            As in estimators. If the rows allow fewer folds than an integer asks for, there are fewer.
-        groups, random_state
-            For the splitter; ``random_state`` shuffles the folds of an integer.
-        limits, n_jobs
-            Of all tasks; the number of threads.
-        """
-        if cv is None:
-            return Tasks.final(self.n_rows, limits)
-        if not is_integer(cv, 2):
-            tasks = Tasks.from_cv(cv, self.labels, groups, X=self.X, limits=limits)
-            tasks = replace(tasks, groups=group_codes(groups))
-        else:
-            n_classes = self.target.n_classes
-            codes = self.target.values if n_classes else None
-            folds, fewest = folds_that_fit(
-                int(cv), self.n_rows, codes, groups, random_state, n_classes=n_classes, n_jobs=n_jobs
-            )
-            if folds is None:
-                return Tasks.final(self.n_rows, limits)
-            tasks = Tasks.from_folds(folds, limits=limits, n_jobs=n_jobs)
-            # stratified folds leave every model rows of each class that has two or more
-            if self.target.weights is None and fewest > 1:
-                return tasks
-        tasks.check(self.target, classes=self.classes)
-        return tasks

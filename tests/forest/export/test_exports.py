@@ -12,7 +12,7 @@ import pytest
 from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
 from crosscut.forest.export.sql import last_double
 
-CATEGORIES = ["red", "it's", 'say "hi"', "grün", "", "a, b"]
+CATEGORIES = ["red", "it's", 'say "hi"', "grün", "", "a, b", "two\n  lines", "\r\n"]
 MODELS = 40  # per test; 1,000 in all
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001, as crosscut counts
 
@@ -51,7 +51,7 @@ def some_model(seed):
     if seed % 3 == 0:
         model = TreeRegressor(**limits).fit(X, draw.normal(size=X.num_rows))
     else:
-        labels = [np.array(["no", "o'yes", "may be"]), np.array([3, 1, 7]), np.array([True, False])][
+        labels = [np.array(["no", "o'yes", "may\nbe"]), np.array([3, 1, 7]), np.array([True, False])][
             seed % 5 % 3
         ]
         y = labels[draw.integers(0, len(labels), X.num_rows)]
@@ -152,6 +152,32 @@ def test_dates_are_dates_in_sql():
     assert in_duckdb(rules.to_sql(), X) == in_sqlite(rules.to_sql("sqlite"), X) == ["old", "new"] * 4
     with pytest.raises(ValueError, match="dialect must be one of duckdb, sqlite, postgresql"):
         model.to_sql("oracle")
+
+
+def test_a_deep_tree_in_sql():
+    """SQLite parses some 15 nested expressions; deeper trees are written as one CASE."""
+    x = np.arange(400.0)
+    x[::7] = np.nan
+    rows = pa.table({"x": pa.array(x, from_pandas=True), "z": np.arange(400) % 5})
+    for depth in (15, 16, 90):
+        model = TreeRegressor(cv=None, max_depth=depth).fit(rows, 2.0 ** np.arange(400))
+        assert model.get_depth() == depth
+        expected = model.predict(rows).tolist()
+        assert in_sqlite(model.to_sql("sqlite"), rows) == expected
+        assert in_duckdb(model.to_sql(), rows) == expected
+
+
+def test_what_sql_cannot_express_is_refused_by_name():
+    y = np.arange(700.0)
+    deep = TreeRegressor(cv=None).fit(pa.table({"x": y}), np.exp(y))
+    with pytest.raises(ValueError, match=r"6\d\d levels.*at most 500.*max_depth"):
+        deep.to_sql()
+    labels = TreeClassifier(cv=None).fit([[0], [1]] * 3, ["a", "b\0c"] * 3)
+    with pytest.raises(ValueError, match=r"'b\\x00c' contains a NUL character"):
+        labels.to_sql()
+    names = TreeClassifier(cv=None).fit(pa.table({"x\0": [0, 1] * 3}), ["a", "b"] * 3)
+    with pytest.raises(ValueError, match=r"the name 'x\\x00' contains a NUL character"):
+        names.to_sql()
 
 
 def test_a_deep_tree_in_python():

@@ -11,13 +11,12 @@ import click
 import numpy as np
 
 from crosscut.cli import options
-from crosscut.cli.browser import page_path, show_page
+from crosscut.cli.csv_output import write_out_of_fold
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
-from crosscut.cli.out_of_fold import write_out_of_fold
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import rule_data
 from crosscut.cli.splitting import splitter
-from crosscut.cli.terminal import print_json, stdout, waiting
+from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.forest.export.text import counted
 from crosscut_relational.cli.database import place_of, read_database

@@ -23,6 +23,7 @@ _COLUMNS = 500  # that tell whether there is a header
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _EXCEL = re.compile(r"sep=(.)\r?\n")
 _QUOTED = re.compile(rf"\"[^\"]*\"|(?<![^{_SEPARATORS}\n])'[^'\n]*'(?![^{_SEPARATORS}\r\n])")
+_INNER_DIGIT = re.compile(r"(?<=[\d.,])\d")  # of a number's digits only the first may matter as a zero
 _POINT, _COMMA = NumberForm(".", ","), NumberForm(",", ".")
 
 
@@ -119,17 +120,17 @@ def separator_of(head: str, usual: str) -> str:
         return " " if len(lines) > 1 and len(words) == 1 and words.pop() > 1 else usual
     if len(lines) > 1 and all(share <= 1 / len(lines) for share in alike.values()):
         return max(_SEPARATORS, key=lambda mark: (counts[mark][0], mark == usual))
-    return max(
-        _SEPARATORS,
-        key=lambda mark: (round(alike[mark], 2), _clean(lines, mark), counts[mark][0], mark == usual),
-    )
+    most = max(round(share, 2) for share in alike.values())
+    best = [mark for mark in _SEPARATORS if round(alike[mark], 2) == most]
+    return max(best, key=lambda mark: (_clean(lines, mark), counts[mark][0], mark == usual))
 
 
 def _clean(lines: list[str], mark: str) -> float:
     """Return the share of cells that hold no other separator, or are numbers for all that."""
-    cells = [cell.strip() for line in lines for cell in line.split(mark)]
+    shapes = [cell.strip().translate(SHAPE) for line in lines for cell in line.split(mark)]
     others = set(_SEPARATORS) - {mark}
-    return sum(not others & set(cell) or _COMMA.value(cell) is not None for cell in cells) / len(cells)
+    clean = {shape: not others & set(shape) or _COMMA.value(shape) is not None for shape in set(shapes)}
+    return sum(clean[shape] for shape in shapes) / len(shapes)
 
 
 def _quote_of(text: str, separator: str) -> str:
@@ -196,7 +197,8 @@ def _has_header(rows: list[list[str]], missing: tuple[str, ...]) -> bool:
 def _decimal_of(rows: list[list[str]], separator: str) -> str:
     """Return the decimal mark that the numbers show; nothing if they do not, or show both."""
     marks = set()
-    for cell in {cell.translate(SHAPE) for row in rows for cell in row}:
+    marked = {cell.translate(SHAPE) for row in rows for cell in row if "." in cell or "," in cell}
+    for cell in {_INNER_DIGIT.sub("9", cell) for cell in marked}:
         with_point, with_comma = (form.value(cell) is not None for form in (_POINT, _COMMA))
         if with_point != with_comma:
             marks.add("." if with_point else ",")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut import _core
 from crosscut.forest.tree import Tree
 
 if TYPE_CHECKING:
@@ -161,16 +162,7 @@ class GrowingTree:
 
 def impurity_of(value: list[float], weight: float, criterion: Criterion) -> float:
     """Impurity of class weights (docs/semantics.md, leaf values)."""
-    if criterion == "gini":
-        squares = 0.0
-        for v in value:
-            squares += (v / weight) * (v / weight)
-        return 1.0 - squares
-    impurity = 0.0
-    for v in value:
-        if v > 0:
-            impurity -= (v / weight) * math.log2(v / weight)
-    return impurity
+    return float(_core.impurity(criterion, np.array([value]), np.array([weight]))[0])
 
 
 def coded_trees(packed: Packed, coding: Coding) -> Packed:

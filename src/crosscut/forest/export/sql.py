@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import textwrap
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -21,10 +20,15 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
 
 SqlDialect = Literal["duckdb", "sqlite", "postgresql"]
+_MAX_DEPTH = 500  # DuckDB and SQLite refuse expressions that are nested 1,000 deep
+_SQLITE_NESTING = 15  # before 3.46, SQLite's parser stack has 100 entries
 
 
 def tree_sql(tree: Tree, schema: Schema, classes: NDArray[Any] | None, dialect: SqlDialect = "duckdb") -> str:
     """Return a tree as nested ``CASE`` expressions over the columns; NULL is a missing value.
+
+    SQLite parses only some 15 nested expressions: a deeper tree becomes one ``CASE``, with a ``WHEN`` for
+    each leaf.
 
     Examples
     --------
@@ -37,23 +41,70 @@ def tree_sql(tree: Tree, schema: Schema, classes: NDArray[Any] | None, dialect: 
     END
     """
     check_dialect(dialect)
-    parts, said = [""] * len(tree), predictions(tree, classes)
-    for node in reversed(range(len(tree))):  # children come after their parents
-        if tree.feature[node] < 0:
-            parts[node] = literal(said[node])
+    labels, depth = predictions(tree, classes), tree.max_depth
+    if depth > _MAX_DEPTH:
+        raise ValueError(
+            f"the tree has {depth} levels, and SQL is written for at most {_MAX_DEPTH}, because databases "
+            "refuse longer expressions; prune the tree (prune='best') or limit it (max_depth=...)"
+        )
+    if dialect == "sqlite" and depth > _SQLITE_NESTING:
+        return _flat(tree, schema, labels, dialect)
+    lines: list[str] = []
+    pending: list[tuple[str, str, int]] = [("", "", 0)]  # indentation, start of the line, node; -1: no node
+    while pending:
+        indent, start, node = pending.pop()
+        if node < 0:
+            lines.append(indent + start)
             continue
-        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
-        otherwise = int(tree.missing[node])
-        name = schema.names[int(tree.feature[node])]
-        boolean = schema.kinds[int(tree.feature[node])] == "boolean"
-        lines = ["CASE"]
-        for branch, child in enumerate(children):
-            if branch != otherwise:  # which takes what is missing or unknown, too
-                asked = _asked(condition_of(tree, node, branch, schema), name, dialect, boolean=boolean)
-                lines.append(f"  WHEN {asked} THEN {_inner(parts[child])}")
-        lines += [f"  ELSE {_inner(parts[children[otherwise]])}", "END"]
-        parts[node] = "\n".join(lines)
-    return parts[0]
+        if tree.feature[node] < 0:
+            lines.append(f"{indent}{start}{literal(labels[node])}")
+            continue
+        if start:
+            lines.append(indent + start.rstrip())
+            indent += "  "
+        lines.append(indent + "CASE")
+        tested, otherwise = _branches(tree, node, schema, dialect)
+        pending.append((indent, "END", -1))
+        pending.append((indent + "  ", "ELSE ", otherwise))
+        for test, child in reversed(tested):
+            pending.append((indent + "  ", f"WHEN {test} THEN ", child))
+    return "\n".join(lines)
+
+
+def _branches(
+    tree: Tree, node: int, schema: Schema, dialect: SqlDialect
+) -> tuple[list[tuple[str, int]], int]:
+    """Return each branch's test and child, and the child that takes all else, also missing values."""
+    children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
+    otherwise = int(tree.missing[node])
+    name = schema.names[int(tree.feature[node])]
+    boolean = schema.kinds[int(tree.feature[node])] == "boolean"
+    tested = [
+        (_test(condition_of(tree, node, branch, schema), name, dialect, boolean=boolean), child)
+        for branch, child in enumerate(children)
+        if branch != otherwise
+    ]
+    return tested, children[otherwise]
+
+
+def _flat(tree: Tree, schema: Schema, labels: NDArray[Any], dialect: SqlDialect) -> str:
+    """Return a tree as one ``CASE`` with a ``WHEN`` for each leaf.
+
+    A leaf that is reached by the last branch of a node needs no test of that node: all rows of the other
+    branches are decided by the leaves before it.
+    """
+    lines = ["CASE"]
+    pending: list[tuple[tuple[str, ...], int]] = [((), 0)]
+    while pending:
+        tests, node = pending.pop()
+        if tree.feature[node] < 0:
+            start = f"WHEN {' AND '.join(tests)} THEN" if tests else "ELSE"
+            lines.append(f"  {start} {literal(labels[node])}")
+            continue
+        tested, otherwise = _branches(tree, node, schema, dialect)
+        pending.append((tests, otherwise))
+        pending += [((*tests, test), child) for test, child in reversed(tested)]
+    return "\n".join([*lines, "END"])
 
 
 def check_dialect(dialect: str) -> None:
@@ -112,18 +163,16 @@ def literal(value: Any) -> str:
         return repr(value) if "e" in repr(value) else f"{value!r}e0"
     if isinstance(value, dt.date):
         return f"'{value.isoformat()}'"
-    return "'" + str(value).replace("'", "''") + "'"
+    text = str(value)
+    if "\0" in text:
+        raise ValueError(f"{text!r} contains a NUL character, which SQL cannot express; rename this value")
+    return "'" + text.replace("'", "''") + "'"
 
 
-def _asked(condition: Condition, name: str, dialect: SqlDialect, *, boolean: bool) -> str:
+def _test(condition: Condition, name: str, dialect: SqlDialect, *, boolean: bool) -> str:
     if condition.categories is not None:
         return f"{quoted(name)} IN ({', '.join(map(literal, condition.categories))})"
     if condition.missing is not None:
         return f"{quoted(name)} IS {'' if condition.missing else 'NOT '}NULL"
     operator, cut = ("<=", condition.high) if np.isinf(condition.low) else (">", condition.low)
     return comparison(name, operator, cut, condition.kind, dialect, boolean=boolean)
-
-
-def _inner(part: str) -> str:
-    """Return a part as it stands after WHEN or ELSE: alone, or in lines of its own."""
-    return part if "\n" not in part else "\n" + textwrap.indent(part, "    ", lambda _: True)

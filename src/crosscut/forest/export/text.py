@@ -111,7 +111,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Rule:
+class TreeRule:
     """One leaf: rows that satisfy all conditions get the prediction."""
 
     conditions: tuple[Condition, ...]
@@ -134,7 +134,7 @@ class Rule:
         return self.text()
 
 
-class RuleSet(tuple[Rule, ...]):
+class TreeRules(tuple[TreeRule, ...]):
     """The rules of a tree; exactly one of them holds for any row."""
 
     __slots__ = ()
@@ -198,7 +198,7 @@ def export_text(
     return "\n".join(lines) + "\n"
 
 
-def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSet:
+def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> TreeRules:
     """Return one rule per leaf, from left to right."""
     said, share = predictions(tree, classes), None if classes is None else shares(tree)
     conditions: list[dict[str, Condition]] = [{} for _ in range(len(tree))]
@@ -211,7 +211,7 @@ def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSe
         if tree.feature[node] < 0:
             prediction = float(said[node]) if classes is None else said[node]
             rules.append(
-                Rule(
+                TreeRule(
                     tuple(conditions[node].values()),
                     prediction,
                     int(tree.n_rows[node]),
@@ -220,7 +220,7 @@ def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> RuleSe
                     node,
                 )
             )
-    return RuleSet(rules)
+    return TreeRules(rules)
 
 
 MAX_CATEGORIES = 4  # shown of a set; then "3 more"

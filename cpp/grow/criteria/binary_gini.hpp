@@ -1,0 +1,170 @@
+// Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality
+// is Q(node) + 2·d²·n/(l·r): the comparison d² > limit·l·r has no large numbers that cancel. Floats
+// serve up to kFloatRows rows, doubles above.
+#pragma once
+#include "grow/simd/lists.hpp"
+#include "grow/search.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr u32 kFloatRows = 1 << 16;
+
+template <class Real, int W>
+struct BinaryGiniOf {
+  using T = Real;
+  using V = Vec<T, W>;
+  static constexpr int kParts = 2;
+  static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  V n, share, l, l1, limit, noise;
+  const Bundle& bundle;
+
+  BinaryGiniOf(const Run&, const Bundle& t, const Best& best, double*) : bundle(t) {
+    n = share = noise = V{};
+    limit = all<T, W>(std::numeric_limits<T>::infinity());
+    each_bit(bundle.lanes, [&](int k) {
+      const double rows = static_cast<double>(bundle.node[k]->n_rows), error = 2 * rows * kUnit;
+      set_lane<T, W>(n, k, static_cast<T>(rows));
+      set_lane<T, W>(share, k, static_cast<T>(bundle.node[k]->stats[1] / rows));
+      set_lane<T, W>(noise, k, static_cast<T>(error * error));
+      lower(best, k);
+    });
+    clear();
+  }
+  // d is known up to 3·n units and `noise` (which keeps d² of an empty side, rounding only, below
+  // the limit) takes the root of the right side up by 2·n units at most; l·r ≥ n − 1 at a real cut.
+  // So √limit is taken down by 8·n units over √(n − 1).
+  void lower(const Best& best, int k) {
+    const double* stats = bundle.node[k]->stats;
+    const double rows = stats[0] + stats[1],
+                 node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
+    const double gain = best.q[k] - node - 4e-15 * node;
+    const double root = gain > 0 ? __builtin_sqrt(gain / (2 * rows)) * (1 - 16 * kUnit) -
+                                       8 * rows * kUnit / __builtin_sqrt(rows - 1)
+                                 : 0;
+    set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
+  }
+  int parts() const { return kParts; }
+  void clear() { l = l1 = V{}; }
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
+    const u32 x = rows.info[row];
+    l += ones<T, W>(x);
+    l1 += ones<T, W>(x >> 16);
+  }
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
+    const u32 x = rows.info[row];
+    cell[0] += ones<T, W>(x);
+    cell[1] += ones<T, W>(x >> 16);
+  }
+  CC_INLINE void add_cell(const V* cell) {
+    l += cell[0];
+    l1 += cell[1];
+  }
+  CC_INLINE u32 promising() const {
+    const V d = l1 - l * share;
+    return greater<T, W>(d * d, limit * (l * (n - l)) + noise);
+  }
+  // Bound of an interval: Gini is convex in (l0, l1), so over the box of left counts that an
+  // interval can give its best value is at a corner. Two corners are the interval's ends, and the
+  // others move all of one class first. Only those two matter: with p the share and d > 0, d²/(l·r)
+  // grows with every row of class 1 that goes left (its logarithm by 2(1 − p)/d − 1/l + 1/r, and d
+  // ≤ l·(1 − p)) and with every row of class 0 that goes back (d ≤ r·p), so the corner after all of
+  // class 1 is above both ends. With d < 0 it is the other one.
+  u32 alive(const V* cell, double) const {
+    const u32 inside = greater<T, W>(cell[0], all<T, W>(1));
+    BinaryGiniOf zero = *this, one = *this;
+    zero.l += cell[0] - cell[1];
+    one.l += cell[1];
+    one.l1 += cell[1];
+    return inside & (zero.promising() | one.promising());
+  }
+  void copy(const BinaryGiniOf& o) {
+    l = o.l;
+    l1 = o.l1;
+    limit = o.limit;
+  }
+  static void cell_of(const Vec<u32, W>* counts, int, V* cell) {
+    cell[1] = from_counts<T, W>(counts[1]);
+    cell[0] = from_counts<T, W>(counts[0] + counts[1]);
+  }
+  // One task alone: consecutive cuts of a sorted list at once.
+  struct Cuts {
+    using F = Vec<float, kCuts>;
+    F l, l1;
+    u32 ones;  // of class 1, left of what comes next
+
+    explicit Cuts(const BinaryGiniOf& p) : ones(static_cast<u32>(p.l1)) {
+      for (int k = 0; k < kCuts; k++)
+        l[k] = static_cast<float>(p.l) + static_cast<float>(k + 1 - kCuts);
+    }
+    CC_INLINE void next(const BinaryGiniOf&, const ScanRows&, const u32* list) {
+      const u32 bits = of_class(list, 1);
+      l += static_cast<float>(kCuts);
+      l1 = bit_counts(bits) + static_cast<float>(ones);
+      ones += static_cast<u32>(__builtin_popcount(bits));
+    }
+    CC_INLINE u32 promising(const BinaryGiniOf& p) const {
+      const F d = l1 - l * p.share;
+      return greater<float, kCuts>(d * d, l * (p.n - l) * p.limit + p.noise);
+    }
+    CC_INLINE F gains(const BinaryGiniOf& p) const {  // up to a factor
+      const F d = l1 - l * p.share;
+      return d * d / (l * (p.n - l));
+    }
+    void put(BinaryGiniOf& p, u32 k) const {
+      p.l = l[k];
+      p.l1 = l1[k];
+    }
+  };
+  // One task alone: a value's rows after the other, by the counts of their classes.
+  struct Values {
+    T l, l1;
+    explicit Values(const BinaryGiniOf& p)
+      requires(W == 1)
+        : l(p.l), l1(p.l1) {}
+    CC_INLINE void add(const BinaryGiniOf&, const u32* counts) {
+      l += static_cast<T>(counts[0] + counts[1]);
+      l1 += static_cast<T>(counts[1]);
+    }
+    T rows() const { return l; }
+    CC_INLINE bool promising(const BinaryGiniOf& p) const {
+      const T d = l1 - l * p.share;
+      return d * d > p.limit * (l * (p.n - l)) + p.noise;
+    }
+    void put(BinaryGiniOf& p) const {
+      p.l = l;
+      p.l1 = l1;
+    }
+  };
+  // One task alone: the quality that decides, to the bit, for all but the divisions is exact.
+  double quality() const
+    requires(W == 1)
+  {
+    const double* all = bundle.node[0]->stats;
+    const double l_1 = static_cast<double>(l1), l_0 = static_cast<double>(l) - l_1,
+                 r_0 = all[0] - l_0, r_1 = all[1] - l_1;
+    return (l_0 * l_0 + l_1 * l_1) / (l_0 + l_1) + (r_0 * r_0 + r_1 * r_1) / (r_0 + r_1);
+  }
+  void put_left(const double* s, i64 rows)
+    requires(W == 1)
+  {
+    l = static_cast<T>(rows);
+    l1 = static_cast<T>(s[1]);
+  }
+  i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
+  void left(int k, double* s) const {
+    s[1] = lane<T, W>(l1, k);
+    s[0] = lane<T, W>(l, k) - s[1];
+  }
+  i64 cell_stats(const V* cell, int k, double* s) const {
+    s[1] = lane<T, W>(cell[1], k);
+    s[0] = lane<T, W>(cell[0], k) - s[1];
+    return static_cast<i64>(lane<T, W>(cell[0], k));
+  }
+};
+
+template <int W>
+using BinaryGini = BinaryGiniOf<float, W>;
+template <int W>
+using WideBinaryGini = BinaryGiniOf<double, W>;
+
+}  // namespace crosscut::CROSSCUT_LEVEL

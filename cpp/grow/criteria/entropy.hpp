@@ -1,0 +1,94 @@
+// Entropy: with x(v) = v·log2(v), a branch of weight L adds Σ x(l_c) − x(L) to the quality of a
+// test.
+#pragma once
+#include <cmath>
+
+#include "criterion.hpp"
+
+namespace crosscut {
+
+struct Entropy {
+  static constexpr const char* kName = "entropy";
+  static constexpr Targets kTargets = kClasses;
+  static constexpr Running kRunning = Running::class_by_class;
+  static constexpr bool kAdds = true;
+  static constexpr bool kSquares = false;
+  static constexpr bool kMirrors = true;
+  static constexpr bool kNeedsGain = false;
+  static constexpr bool kLogarithms = true;
+
+  static double part(const Terms& terms, const double* s, double weight) {
+    double sum = 0;
+    for (int c = 0; c < terms.K; c++) sum += terms.x(s[c]);
+    return sum - terms.x(weight);
+  }
+  static double test(const Terms&, double parts, const double*, int, const double*) {
+    return parts;
+  }
+
+  static double impurity(const double* value, int n_classes, double weight) {
+    double impurity = 0.0;
+    for (int c = 0; c < n_classes; c++) {
+      const double share = value[c] / weight;
+      if (share > 0) impurity -= share * std::log2(share);
+    }
+    return impurity;
+  }
+
+  // |l·log2 l| of weights from 1e-300 to 1e300
+  template <class Grid>
+  static double error(const Grid& grid, double) {
+    return grid.weight * (112 * grid.off + 1200 * grid.formula);
+  }
+
+  // Running statistics: may the cut beat a quality? cut: one lane's sums at a cut.
+  template <class Cut>
+  static bool may_beat(const Cut& cut, double best) {
+    return quality_at(cut) > best - slack(cut);
+  }
+  // May a cut inside the interval that follows beat a quality?
+  template <class Cut>
+  static bool may_beat_inside(const Cut& cut, double best) {
+    double q = 0;
+    return !bound_inside(cut, q) || q > best - slack(cut);
+  }
+
+  template <class Cut>
+  static double slack(const Cut& cut) {  // of rounding
+    return 1e-11 * (cut.x(cut.n) + cut.n);
+  }
+  template <class Cut>
+  static double quality_at(const Cut& cut) {
+    double q = -cut.x(cut.l) - cut.x(cut.r);
+    for (int c = 0; c < cut.n_classes; c++) {
+      const double left = cut.left(c);
+      q += cut.x(left) + cut.x(cut.node(c) - left);
+    }
+    return q;
+  }
+  // Q is Σ_c φ_c(l_c) + g(l), φ_c(v) = x(v) + x(n_c − v) convex and g(l) = −x(l) − x(n − l)
+  // concave. Over an interval φ_c lies below its chord and g below its tangent at the middle: a sum
+  // that is linear in every class's rows moved, so each class is best moved wholly or not at all.
+  // False if there is no tangent.
+  template <class Cut>
+  static bool bound_inside(const Cut& cut, double& q) {
+    const double size = cut.size();
+    const double middle = cut.l + size / 2;
+    const double rest = cut.n - middle;
+    if (!(middle > 0 && rest > 0)) return false;
+    const double tangent = __builtin_log2(rest / middle);
+    q = -xlog(middle) - xlog(rest) - tangent * size / 2;
+    for (int c = 0; c < cut.n_classes; c++) {
+      const double left = cut.left(c);
+      const double right = cut.node(c) - left;
+      const double moved = cut.moved(c);
+      const double start = cut.x(left) + cut.x(right);
+      const double gain =
+          moved > 0 ? cut.x(left + moved) + cut.x(right - moved) - start + tangent * moved : 0;
+      q += start + (gain > 0 ? gain : 0);
+    }
+    return true;
+  }
+};
+
+}  // namespace crosscut

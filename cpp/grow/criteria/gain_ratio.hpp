@@ -1,0 +1,62 @@
+// Gain ratio: the gain in entropy over the split information, which is the entropy of the branches'
+// weights.
+#pragma once
+#include <limits>
+
+#include "entropy.hpp"
+
+namespace crosscut {
+
+struct GainRatio {
+  static constexpr const char* kName = "gain_ratio";
+  static constexpr Targets kTargets = kClasses;
+  static constexpr Running kRunning = Running::class_by_class;
+  static constexpr bool kAdds = false;
+  static constexpr bool kSquares = false;
+  static constexpr bool kMirrors = false;  // the sum of split information rounds otherwise
+  static constexpr bool kNeedsGain = true;
+  static constexpr bool kLogarithms = true;
+
+  static double part(const Terms& terms, const double* s, double weight) {
+    return Entropy::part(terms, s, weight);
+  }
+
+  static double test(const Terms& terms, double parts, const double* branches, int n,
+                     const double* node) {
+    const auto total = [&](const double* s) { return terms.sum(s, [](double v) { return v; }); };
+    const double all = total(node);
+    const double gain = parts - (all > 0 ? part(terms, node, all) : 0);
+    double split = terms.x(all);
+    for (int j = 0; j < n; j++) split -= terms.x(total(branches + j * terms.K));
+    return gain > 1e-9 * all && split > 0 ? gain / split : -std::numeric_limits<double>::infinity();
+  }
+
+  static double impurity(const double* value, int n_classes, double weight) {
+    return Entropy::impurity(value, n_classes, weight);
+  }
+
+  template <class Grid>
+  static double error(const Grid& grid, double q) {
+    return Entropy::error(grid, q) * (3 * (1 + q) / grid.least);
+  }
+
+  template <class Cut>
+  static bool may_beat(const Cut& cut, double best) {
+    const double gain = Entropy::quality_at(cut) - cut.node_quality;
+    const double split = cut.x(cut.n) - cut.x(cut.l) - cut.x(cut.r);
+    return gain > best * split - Entropy::slack(cut) * (1 + best);
+  }
+  // The bound of the gain over the least split information, which lies at an end.
+  template <class Cut>
+  static bool may_beat_inside(const Cut& cut, double best) {
+    double q = 0;
+    if (!Entropy::bound_inside(cut, q)) return true;
+    const auto split_at = [&](double l) { return cut.x(cut.n) - cut.x(l) - cut.x(cut.n - l); };
+    const double first = split_at(cut.l);
+    const double last = split_at(cut.l + cut.size());
+    const double split = first < last ? first : last;
+    return split <= 0 || q - cut.node_quality > best * split - Entropy::slack(cut) * (1 + best);
+  }
+};
+
+}  // namespace crosscut

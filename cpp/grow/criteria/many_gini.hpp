@@ -1,0 +1,219 @@
+// Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by
+// 2·l_c + 1 − 2·n_c.
+#pragma once
+#include "class_sums.hpp"
+#include "grow/simd/lists.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <class Real, int W>
+struct ManyGiniOf : ClassSums<Real, W> {
+  using Sums = ClassSums<Real, W>;
+  using T = Real;
+  using V = Vec<T, W>;
+  using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
+  static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  V n, l, a, b, b0;
+  int n_present = 0;
+  u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
+  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
+  bool running = true;
+
+  ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space)
+      : Sums(run, bundle, space) {
+    n = b0 = V{};
+    each_bit(bundle.lanes, [&](int k) {
+      set_lane<T, W>(n, k, static_cast<T>(bundle.node[k]->n_rows));
+      lower(best, k);
+    });
+    for (int c = 0; c < C; c++) b0 += n_c[c] * n_c[c];
+    if constexpr (W == 1)
+      for (int c = 0; c < C && C <= kListClasses; c++)
+        if (n_c[c] > 0) present[n_present++] = static_cast<u8>(c);
+    clear();
+  }
+  int parts() const { return C; }
+  void clear() {
+    l = a = V{};
+    b = b0;
+    this->clear_classes();
+  }
+  void lower(const Best& best, int k) {
+    set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (64 + 4 * C))));
+  }
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
+    const u32 x = rows.info[row], c = x >> 16;
+    const V one = ones<T, W>(x), before = l_c[c], step = before + before + T(1);
+    l += one;
+    l_c[c] = before + one;
+    if (running) {
+      a += one * step;
+      b += one * (step - n_c[c] - n_c[c]);
+    }
+  }
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
+    const u32 x = rows.info[row];
+    cell[x >> 16] += ones<T, W>(x);
+  }
+  CC_INLINE void add_cell(const V* cell) {
+    l = V{};
+    for (int c = 0; c < C; c++) {
+      l_c[c] += cell[c];
+      l += l_c[c];
+    }
+  }
+  CC_INLINE void sum_squares() { Sums::sum_squares(a, b); }
+  // Bound of an interval with h_c rows of class c: with u, v the class shares left and right of its
+  // start, x ≤ h the rows moved and k = Σx, Gini's quality is exactly f(0) + Σ x_c·(2u_c − |u|² −
+  // 2v_c + |v|²) + |x − k·u|²/(l + k) + |x − k·v|²/(r − k); and (x_c − k·u_c)² ≤ max(h_c, h·u_c)².
+  // Where nothing is left yet, |x|²/k ≤ k stands for the left part.
+  u32 alive(const V* cell, double) {
+    V h = V{};
+    for (int c = 0; c < C; c++) h += cell[c];
+    const u32 inside = greater<T, W>(h, all<T, W>(1));
+    if (!inside) return 0;
+    sum_squares();
+    const V r = n - l, one = all<T, W>(1);
+    // r ≥ h ≥ 2 inside; l may be 0
+    const V il = one / (l + all<T, W>(T(1e-9))), ir = one / (r + all<T, W>(T(1e-9)));
+    const V uu = a * il * il, vv = b * ir * ir;
+    V slope = V{}, bend_l = V{}, bend_r = V{};
+    for (int c = 0; c < C; c++) {
+      const V u = l_c[c] * il, v = (n_c[c] - l_c[c]) * ir;
+      const V start = greater_where(l, u + u - uu, one);
+      const V g = start - v - v + vv;
+      slope += cell[c] * (g > T(0) ? g : V{});
+      const V bu = cell[c] > h * u ? cell[c] : h * u, bv = cell[c] > h * v ? cell[c] : h * v;
+      bend_l += bu * bu;
+      bend_r += bv * bv;
+    }
+    bend_l = greater_where(l, bend_l / (l + one), V{});
+    const V bound = a * il + b * ir + slope + bend_l + bend_r / (r - h + one);
+    return inside & greater<T, W>(bound, limit);
+  }
+  // a where l > 0, else b
+  CC_INLINE static V greater_where(const V& l, const V& a, const V& b) { return l > T(0) ? a : b; }
+  void copy(const ManyGiniOf& o) {
+    l = o.l;
+    a = o.a;
+    b = o.b;
+    this->copy_classes(o);
+  }
+  static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
+    for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]);
+  }
+  CC_INLINE u32 promising() {
+    const V r = n - l;
+    if (!running) sum_squares();
+    return greater<T, W>(a * r + b * l, limit * (l * r));
+  }
+  // One task alone: the quality that decides, to the bit, for A and B are exact; it would sum over
+  // all classes.
+  double quality() const
+    requires(W == 1)
+  {
+    return static_cast<double>(a) / static_cast<double>(l) +
+           static_cast<double>(b) / static_cast<double>(n - l);
+  }
+  // One task alone: consecutive cuts of a sorted list at once, class by class.
+  struct Cuts {
+    using F = Vec<float, kCuts>;
+    F l, a, b, count[kListClasses];  // of each class present: left of what comes next, in all lanes
+    u32 bits[kListClasses];          // its entries of the stretch
+
+    explicit Cuts(const ManyGiniOf& p) {
+      for (int k = 0; k < kCuts; k++) l[k] = p.l + static_cast<float>(k + 1 - kCuts);
+      for (int i = 0; i < p.n_present; i++)
+        count[i] = F{} + static_cast<float>(p.l_c[p.present[i]]);
+    }
+    CC_INLINE void next(const ManyGiniOf& p, const ScanRows&, const u32* list) {
+      const Classes classes(list);
+      F squares_left{}, squares_right{};
+      for (int i = 0; i < p.n_present; i++) {
+        bits[i] = classes.are(p.present[i]);
+        const F left = bit_counts(bits[i]) + count[i], right = p.n_c[p.present[i]] - left;
+        squares_left += left * left;
+        squares_right += right * right;
+        count[i] = last_of(left);
+      }
+      l += static_cast<float>(kCuts);
+      a = squares_left;
+      b = squares_right;
+    }
+    CC_INLINE u32 promising(const ManyGiniOf& p) const {
+      const F r = p.n - l;
+      return greater<float, kCuts>(a * r + b * l, l * r * p.limit);
+    }
+    CC_INLINE F gains(const ManyGiniOf& p) const { return a / l + b / (p.n - l); }
+    void put(ManyGiniOf& p, u32 k) const {
+      for (int i = 0; i < p.n_present; i++)
+        p.l_c[p.present[i]] =
+            count[i][0] - static_cast<float>(__builtin_popcount(bits[i] & ~0u << k << 1));
+      p.l = l[k];
+      p.a = a[k];
+      p.b = b[k];
+    }
+  };
+  // One task alone: a value's rows after the other, by the counts of their classes. Lanes are
+  // classes: all sums are whole numbers that floats hold up to 4096 rows, whatever the order.
+  struct Values {
+    using F = Vec<float, 8>;
+    F n_c[kListClasses / 8] = {}, l_c[kListClasses / 8] = {}, squares_left, squares_right;
+    float l;
+    explicit Values(const ManyGiniOf& p)
+      requires(W == 1)
+        : l(p.l) {
+      for (int c = 0; c < p.C; c++) {
+        n_c[c / 8][c % 8] = p.n_c[c];
+        l_c[c / 8][c % 8] = p.l_c[c];
+      }
+    }
+    static float sum(const F& v) {
+      return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+    }
+    CC_INLINE void add(const ManyGiniOf& p, const u32* counts) {
+      F all = squares_left = squares_right = F{};
+      for (int i = 0; i * 8 < p.C; i++) {
+        Vec<std::int32_t, 8> own;
+        __builtin_memcpy(&own, counts + i * 8, sizeof own);
+        const F more = __builtin_convertvector(own, F), left = l_c[i] + more, right = n_c[i] - left;
+        l_c[i] = left;
+        all += more;
+        squares_left += left * left;
+        squares_right += right * right;
+      }
+      l += sum(all);
+    }
+    float rows() const { return l; }
+    CC_INLINE bool promising(const ManyGiniOf& p) const {
+      const float r = p.n - l;
+      return sum(squares_left) * r + sum(squares_right) * l > p.limit * (l * r);
+    }
+    void put(ManyGiniOf& p) const {
+      p.l = l;
+      p.a = sum(squares_left);
+      p.b = sum(squares_right);
+      for (int c = 0; c < p.C; c++) p.l_c[c] = l_c[c / 8][c % 8];
+    }
+  };
+  void put_left(const double* s, i64 rows)
+    requires(W == 1)
+  {
+    l = static_cast<T>(rows);
+    for (int c = 0; c < C; c++) l_c[c] = static_cast<T>(s[c]);
+    sum_squares();
+  }
+  i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
+  i64 cell_stats(const V* cell, int k, double* s) const {
+    double sum = 0;
+    for (int c = 0; c < C; c++) sum += s[c] = lane<T, W>(cell[c], k);
+    return static_cast<i64>(sum);
+  }
+};
+
+template <int W>
+using ManyGini = ManyGiniOf<float, W>;
+template <int W>
+using WideManyGini = ManyGiniOf<double, W>;
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,221 @@
+// Regression: P, W and the number of rows. Q > limit  ⇔  P_l²·W_r + P_r²·W_l > limit·W_l·W_r.
+#pragma once
+#include "grow/simd/lists.hpp"
+#include "grow/search.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <int W>
+struct Moments {
+  using T = double;
+  using V = Vec<T, W>;
+  V p, w, p_l, w_l, rows_l, limit;
+  const bool weighted;
+
+  Moments(const Run& run, const Bundle& bundle, const Best& best, double*)
+      : weighted(run.weighted) {
+    p = w = V{};
+    limit = all<T, W>(std::numeric_limits<T>::infinity());
+    each_bit(bundle.lanes, [&](int k) {
+      set_lane<T, W>(p, k, bundle.node[k]->stats[0]);
+      set_lane<T, W>(w, k, bundle.node[k]->stats[1]);
+      lower(best, k);
+    });
+    clear();
+  }
+  int parts() const { return 3; }
+  void clear() { p_l = w_l = rows_l = V{}; }
+  void put(double sum, double rows)
+    requires(W == 1)
+  {
+    p_l = sum;
+    w_l = rows;
+  }
+  void put_left(const double* s, i64 rows)
+    requires(W == 1)
+  {
+    p_l = s[0];
+    w_l = s[1];
+    rows_l = static_cast<double>(rows);
+  }
+  void lower(const Best& best, int k) {
+    set_lane<T, W>(limit, k, best.lowest[k] * (1 - 1e-11) - 1e-290);
+  }
+  CC_INLINE void both(const ScanRows& rows, u32 row, u32 mask, V& pr, V& wt) const {
+    const V m = times_of_row<T, W>(rows.times, row, mask);
+    pr = m * rows.product[row];
+    wt = rows.weight ? m * rows.weight[row] : m;
+  }
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
+    const u32 x = rows.info[row];
+    if (!weighted) {
+      const V m = ones<T, W>(x);
+      p_l += m * rows.product[row];
+      w_l += m;
+      return;
+    }
+    V pr, wt;
+    both(rows, row, x, pr, wt);
+    p_l += pr;
+    w_l += wt;
+    rows_l += ones<T, W>(x);
+  }
+  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
+    const u32 x = rows.info[row];
+    V pr, wt;
+    both(rows, row, x, pr, wt);
+    cell[0] += pr;
+    cell[1] += wt;
+    cell[2] += ones<T, W>(x);
+  }
+  CC_INLINE void add_cell(const V* cell) {
+    p_l += cell[0];
+    w_l += cell[1];
+    rows_l += cell[2];
+  }
+  CC_INLINE u32 promising() const {
+    const V p_r = p - p_l, w_r = w - w_l;
+    return greater<T, W>(p_l * p_l * w_r + p_r * p_r * w_l, limit * (w_l * w_r));
+  }
+  // a test of lane k, by the statistics of its first branch
+  CC_INLINE bool worth(int k, const double* left) const {
+    const double p_r = lane<T, W>(p, k) - left[0], w_r = lane<T, W>(w, k) - left[1];
+    return left[0] * left[0] * w_r + p_r * p_r * left[1] > lane<T, W>(limit, k) * (left[1] * w_r);
+  }
+  // Bound of an interval of weight h: rows of weight k out of it sum to k·ȳ ± √(k(h−k)/h · SSD),
+  // SSD being the squared deviations of all the bundle's rows there (Cauchy–Schwarz on both parts;
+  // no task has more). That half ellipse, mirrored, lies in an octagon, and the quality is convex
+  // in (W_l, P_l): its best value is at one of the eight corners.
+  u32 alive(const V* cell, double ssd) const {
+    const u32 inside = greater<T, W>(cell[2], all<T, W>(1));
+    if (!inside) return 0;
+    const V h = cell[1], q = cell[0];
+    V d;
+    for (int k = 0; k < W; k++)
+      set_lane<T, W>(d, k, 0.5 * __builtin_sqrt(lane<T, W>(h, k) * ssd) * (1 + 1e-9));
+    constexpr double x[8] = {
+        0, 0, 0.29289321881345243, 0.29289321881345243, 0.70710678118654757, 0.70710678118654757,
+        1, 1};
+    constexpr double y[8] = {0.41421356237309515, -0.41421356237309515, 1, -1, 1, -1,
+                             0.41421356237309515, -0.41421356237309515};
+    // an end without weight
+    u32 bits =
+        greater<T, W>(all<T, W>(1e-300), w_l) | greater<T, W>(all<T, W>(1e-300), w - w_l - h);
+    for (int i = 0; i < 8; i++) {
+      const V wl = w_l + h * x[i], pl = p_l + q * x[i] + d * y[i], wr = w - wl, pr = p - pl;
+      bits |= greater<T, W>(pl * pl * wr + pr * pr * wl, limit * (wl * wr));
+    }
+    return inside & bits;
+  }
+  void copy(const Moments& o) {
+    p_l = o.p_l;
+    w_l = o.w_l;
+    rows_l = o.rows_l;
+    limit = o.limit;
+  }
+  static void cell_of(const Vec<u32, W>*, int, V*) {}
+  // One task alone, every row counting once: up to 64 consecutive cuts at once. Sums of integers
+  // are exact in any order.
+  struct Cuts {
+    static constexpr u32 kMost = 64;
+    using D = Vec<double, kDoubles>;
+    D p[kMost / kDoubles], w[kMost / kDoubles];  // P and W up to every cut
+    double sum, end;                             // so far
+
+    explicit Cuts(const Moments& m) : sum(m.p_l), end(m.w_l) {}
+    // the promising ones among the cuts after n entries
+    CC_INLINE u64 next(const Moments& m, const ScanRows& rows, const u32* list, u32 n) {
+      u64 found = 0;
+      D left, before = D{} + sum;
+      for (int k = 0; k < kDoubles; k++) left[k] = end + (k + 1);
+      for (u32 i = 0; i < n; i += kDoubles) {
+        D here;
+        // no class, only a row
+        for (u32 k = 0; k < kDoubles; k++) here[k] = rows.product[static_cast<u16>(list[i + k])];
+        here = running_sum(here);
+        const D x = here + before;
+        before += last_of(here);
+        p[i / kDoubles] = x;
+        w[i / kDoubles] = left;
+        const D p_r = m.p - x, w_r = m.w - left;
+        found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * left,
+                                                            left * w_r * m.limit))
+                 << i;
+        left += static_cast<double>(kDoubles);
+      }
+      sum = before[0];
+      end += n;
+      return n < kMost ? found & ((u64{1} << n) - 1) : found;
+    }
+    // The same for the cuts after n values that have rows, if at least and at most so many are then
+    // on the left; kDoubles − 1 values more may be read.
+    CC_INLINE u64 next(const Moments& m, const Vec<double, 2>* sums, u32 n, double least,
+                       double most) {
+      u64 found = 0;
+      const D fewest = all<double, kDoubles>(least - 0.5),
+              not_all = all<double, kDoubles>(most + 0.5);
+      for (u32 i = 0; i < n; i += kDoubles) {
+        D x, own;
+        for (u32 k = 0; k < kDoubles; k++) {
+          x[k] = sums[i + k][0];
+          own[k] = sums[i + k][1];
+        }
+        const D left = running_sum(own) + end;
+        x = running_sum(x) + sum;
+        p[i / kDoubles] = x;
+        w[i / kDoubles] = left;
+        sum = x[kDoubles - 1];
+        end = left[kDoubles - 1];
+        const D p_r = m.p - x, w_r = m.w - left;
+        const u32 good =
+            greater<double, kDoubles>(x * x * w_r + p_r * p_r * left, left * w_r * m.limit) &
+            greater<double, kDoubles>(own, D{}) & greater<double, kDoubles>(left, fewest) &
+            greater<double, kDoubles>(not_all, left);
+        found |= static_cast<u64>(good) << i;
+      }
+      return n < kMost ? found & ((u64{1} << n) - 1) : found;
+    }
+    void put(Moments& m, u32 k) const {
+      m.put(p[k / kDoubles][k % kDoubles], w[k / kDoubles][k % kDoubles]);
+    }
+    // The most promising one: most others are then below the new limit.
+    u32 best(Moments& m, u64 cuts) const {
+      u32 found = static_cast<u32>(__builtin_ctzll(cuts));
+      double most = -1;
+      for (u64 rest = cuts & (cuts - 1) ? cuts : 0; rest; rest &= rest - 1) {
+        const u32 k = static_cast<u32>(__builtin_ctzll(rest));
+        put(m, k);
+        const double p_r = m.p - m.p_l, w_r = m.w - m.w_l,
+                     gain = m.p_l * m.p_l / m.w_l + p_r * p_r / w_r;
+        if (gain > most) {
+          most = gain;
+          found = k;
+        }
+      }
+      return found;
+    }
+    u64 still_promising(Moments& m, u64 cuts) const {
+      u64 found = 0;
+      for (; cuts; cuts &= cuts - 1) {
+        const u32 k = static_cast<u32>(__builtin_ctzll(cuts));
+        put(m, k);
+        found |= static_cast<u64>(m.promising()) << k;
+      }
+      return found;
+    }
+  };
+  i64 rows_left(int k) const {
+    return static_cast<i64>(weighted ? lane<T, W>(rows_l, k) : lane<T, W>(w_l, k));
+  }
+  void left(int k, double* s) const {
+    s[0] = lane<T, W>(p_l, k);
+    s[1] = lane<T, W>(w_l, k);
+  }
+  i64 cell_stats(const V* cell, int k, double* s) const {
+    s[0] = lane<T, W>(cell[0], k);
+    s[1] = lane<T, W>(cell[1], k);
+    return static_cast<i64>(lane<T, W>(cell[2], k));
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,156 @@
+// The first resolution of a large bundle: statistics of every column over coarse intervals (or
+// categories) give the exact quality of the tests at the intervals' borders.
+#pragma once
+#include "grow/categories.hpp"
+#include "statistics.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+template <class P>
+struct BorderSearch : Search<P> {
+  using Base = Search<P>;
+  using Base::bundle, Base::p, Base::stats, Base::missing_rows, Base::W;
+  using typename Base::V;
+  Worker& w;
+  const LargeRows& rows;
+  const SortedRows& sorted;
+  V* cell;
+
+  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+               Best& so_far)
+      : Base(worker, b, so_far),
+        w(worker),
+        rows(r),
+        sorted(s),
+        cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
+    this->bundle_rows = &rows;
+    this->same_split = &split_alike<LargeRows>;
+    if constexpr (requires { p.running; }) p.running = false;
+  }
+
+  // One column's statistics: counts or values per bin, a bin being a category or an interval.
+  struct Statistics {
+    u32 bins = 0;  // without missing
+    bool missing = false;
+    const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
+    Vec<u32, W>* counts = nullptr;
+    Vec<double, W>* values = nullptr;
+    double* squares = nullptr;
+  };
+  int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
+
+  static std::size_t bytes(const Run& run, int f) {
+    const Column& c = run.p.columns[f];
+    const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
+    return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
+                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) *
+                                     sizeof(Vec<double, W>) +
+                                 24);
+  }
+  // Room for them.
+  static void take_room(Worker& w, Statistics& h) {
+    const std::size_t total = h.bins + 1, K = static_cast<std::size_t>(w.run.K());
+    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
+    else {
+      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
+      h.squares = w.scratch.take<double>(total);
+    }
+  }
+  static Statistics room(Worker& w, int f) {
+    const Column& c = w.run.p.columns[f];
+    Statistics h;
+    h.bins = c.nominal ? c.n_values : c.n_coarse;
+    h.missing = c.has_missing;
+    h.firsts = c.coarse_first;
+    take_room(w, h);
+    return h;
+  }
+  void fill(int f, const Statistics& h) {
+    rows.copy_codes(f);
+    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
+    else fill_with(h, sorted, WideCodes{w.run.p.columns[f].ranks, rows.codes});
+  }
+  template <class Numbers>
+  void fill_with(const Statistics& h, const SortedRows& from, Numbers codes) {
+    const u32 total = h.bins + 1;
+    if (w.run.counted) return fill_counts<W>(from, codes, w.run.K(), total, h.counts);
+    const auto mark = w.scratch.mark();
+    fill_values<W>(w.run, from, codes, total, h.values, h.squares,
+                   w.scratch.take<double>(2 * total));
+    w.scratch.release(mark);
+  }
+  CC_INLINE const V* bin(const Statistics& h, u32 b) {
+    if constexpr (sizeof(typename P::T) == sizeof(double)) {
+      if (h.values) return reinterpret_cast<const V*>(h.values + b * static_cast<u32>(parts()));
+    }
+    P::cell_of(h.counts + b * static_cast<u32>(w.run.K()), w.run.K(), cell);
+    return cell;
+  }
+
+  // Gap rule: the cut after bin b (only columns with one value per interval have values that close
+  // at a border).
+  u32 parted(u32 lanes, int f, const Statistics& h, u32 b) {
+    const float* values = w.run.p.columns[f].values;
+    const auto own = [&](u32 x, int k) { return p.cell_stats(bin(h, x), k, stats) != 0; };
+    const auto low = [&](u32 x) { return values[h.firsts[x + 1] - 1]; };
+    return Base::parted(lanes, b, b + 1, 0, h.bins - 1, own, low,
+                        [&](u32 x) { return values[h.firsts[x]]; });
+  }
+
+  void count_missing(const Statistics& h) {
+    missing_rows = {};
+    if (!h.missing) return;
+    each_bit(bundle.lanes,
+             [&](int k) { missing_rows.n[k] = p.cell_stats(bin(h, h.bins), k, stats); });
+  }
+
+  void search_borders(int f, const Statistics& h) {
+    const Column& c = w.run.p.columns[f];
+    const u32 lanes = allowed_lanes(w, bundle, f);
+    if (!lanes) return;
+    if (c.nominal) return search_nominal(f, h, lanes);
+    const bool close = c.close && !c.edges;
+    count_missing(h);
+    for (u64 phase : {kMissingRight, kMissingLeft}) {
+      if (phase == kMissingLeft && !h.missing) break;
+      p.clear();
+      this->work.cuts += h.bins;
+      if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
+      for (u32 b = 0; b + 1 < h.bins; b++) {
+        p.add_cell(bin(h, b));
+        u32 m = Base::may_beat(p) & lanes;
+        if (m && close) m = parted(m, f, h, b);
+        if (m) this->judge(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
+      }
+      if (phase == kMissingRight && h.missing && h.bins) {
+        p.add_cell(bin(h, h.bins - 1));
+        this->judge(p, Base::may_beat(p) & lanes, f, numeric_key(kPresence, 0));
+      }
+    }
+  }
+
+  void search_nominal(int f, const Statistics& h, u32 lanes) {
+    const auto mark = w.scratch.mark();
+    const std::size_t K = static_cast<std::size_t>(w.run.K());
+    const u32 total = h.bins + 1;
+    const std::size_t size = K * total;
+    double* table = w.scratch.take<double>(size * kLanes);  // [lane][category][K]
+    i64* n = w.scratch.take<i64>(static_cast<std::size_t>(total) * kLanes);
+    for (u32 v = 0; v < total; v++) {
+      const V* x = bin(h, v);
+      each_bit(lanes, [&](int k) {
+        n[static_cast<u32>(k) * total + v] =
+            p.cell_stats(x, k, table + static_cast<std::size_t>(k) * size + K * v);
+      });
+    }
+    each_bit(lanes, [&](int k) {
+      Base::judge_nominal(
+          k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
+          [](int) { return std::numeric_limits<double>::quiet_NaN(); },
+          ExactMeans<LargeRows>{w, bundle, rows, k, f});
+    });
+    w.scratch.release(mark);
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,175 @@
+// Bundles by overlap, not by equal tests. Each task's rows in a branch of its test are a child set;
+// child sets of different tasks are merged greedily while that lowers Σ |union| · cost(tasks), on a
+// sample of the rows. What is left are the child bundles. It decides only what is computed
+// together, never a tree. The paper's rule, without bundling: only tasks with the same test go on
+// together.
+#pragma once
+#include "route.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr u32 kSample = 512;
+constexpr u32 kTinyBundle = 24;  // below this many rows merging costs more than it saves
+
+// What a row costs with so many lanes, relative to one: measured by benchmarks/lanes.py.
+inline double lane_cost(const Run& run, u32 lanes) {
+  const int n = __builtin_popcount(lanes);
+  if (n <= 1) return 1;
+  if (run.family == Family::any_classes) return 0.6 + 0.4 * n;  // lane by lane
+  if (run.counts_gini()) return n <= 8 ? 1.25 : 1.5;
+  return n <= 8 ? 1.7 : 2.2;  // doubles
+}
+
+inline int popcount(const u64* words, u32 n_words) {
+  int n = 0;
+  for (u32 i = 0; i < n_words; i++) n += __builtin_popcountll(words[i]);
+  return n;
+}
+
+// The rows of a sample that each child bundle would hold.
+template <class Rows>
+u32 sample_rows(Worker& w, const Rows& rows, const Fork& fork, const u16* left,
+                const ChildBundles& children) {
+  const u32 sample = rows.n < kSample ? rows.n : kSample, step = rows.n / sample,
+            words = (sample + 63) / 64;
+  ChildBundle* const c = children.bundle;
+  for (int i = 0; i < children.n; i++) std::fill_n(c[i].sample, words, u64{0});
+  if (left) {
+    alignas(64) u16 mask[kSample], l[kSample];
+    for (u32 q = 0; q < sample; q++) {
+      mask[q] = static_cast<u16>(rows.mask(q * step));
+      l[q] = left[q * step];
+    }
+    for (u32 q = sample; q < words * 64; q++) mask[q] = l[q] = 0;
+    for (int i = 0; i < children.n; i++)
+      for (u32 q = 0; q < words; q++)
+        c[i].sample[q] = here(mask + 64 * q, l + 64 * q, static_cast<u16>(c[i].left),
+                              static_cast<u16>(c[i].right));
+    return words;
+  }
+  const Leads where(w.scratch, fork, children);
+  for (int j = 0; j < fork.n_tests; j++)
+    for (u32 q = 0; q < sample; q++) {
+      const Test& t = fork.tests[j];
+      const u32 m = rows.mask(q * step);
+      const int b = m & t.lanes ? t.branch(rows.rank(t.feature, q * step)) : -1, i = where(j, b);
+      if (i >= 0 && m & c[i].lanes) c[i].sample[q >> 6] |= u64{1} << (q & 63);
+    }
+  return words;
+}
+
+// One child bundle for each branch of each test.
+inline ChildBundles one_per_branch(Worker& w, const Fork& fork) {
+  int n = 0;
+  for (int j = 0; j < fork.n_tests; j++)
+    for (int b = 0; b < fork.tests[j].n_branches; b++) n += fork.tests[j].open[b] != 0;
+  ChildBundles out{w.scratch.take<ChildBundle>(static_cast<std::size_t>(n ? n : 1)), 0};
+  for (int j = 0; j < fork.n_tests; j++)
+    for (int b = 0; b < fork.tests[j].n_branches; b++)
+      if (const u32 lanes = fork.tests[j].open[b]) {
+        ChildBundle& c = out.bundle[out.n++];
+        c.lanes = lanes;
+        c.n_sets = 1;
+        c.sets[0] = {j, b};
+        c.n = 0;
+        c.left = b == 0 ? lanes : 0;
+        c.right = b == 0 ? 0 : lanes;
+      }
+  return out;
+}
+
+// Merges the two that save most, as long as some do.
+template <class Rows>
+void merge_overlapping(Worker& w, const Rows& rows, const Fork& fork, const u16* left,
+                       ChildBundles& children) {
+  ChildBundle* const all = children.bundle;
+  int& n = children.n;
+  const u32 words = sample_rows(w, rows, fork, left, children);
+  const auto find_cost = [&](ChildBundle& c) {
+    c.cost = popcount(c.sample, words) * lane_cost(w.run, c.lanes);
+  };
+  for (int i = 0; i < n; i++) find_cost(all[i]);
+  const auto size = static_cast<std::size_t>(n);
+  double* gains = w.scratch.take<double>(size * size);  // what merging two would save
+  const auto gain_of = [&](int i, int j) -> double& {
+    return gains[static_cast<std::size_t>(i < j ? i : j) * size +
+                 static_cast<std::size_t>(i < j ? j : i)];
+  };
+  const auto find_gain = [&](int i, int j) {
+    const ChildBundle &a = all[i], &b = all[j];
+    double& gain = gain_of(i, j) = 0;
+    if (a.lanes & b.lanes) return;
+    int joint = 0;
+    for (u32 q = 0; q < words; q++) joint += __builtin_popcountll(a.sample[q] | b.sample[q]);
+    gain = a.cost + b.cost - joint * lane_cost(w.run, a.lanes | b.lanes);
+  };
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < n; j++) find_gain(i, j);
+  while (n > 1) {
+    double most = 0;
+    int first = -1, second = -1;
+    for (int i = 0; i < n; i++)
+      for (int j = i + 1; j < n; j++)
+        if (const double gain =
+                gains[static_cast<std::size_t>(i) * size + static_cast<std::size_t>(j)];
+            gain > most) {
+          most = gain;
+          first = i;
+          second = j;
+        }
+    if (first < 0) break;
+    ChildBundle &a = all[first], &b = all[second];
+    for (int i = 0; i < b.n_sets; i++) a.sets[a.n_sets++] = b.sets[i];
+    for (u32 i = 0; i < words; i++) a.sample[i] |= b.sample[i];
+    a.lanes |= b.lanes;
+    a.left |= b.left;
+    a.right |= b.right;
+    find_cost(a);
+    all[second] = all[--n];
+    for (int i = 0; i < n; i++) {
+      if (i != first) find_gain(first, i);
+      if (second < n && i != second && i != first) find_gain(second, i);
+    }
+  }
+}
+
+// The child bundles of a bundle; their rows are counted, and still to be routed to the room that
+// they are given.
+inline ChildBundles child_bundles(Worker& w, const LargeRows& rows, const Fork& fork) {
+  const u16* left = lanes_left(w, rows, fork);
+  ChildBundles children = one_per_branch(w, fork);
+  children.left = left;
+  if (fork.n_tests > 1 && children.n > 1 && w.run.p.bundling &&
+      !off(Acceleration::overlap_bundles) && rows.n >= kTinyBundle)
+    merge_overlapping(w, rows, fork, left, children);
+  if (left) count_binary(w, rows, children);
+  else route_multiway(w, rows, fork, children, false);
+  return children;
+}
+inline void route(Worker& w, const LargeRows& rows, const Fork& fork,
+                  const ChildBundles& children) {
+  if (children.left) route_binary(w, rows, children);
+  else route_multiway(w, rows, fork, children, true);
+}
+
+// A child as a bundle of its own: lanes are packed together unless multiplicities tie them to their
+// places.
+inline Bundle bundle_of(const Worker& w, const Bundle& parent, const Fork& fork,
+                        const ChildBundle& child) {
+  Bundle next;
+  next.depth = parent.depth + 1;
+  const bool pack = !w.run.p.multiplicity;
+  each_bit(child.lanes, [&](int k) {
+    const int to = pack ? next.n++ : k;
+    next.take_lane(to, parent, k);
+    for (int i = 0; i < child.n_sets; i++) {
+      const Test& t = fork.tests[child.sets[i].test];
+      if (t.open[child.sets[i].branch] >> k & 1)
+        next.node[to] = t.child[child.sets[i].branch * kLanes + k];
+    }
+  });
+  if (!pack) next.n = kLanes;
+  return next;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

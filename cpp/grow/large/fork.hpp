@@ -1,0 +1,352 @@
+// What follows a search: every task of a bundle takes its test; tasks that split alike go on
+// together, the others fork (the paper's Figure 2). Rows are read through an accessor, so large and
+// local bundles share this code:
+//   n; mask(i); rank(f, i); row(i) (row of the table); value_rank(f, r): the table's rank of the
+//   accessor's rank r.
+#pragma once
+#include "grow/categories.hpp"
+#include "grow/exact/contested.hpp"
+#include "grow/leaves.hpp"
+#include "neighbours.hpp"
+#include "grow/search.hpp"
+#include "test.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+inline Node* add_children(Worker& w, Node& node, int n) {
+  node.children = w.new_nodes(n, node.depth + 1);
+  node.n_children = n;
+  double* stats = w.keep<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(w.run.K()));
+  for (int j = 0; j < n; j++, stats += w.run.K()) node.children[j].stats = stats;
+  return node.children;
+}
+
+// Few rows of one class, one of many: a node needs no statistics of its own for them. The two
+// children were the last to be given memory.
+inline void share_pure(Worker& w, Node* child) {
+  const int K = w.run.K();
+  for (int b = 2; b-- > 0;) {
+    const double* s = child[b].stats;
+    const auto c = static_cast<int>(std::find_if(s, s + K, [](double v) { return v != 0; }) - s);
+    if (child[b].n_rows > kPureRows || c == K || s[c] != static_cast<double>(child[b].n_rows))
+      continue;
+    if (b == 0 && child[1].stats == s + K) {
+      std::copy_n(s + K, K, child[0].stats);
+      child[1].stats = child[0].stats;
+    }
+    w.nodes.give_back<double, 16>(static_cast<std::size_t>(K));
+    child[b].stats = w.pure_stats(c, static_cast<int>(child[b].n_rows));
+  }
+}
+
+// Gives a node its numeric test: children, their statistics (left: of the first), the task's own
+// threshold between its neighbours.
+template <class Rows>
+void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64 n_left,
+                  const double* left, u32 below, u32 above) {
+  const Column& column = w.run.p.columns[f];
+  const bool many = w.run.counted && w.run.K() >= kManyClasses;
+  if (many) w.prepare_pure();
+  Node* child = add_children(w, node, 2);
+  node.feature = f;
+  for (int c = 0; c < w.run.K(); c++) {
+    child[0].stats[c] = left[c];
+    child[1].stats[c] = node.stats[c] - left[c];
+  }
+  child[0].n_rows = n_left;
+  child[1].n_rows = node.n_rows - n_left;
+  if (many) share_pure(w, child);
+  node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
+  if (phase == kPresence) {
+    node.missing = 1;
+    if (column.edges) node.threshold = std::numeric_limits<double>::infinity();
+    else
+      node.sides = {std::numeric_limits<float>::quiet_NaN(),
+                    std::numeric_limits<float>::quiet_NaN()};
+    return;
+  }
+  const u32 a = rows.value_rank(f, below), b = rows.value_rank(f, above);
+  if (column.edges) node.threshold = column.edges[a];
+  else node.sides = {column.values[a], column.values[b]};
+}
+
+// Gives a node its nominal test, whose branches are still to be filled in: [rank of the table].
+inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches) {
+  add_children(w, node, n_branches);
+  const std::size_t ranks = w.run.p.columns[f].n_values + 1;
+  node.feature = f;
+  node.branches = w.keep<std::int32_t>(ranks);
+  std::fill_n(node.branches, ranks, -1);
+  return node.branches;
+}
+
+template <class Rows>
+struct Forking {
+  Worker& w;
+  const Bundle& bundle;
+  const Rows& rows;
+  const Best& best;
+  Arena& arena;
+  Test* tests;
+  int n_tests = 0;
+  u32 leaves = 0;
+
+  Forking(Worker& worker, const Bundle& b, const Rows& r, const Best& so_far)
+      : w(worker),
+        bundle(b),
+        rows(r),
+        best(so_far),
+        arena(worker.scratch),
+        tests(arena.take<Test>(kLanes)) {}
+
+  // Every lane takes its test or becomes a leaf; afterwards tests[0..n_tests) are the bundle's
+  // different tests.
+  void take_tests() {
+    u32 numeric = 0, nominal = 0;
+    each_bit(bundle.lanes, [&](int k) {
+      if (best.feature[k] < 0 || !enough_decrease(k)) leaves |= 1u << k;
+      else (w.run.p.columns[best.feature[k]].nominal ? nominal : numeric) |= 1u << k;
+    });
+    while (nominal) {
+      const int f = best.feature[__builtin_ctz(nominal)];
+      u32 same = 0;
+      each_bit(nominal, [&](int k) { same |= static_cast<u32>(best.feature[k] == f) << k; });
+      const CategoryTables tables = CategoryTables::of(w, bundle, rows, f, same);
+      each_bit(same, [&](int k) { take_nominal(k, tables.V, tables.table[k], tables.n[k]); });
+      nominal &= ~same;
+    }
+    struct Tested {
+      int f;
+      u32 lanes;
+    } tested[kLanes];  // columns
+    int n_tested = 0;
+    u32 below[kLanes], above[kLanes], cut[kLanes];
+    while (numeric) {
+      const int f = best.feature[__builtin_ctz(numeric)];
+      u32 same = 0;
+      each_bit(numeric, [&](int k) {
+        if (best.feature[k] == f) {
+          same |= 1u << k;
+          cut[k] = cut_of(best.key[k]);
+        }
+      });
+      tested[n_tested++] = {f, same};
+      numeric &= ~same;
+    }
+    w.share(n_tested, [&](Worker& own, Parts& parts) {
+      for (int i; (i = parts.take()) >= 0;)
+        own_neighbours(own, bundle.depth, rows, tested[i].f, rows.missing_rank(tested[i].f),
+                       tested[i].lanes, cut, below, above);
+    });
+    for (const Tested* t = tested; t < tested + n_tested; t++) {
+      const int f = t->f;
+      const u32 missing = rows.missing_rank(f);
+      each_bit(t->lanes, [&](int k) {
+        const u64 phase = phase_of(best.key[k]);
+        take_numeric(w, rows, *bundle.node[k], f, phase, best.n_left[k], best.left + k * best.K,
+                     below[k], above[k]);
+        // With missing rows of its own the task has learnt a direction; otherwise they go with the
+        // majority.
+        if (phase == kMissingLeft) bundle.node[k]->missing = 0;
+        else if (phase == kMissingRight && has_missing_rows(f, k, missing))
+          bundle.node[k]->missing = 1;
+        join_numeric(k, f, phase, missing, below[k], above[k]);
+      });
+    }
+    if (leaves) close_lanes(w, bundle, rows, leaves);
+  }
+  // By the statistics, [V][K], and rows of the lane's categories.
+  void take_nominal(int k, u32 V, const double* table, const i64* n) {
+    const int f = best.feature[k], K = w.run.K();
+    Node& node = *bundle.node[k];
+    std::int32_t* map = arena.take<std::int32_t>(V);
+    if (best.map[k]) {
+      std::copy_n(best.map[k], V, map);
+    } else if (w.run.p.n_classes || w.run.p.multiway) {
+      branches_of(w.run, table, n, static_cast<int>(V), best.key[k], arena, map);
+    } else {  // the first categories by mean; the key says how many
+      Category* order = arena.take<Category>(V);
+      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
+      const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(V), order, unknown,
+                                 ExactMeans<Rows>{w, bundle, rows, k, f});
+      std::fill_n(map, V, -1);
+      for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
+    }
+    int n_branches = 0;
+    for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
+    start_nominal(w, node, f, n_branches);
+    Node* child = node.children;
+    for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
+    const Column& column = w.run.p.columns[f];
+    for (u32 v = 0; v < V; v++)
+      if (map[v] >= 0) {
+        node.branches[rows.value_rank(f, v)] = map[v];
+        child[map[v]].n_rows += n[v];
+        for (int c = 0; c < K; c++) child[map[v]].stats[c] += table[static_cast<int>(v) * K + c];
+      }
+    node.missing = node.branches[column.n_values];
+    if (node.missing < 0) {
+      if (w.run.p.multiway) {
+        node.missing = 0;
+        for (int b = 1; b < n_branches; b++)
+          if (child[b].n_rows > child[node.missing].n_rows) node.missing = b;
+      } else {
+        node.missing = child[0].n_rows > child[1].n_rows ? 0 : 1;
+      }
+    }
+    join_nominal(k, f, V, map);
+  }
+
+ private:
+  bool enough_decrease(int k) const {
+    const double least = limits_of(w, bundle, k).min_decrease;
+    if (!(least > 0)) return true;
+    if (w.run.on_grid)
+      return exact_decrease(w, bundle, rows, best, k) + 2.220446049250313e-16 >= least;
+    const Node& node = *bundle.node[k];
+    const Quality& quality = w.run.quality;
+    const double parts = w.run.criterion().adds ? 0 : parts_of_choice(k);
+    const double gain =
+        quality.improvement(node.stats, best.q[k], parts) / w.root_total[bundle.task[k]];
+    return gain + 2.220446049250313e-16 >= least;
+  }
+  // Σ of what the branches of the best test add to Q.
+  double parts_of_choice(int k) const {
+    const int f = best.feature[k], K = w.run.K();
+    const Node& node = *bundle.node[k];
+    const Quality& quality = w.run.quality;
+    const auto mark = arena.mark();
+    double sum = 0;
+    if (!w.run.p.columns[f].nominal) {
+      double* right = arena.take<double>(static_cast<std::size_t>(K));
+      for (int c = 0; c < K; c++) right[c] = node.stats[c] - best.left[k * K + c];
+      sum = 0.0 + quality.branch(best.left + k * K) + quality.branch(right);
+    } else {
+      const CategoryTables tables = CategoryTables::of(w, bundle, rows, f, 1u << k);
+      const u32 V = tables.V;
+      const double* table = tables.table[k];
+      std::int32_t* map = arena.take<std::int32_t>(V);
+      branches_of(w.run, table, tables.n[k], static_cast<int>(V), best.key[k], arena, map);
+      double* part = arena.take<double>(static_cast<std::size_t>(K));
+      for (int b = 0, found = 1; found; b++) {
+        found = 0;
+        std::fill_n(part, K, 0.0);
+        for (u32 v = 0; v < V; v++)
+          if (map[v] == b) {
+            found = 1;
+            for (int c = 0; c < K; c++) part[c] += table[static_cast<int>(v) * K + c];
+          }
+        if (found) sum += quality.branch(part);
+      }
+    }
+    arena.release(mark);
+    return sum;
+  }
+  bool has_missing_rows(int f, int k, u32 missing) const {
+    if (!w.run.p.columns[f].has_missing) return false;
+    for (u32 i = 0; i < rows.n; i++)
+      if (rows.mask(i) >> k & 1 && rows.rank(f, i) == missing) return true;
+    return false;
+  }
+  Test& new_test(int f, int n_branches, bool nominal) {
+    Test& t = tests[n_tests++];
+    t = Test{};
+    t.feature = f;
+    t.n_branches = n_branches;
+    t.nominal = nominal;
+    t.child = arena.take<Node*>(static_cast<std::size_t>(n_branches * kLanes));
+    std::fill_n(t.child, n_branches * kLanes, nullptr);
+    return t;
+  }
+  void join_numeric(int k, int f, u64 phase, u32 missing, u32 below, u32 above) {
+    Test* t = nullptr;
+    for (int j = 0; j < n_tests && !t; j++) {
+      Test& o = tests[j];
+      if (o.feature != f || o.phase != phase) continue;
+      const u32 low = below > o.low ? below : o.low, high = above < o.high ? above : o.high;
+      if (phase != kPresence && low >= high) continue;
+      t = &o;
+      o.low = low;
+      o.high = high;
+    }
+    if (!t) {
+      t = &new_test(f, 2, false);
+      t->phase = phase;
+      t->missing_rank = missing;
+      t->low = below;
+      t->high = above;
+      if (phase == kPresence) t->low = ~u32{0} - 1;
+    }
+    t->lanes |= 1u << k;
+    for (int b = 0; b < 2; b++) t->child[b * kLanes + k] = bundle.node[k]->children + b;
+  }
+  // Multiway tests on one column are always alike: their branches are the categories. Subsets are
+  // if they agree on what both saw.
+  void join_nominal(int k, int f, u32 V, const std::int32_t* map) {
+    const bool multiway = w.run.p.multiway;
+    Test* t = nullptr;
+    for (int j = 0; j < n_tests && !t; j++) {
+      Test& o = tests[j];
+      if (o.feature != f) continue;
+      bool alike = true;
+      if (!multiway)
+        for (u32 v = 0; v < V; v++) alike &= map[v] < 0 || o.map[v] < 0 || map[v] == o.map[v];
+      if (alike) t = &o;
+    }
+    if (!t) {
+      t = &new_test(f, multiway ? static_cast<int>(V) : 2, true);
+      t->map = arena.take<std::int32_t>(V);
+      std::fill_n(t->map, V, -1);
+    }
+    t->lanes |= 1u << k;
+    Node* child = bundle.node[k]->children;
+    for (u32 v = 0; v < V; v++)
+      if (map[v] >= 0) {
+        t->map[v] = multiway ? static_cast<std::int32_t>(v) : map[v];
+        t->child[t->map[v] * kLanes + k] = child + map[v];
+      }
+  }
+};
+
+// Which child sets want a test of their own; sums for those that stay leaves.
+template <class Rows>
+void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fork& fork) {
+  for (int j = 0; j < fork.n_tests; j++) {
+    Test& t = fork.tests[j];
+    t.open = w.scratch.take<u32>(static_cast<std::size_t>(t.n_branches));
+    u32* closed = w.scratch.take<u32>(static_cast<std::size_t>(t.n_branches));
+    u32 any_leaf = 0;
+    for (int b = 0; b < t.n_branches; b++) {
+      t.open[b] = closed[b] = 0;
+      each_bit(t.lanes, [&](int k) {
+        Node* c = t.child[b * kLanes + k];
+        if (!c) return;
+        const bool open = wants_test(w.run, *c, limits_of(w, bundle, k));
+        (open ? t.open[b] : closed[b]) |= 1u << k;
+        if (!open && !w.run.counted) start_sums(w, *c);
+      });
+      any_leaf |= closed[b];
+    }
+    if (w.run.counted || !any_leaf) continue;
+    for (u32 i = 0; i < rows.n; i++) {
+      const u32 m = rows.mask(i) & any_leaf;
+      const int b = m ? t.branch(rows.rank(t.feature, i)) : -1;
+      if (b >= 0)
+        each_bit(m & closed[b], [&](int k) {
+          add_exactly(w, bundle, k, rows.row(i), t.child[b * kLanes + k]->exact);
+        });
+    }
+  }
+}
+
+template <class Rows>
+Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, Best& best) {
+  decide_contested(w, bundle, rows, best);
+  Forking<Rows> forking(w, bundle, rows, best);
+  forking.take_tests();
+  const Fork found{forking.tests, forking.n_tests};
+  open_child_sets(w, bundle, rows, found);
+  return found;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,136 @@
+// The second resolution of a large bundle: only intervals whose bound beats the best test found so
+// far over all columns are opened. Their rows are sorted by full rank and scanned.
+#pragma once
+#include "border_search.hpp"
+#include "grow/simd/sorting.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
+
+template <class P>
+struct IntervalSearch : BorderSearch<P> {
+  using Base = BorderSearch<P>;
+  using Base::bundle, Base::p, Base::W;
+  using typename Base::V, typename Base::Statistics;
+  Worker& w;
+  const LargeRows& rows;
+  const ScanRows& all_rows;  // by position in the bundle; empty if no column has intervals
+  P fine;
+
+  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+                 const ScanRows& a, Best& so_far)
+      : Base(worker, b, r, s, so_far),
+        w(worker),
+        rows(r),
+        all_rows(a),
+        fine(worker.run, b, so_far, Base::space(worker)) {
+    this->other = &fine;
+    if constexpr (requires { fine.running; }) fine.running = false;
+  }
+
+  // Intervals to be opened: in which phase (the second sends missing values left), and in any.
+  struct Opened {
+    u32 n[2] = {0, 0};
+    u8 *in[2], *any;
+  };
+
+  void open_intervals(int f, const Statistics& h) {
+    if (!has_intervals(w.run.p.columns[f])) return;
+    const u32 lanes = allowed_lanes(w, bundle, f);
+    if (!lanes) return;
+    this->count_missing(h);
+    const auto mark = w.scratch.mark();
+    const Opened opened = find_opened(h, lanes);
+    this->work.intervals += opened.n[0] + opened.n[1];
+    if (opened.n[0] + opened.n[1]) {
+      ByteSet wanted;
+      for (u32 b = 0; b < h.bins; b++)
+        if (opened.any[b]) wanted.add(b);
+      u32* found = w.scratch.take<u32>(rows.n);
+      const u32 n = rows.find(f, wanted, found);
+      scan_opened(f, h, opened, lanes, found, n);
+    }
+    w.scratch.release(mark);
+  }
+
+  // Might a cut inside beat a lane's best test?
+  Opened find_opened(const Statistics& h, u32 lanes) {
+    Opened out;
+    out.any = w.scratch.take<u8>(h.bins + 1);
+    std::fill_n(out.any, h.bins + 1, u8{0});
+    for (u32 phase = 0; phase < 2; phase++) {
+      if (phase && !h.missing) break;
+      out.in[phase] = w.scratch.take<u8>(h.bins);
+      p.clear();
+      if (phase) p.add_cell(this->bin(h, h.bins));
+      for (u32 b = 0; b < h.bins; b++) {
+        const V* x = this->bin(h, b);
+        const bool yes = h.firsts[b + 1] - h.firsts[b] > 1 &&
+                         (!w.run.p.two_resolutions || off(Acceleration::interval_bounds) ||
+                          (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
+        out.in[phase][b] = yes;
+        out.any[b] |= yes;
+        out.n[phase] += yes;
+        p.add_cell(x);
+      }
+    }
+    return out;
+  }
+
+  void scan_opened(int f, const Statistics& h, const Opened& opened, u32 lanes, const u32* found,
+                   u32 n) {
+    const Column& c = w.run.p.columns[f];
+    SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
+    for (u32 i = 0; i < n; i++)
+      keys[i].v = static_cast<u64>(rows.rank(f, found[i])) << 32 | found[i];
+    keys = sort_keys<32>(keys, room, n, c.n_values);
+    for (u32 phase = 0; phase < 2; phase++)
+      if (opened.n[phase])
+        scan_opened(f, h, opened.in[phase], phase ? kMissingLeft : kMissingRight, lanes, keys, n);
+  }
+  void scan_opened(int f, const Statistics& h, const u8* opened, u64 phase, u32 lanes,
+                   const SortKey* keys, u32 n) {
+    const Column& c = w.run.p.columns[f];
+    const bool close = c.close && !c.edges;
+    u32 i = 0;
+    p.clear();
+    if (phase == kMissingLeft) p.add_cell(this->bin(h, h.bins));
+    for (u32 b = 0; b < h.bins && i < n; b++) {
+      const u32 begin = i, end_rank = h.firsts[b + 1];
+      u32 end = i;
+      while (end < n && keys[end].v >> 32 < end_rank) end++;
+      if (opened[b]) {
+        fine.copy(p);
+        this->work.cuts += end - i;
+        for (; i < end; i++) {
+          fine.add(all_rows, static_cast<u32>(keys[i].v));
+          if (i + 1 == end || keys[i].v >> 32 == keys[i + 1].v >> 32) continue;
+          u32 m = Base::may_beat(fine) & lanes;
+          if (m && close) m = parted_rows(m, c, keys, begin, i, end);
+          if (m) this->judge(fine, m, f, numeric_key(phase, static_cast<u32>(keys[i].v >> 32)));
+        }
+      }
+      i = end;
+      p.add_cell(this->bin(h, b));
+    }
+  }
+
+  // Gap rule inside an opened interval; its borders are wide enough by construction.
+  u32 parted_rows(u32 lanes, const Column& c, const SortKey* keys, u32 begin, u32 i,
+                  u32 end) const {
+    const auto value = [&](u32 j) { return c.values[keys[j].v >> 32]; };
+    if (apart(value(i), value(i + 1))) return lanes;
+    u32 ok = 0;
+    each_bit(lanes, [&](int k) {
+      const auto own = [&](u32 j) { return all_rows.info[static_cast<u32>(keys[j].v)] >> k & 1; };
+      u32 a = i + 1, b = i + 1;
+      while (a > begin && !own(a - 1)) a--;
+      while (b < end && !own(b)) b++;
+      ok |= static_cast<u32>(a == begin || b == end || apart(value(a - 1), value(b))) << k;
+    });
+    return ok;
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

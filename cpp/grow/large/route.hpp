@@ -1,0 +1,196 @@
+// Where the rows of a bundle go. Different tests have different tasks, so with binary tests one
+// mask per row, the tasks whose test sends it left, says it all. With multiway tests every test's
+// branch of a row leads to the child bundle that holds it.
+#pragma once
+#include "codes.hpp"
+#include "test.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+// A child bundle: child sets of different tasks, given as branches of tests.
+struct ChildBundle {
+  u32 lanes;
+  // binary tests: the tasks that are here with their first and with their second branch
+  u32 left, right;
+  int n_sets;
+  struct Sets {  // the child sets of the tasks that share a test
+    int test, branch;
+  } sets[kLanes];
+  u64 sample[8];  // sampled rows it would hold
+  double cost;
+  u32 n = 0;   // its rows...
+  u32* ids;    // ...in the parent's codes...
+  u16* masks;  // ...and their lanes here
+};
+
+struct ChildBundles {
+  ChildBundle* bundle;
+  int n;
+  // by row: the tasks whose test sends it left; null if there are multiway tests
+  const u16* left = nullptr;
+  int n_parts = 1;    // of the rows
+  u32* at = nullptr;  // [part][child] where the part's rows begin among the child's
+};
+
+// Where the tests of column f send a row: its code tells, except in the intervals of the cuts.
+struct LeftByCode {
+  int f;
+  bool any_cut = false;
+  ByteSet cut;
+  u16 lanes[256] = {};
+
+  LeftByCode(const Column& c, int feature, const Test* tests, int n_tests) : f(feature) {
+    for (int j = 0; j < n_tests; j++) {
+      const Test& t = tests[j];
+      if (t.feature != f) continue;
+      const u32 n_codes = c.nominal ? c.n_values : c.n_coarse;
+      for (u32 x = 0; x < n_codes; x++) {
+        const u32 first = c.nominal ? x : c.coarse_first[x],
+                  last = c.nominal ? x : c.coarse_first[x + 1] - 1;
+        if (t.branch(last) == 0) lanes[x] |= static_cast<u16>(t.lanes);
+        else if (t.branch(first) == 0) {
+          cut.add(x);
+          any_cut = true;
+        }
+      }
+      if (c.has_missing && t.branch(c.n_values) == 0) lanes[n_codes] |= static_cast<u16>(t.lanes);
+    }
+  }
+};
+
+// left[i]: the tasks whose test sends row i left; null if there are multiway tests.
+inline const u16* lanes_left(Worker& w, const LargeRows& rows, const Fork& fork) {
+  if (w.run.p.multiway) return nullptr;
+  u16* left = w.scratch.take<u16>(rows.n + 32);
+  LeftByCode* by_code = w.scratch.take<LeftByCode>(static_cast<std::size_t>(fork.n_tests));
+  int n_coded = 0;
+  const auto coded = [&](const Test& t) { return rows.codes->column[t.feature] != nullptr; };
+  for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
+    if (coded(*t) && std::none_of(by_code, by_code + n_coded,
+                                  [&](const LeftByCode& x) { return x.f == t->feature; }))
+      new (by_code + n_coded++)
+          LeftByCode(rows.columns[t->feature], t->feature, fork.tests, fork.n_tests);
+  rows.share(w, [&](Worker& own, u32 first_word, u32 end_word, u32 begin, u32 end) {
+    std::fill(left + begin, left + end, u16{0});
+    for (const LeftByCode* x = by_code; x < by_code + n_coded; x++) {
+      for (u32 i = begin; i < end; i++) left[i] |= x->lanes[rows.code(x->f, i)];
+      if (!x->any_cut) continue;
+      const auto mark = own.scratch.mark();
+      u32* at = own.scratch.take<u32>(end - begin);
+      const u32 n = rows.bits.find(rows.codes->column[x->f], x->cut, first_word, end_word, at);
+      for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
+        for (u32 i = 0; i < n && t->feature == x->f; i++)
+          if (t->branch(rows.rank(x->f, at[i])) == 0) left[at[i]] |= static_cast<u16>(t->lanes);
+      own.scratch.release(mark);
+    }
+    for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
+      for (u32 i = begin; i < end && !coded(*t); i++)
+        left[i] |= static_cast<u16>(t->branch(rows.rank(t->feature, i)) == 0 ? t->lanes : 0);
+  });
+  return left;
+}
+
+// The child bundle that every branch of every test leads to, −1 if its child sets are leaves:
+// where(j, b).
+class Leads {
+  int** of_test_;
+
+ public:
+  Leads(Arena& arena, const Fork& fork, const ChildBundles& children)
+      : of_test_(arena.take<int*>(static_cast<std::size_t>(fork.n_tests))) {
+    for (int j = 0; j < fork.n_tests; j++) {
+      of_test_[j] = arena.take<int>(static_cast<std::size_t>(fork.tests[j].n_branches));
+      std::fill_n(of_test_[j], fork.tests[j].n_branches, -1);
+    }
+    for (int c = 0; c < children.n; c++)
+      for (int i = 0; i < children.bundle[c].n_sets; i++)
+        of_test_[children.bundle[c].sets[i].test][children.bundle[c].sets[i].branch] = c;
+  }
+  CC_INLINE int operator()(int test, int branch) const {
+    return branch < 0 ? -1 : of_test_[test][branch];
+  }
+};
+
+// The lanes that a row has in a child bundle: mask and left are the row's, first and second the
+// child's.
+CC_INLINE u16 lanes_in(u16 mask, u16 left, u16 first, u16 second) {
+  return static_cast<u16>(mask & ((left & first) | (~left & second)));
+}
+
+// How many rows each child bundle has.
+inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& children) {
+  const auto n = static_cast<std::size_t>(children.n);
+  children.n_parts = w.parts_of(rows.n);
+  children.at = w.scratch.take<u32>(static_cast<std::size_t>(children.n_parts + 1) * n);
+  std::fill_n(children.at, n, 0u);
+  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
+    for (std::size_t c = 0; c < n; c++) {
+      const u16 *masks = rows.masks, *left = children.left,
+                first = static_cast<u16>(children.bundle[c].left),
+                second = static_cast<u16>(children.bundle[c].right);
+      u32 here = 0;
+      for (u32 i = begin; i < end; i++) here += lanes_in(masks[i], left[i], first, second) != 0;
+      children.at[static_cast<std::size_t>(part + 1) * n + c] = here;
+    }
+  });
+  for (std::size_t i = n; i < static_cast<std::size_t>(children.n_parts + 1) * n; i++)
+    children.at[i] += children.at[i - n];
+  for (std::size_t c = 0; c < n; c++)
+    children.bundle[c].n = children.at[static_cast<std::size_t>(children.n_parts) * n + c];
+}
+
+inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& children) {
+  const bool pack = !w.run.p.multiplicity;
+  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
+    for (int c = 0; c < children.n; c++) {
+      const ChildBundle& child = children.bundle[c];
+      const u16 *masks = rows.masks, *left = children.left, first = static_cast<u16>(child.left),
+                second = static_cast<u16>(child.right);
+      const u32 *ids = rows.ids, lanes = child.lanes, at = children.at[part * children.n + c];
+      u32* to_ids = child.ids + at;
+      u16* to_masks = child.masks + at;
+      for (u32 i = begin; i < end; i++) {
+        const u32 m = lanes_in(masks[i], left[i], first, second);
+        if (m) {
+          *to_ids++ = ids[i];
+          *to_masks++ = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
+        }
+      }
+    }
+  });
+}
+
+// fill: writes the rows of the child bundles; otherwise they are counted.
+inline void route_multiway(Worker& w, const LargeRows& rows, const Fork& fork,
+                           const ChildBundles& children, bool fill) {
+  const Leads where(w.scratch, fork, children);
+  const bool pack = !w.run.p.multiplicity;
+  // the row's lanes in each child bundle; 0 between rows
+  u32* lanes_of = w.scratch.take<u32>(static_cast<std::size_t>(children.n));
+  std::fill_n(lanes_of, children.n, 0u);
+  for (int c = 0; c < children.n; c++) children.bundle[c].n = 0;
+  for (u32 i = 0; i < rows.n; i++) {
+    int found[kLanes], n_found = 0;
+    for (int j = 0; j < fork.n_tests; j++) {
+      const Test& t = fork.tests[j];
+      const u32 mine = rows.mask(i) & t.lanes;
+      const int b = mine ? t.branch(rows.rank(t.feature, i)) : -1, c = where(j, b);
+      const u32 m = c < 0 ? 0 : mine & t.open[b];
+      if (!m) continue;
+      if (!lanes_of[c]) found[n_found++] = c;
+      lanes_of[c] |= m;
+    }
+    for (int k = 0; k < n_found; k++) {
+      ChildBundle& child = children.bundle[found[k]];
+      const u32 m = lanes_of[found[k]];
+      lanes_of[found[k]] = 0;
+      if (fill) {
+        child.ids[child.n] = rows.ids[i];
+        child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
+      }
+      child.n++;
+    }
+  }
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,215 @@
+// What sets of few rows (few_columns.hpp) say about the target. Classes of a set are counted bits;
+// its sum, for regression, is that of two to eight entries of tables.
+#pragma once
+#include "few_columns.hpp"
+#include "grow/large/fork.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+constexpr std::array<double, kWordRows + 1> kShare = [] {  // 1 / n
+  std::array<double, kWordRows + 1> share{};
+  for (u32 n = 1; n <= kWordRows; n++) share[n] = 1.0 / n;
+  return share;
+}();
+
+// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's
+// quality (Quality::branch).
+constexpr auto kTwoClasses = [] {
+  std::array<std::array<double, kWordRows + 1>, kWordRows + 1> q{};
+  for (u32 n = 1; n <= kWordRows; n++)
+    for (u32 a = 0; a <= n; a++) q[n][a] = static_cast<double>(a * a + (n - a) * (n - a)) / n;
+  return q;
+}();
+
+template <bool kClasses>
+class FewTargets {
+  Worker& w;
+  const LocalTable& table;
+  const Bundle& bundle;
+  // Σ of the products of all sets of every half, quarter or eighth of the rows
+  double part_sums[8][kClasses ? 1 : 256];
+  u32 n_parts = 0, part_rows = 0;
+
+ public:
+  u16 row[kWordRows];  // of the local table
+  // how far qualities may be apart, at most, for the exact ones to be in another order
+  double margin = 0;
+  int n_classes = 0;  // 2, or those that are present
+  u8 classes[kListClasses];
+  FewSet of_class[kListClasses];
+  u32 n_of[kListClasses];  // rows of each in the node that is searched
+
+  FewTargets(Worker& worker, const LocalTable& t, const Bundle& b)
+      : w(worker), table(t), bundle(b) {}
+
+  template <class Code>
+  void start(const LoneNode<Code>& x) {
+    u32 n = 0;
+    if constexpr (Code::kEachRow)
+      each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
+    else
+      for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
+    if constexpr (kClasses) find_classes(n);
+    else fill_sums(*x.node, n);
+  }
+  void count_classes(FewSet own) {
+    if constexpr (kClasses)
+      for (int c = 0; c < n_classes; c++) n_of[c] = count_bits(own & of_class[c]);
+  }
+
+  template <class F>
+  CC_INLINE void each(FewSet s, F f) const {
+    each_bit_of(&s, 1, [&](u32 i) { f(u32{row[i]}); });
+  }
+  CC_INLINE double sum(FewSet s) const {
+    const u32 own = (1u << part_rows) - 1;
+    double a = part_sums[0][s & own], b = part_sums[1][s >> part_rows & own];
+    for (u32 p = 2; p < n_parts; p += 2) {
+      s >>= 2 * part_rows;
+      a += part_sums[p][s & own];
+      b += part_sums[p + 1][s >> part_rows & own];
+    }
+    return a + b;
+  }
+  void find_statistics(FewSet s, double* stats) const {
+    if constexpr (kClasses) {
+      std::fill_n(stats, w.run.K(), 0.0);
+      for (int c = 0; c < n_classes; c++) stats[classes[c]] = count_bits(s & of_class[c]);
+    } else {
+      stats[0] = sum(s);
+      stats[1] = count_bits(s);
+    }
+  }
+  bool is_pure(FewSet s) const {  // regression
+    const double first = target(s);
+    while (s &= s - 1)
+      if (target(s) != first) return false;
+    return true;
+  }
+  // Is the first of two tests of a regression better, by exact sums? Sets of the same targets are
+  // as good.
+  bool better(const Node& node, FewSet own, FewSet a, FewSet b) const {
+    const FewSet rest = own & ~b;
+    if (a == b || a == rest) return false;
+    if (w.run.decides()) {
+      const double first[] = {sum(a), static_cast<double>(count_bits(a))},
+                   second[] = {sum(b), static_cast<double>(count_bits(b))};
+      return compare_tests(node.stats, first, second) > 0;
+    }
+    if (same_targets(a, b) || same_targets(a, rest)) return false;
+    const auto mark = w.scratch.mark();
+    const int T = w.run.p.n_sums();
+    i64 *sums = empty_sums(w), *branches = empty_sums(w, 2);
+    add_exactly(own, sums);
+    Contest contest(w.run.p, sums);
+    bool found = false;
+    for (const FewSet s : {b, a}) {
+      std::fill_n(branches, 2 * T, i64{0});
+      add_exactly(s, branches);
+      add_exactly(own & ~s, branches + T);
+      found = contest.offer(branches, 2);
+    }
+    w.scratch.release(mark);
+    return found;
+  }
+
+  // The order of categories, by the share of a class.
+  static void sort_by_share(const FewColumn& c, FewSet of_it, u8* order) {
+    double share[kWordRows];
+    for (u32 i = 0; i < c.n; i++)
+      share[i] = static_cast<double>(count_bits(c.sets[i] & of_it)) / count_bits(c.sets[i]);
+    sort(share, c.n, order);
+  }
+  // The same for two classes; for regression, by exact means, rounded once.
+  void sort_by_mean(const FewColumn& c, u8* order) const {
+    if constexpr (kClasses) return sort_by_share(c, of_class[1], order);
+    const Problem& p = w.run.p;
+    double mean[kWordRows], most = 0;
+    for (u32 i = 0; i < c.n; i++) {
+      mean[i] = sum(c.sets[i]) * kShare[count_bits(c.sets[i])];
+      most = std::max(most, mean[i] < 0 ? -mean[i] : mean[i]);
+    }
+    sort(mean, c.n, order);
+    const double far = p.mean_step + 0x1p-49 * most + (p.product_rounded ? 2 : 0);
+    bool sure = true;
+    for (u32 i = 1; i < c.n && sure; i++) {
+      const FewSet a = c.sets[order[i - 1]], b = c.sets[order[i]];
+      sure = mean[order[i]] - mean[order[i - 1]] > far || same_targets(a, b);
+    }
+    if (sure) return;
+    const auto mark = w.scratch.mark();
+    for (u32 i = 0; i < c.n; i++) {
+      i64* sums = empty_sums(w);
+      add_exactly(c.sets[i], sums);
+      mean[i] = exact_mean(p, sums);
+    }
+    w.scratch.release(mark);
+    sort(mean, c.n, order);
+  }
+
+  // The node stays a leaf. pure: all rows have the same target
+  void close(Node& leaf, FewSet s, bool pure = false) {
+    if constexpr (kClasses) return;
+    if (pure) {
+      leaf.exact = const_cast<i64*>(w.run.p.exact.row(table.ids[row[lowest_row(s)]]));
+      return;
+    }
+    start_sums(w, leaf);
+    add_exactly(s, leaf.exact);
+  }
+
+ private:
+  void find_classes(u32 n) {
+    const int C = w.run.p.n_classes;
+    FewSet own[kListClasses] = {};
+    for (u32 i = 0; i < n; i++) own[table.tag[row[i]] >> 12] |= one_row(i);
+    for (int c = 0; c < C; c++)
+      if (C == 2 || own[c]) {
+        of_class[n_classes] = own[c];
+        classes[n_classes++] = static_cast<u8>(c);
+      }
+  }
+  void fill_sums(const Node& node, u32 n) {
+    // for the sums of leaves
+    for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));
+    n_parts = n <= 16 ? 2 : n <= 32 ? 4 : 8;
+    part_rows = (n + n_parts - 1) / n_parts;
+    for (u32 p = 0; p < n_parts; p++) {
+      double* sums = part_sums[p];
+      sums[0] = 0;
+      for (u32 i = p * part_rows, k = 1; i < n && i < (p + 1) * part_rows; i++, k *= 2) {
+        const double own = table.product[row[i]];
+        double* __restrict with = sums + k;
+        for (u32 s = 0; s < k; s++) with[s] = sums[s] + own;
+      }
+    }
+    double squares = 0;  // no quality is higher
+    for (u32 i = 0; i < n; i++) squares += table.product[row[i]] * table.product[row[i]];
+    margin = w.run.margin(node.stats, squares);
+  }
+  double target(FewSet s) const { return table.target[row[lowest_row(s)]]; }
+  // Have two sets the same targets, each as often?
+  bool same_targets(FewSet a, FewSet b) const {
+    if (count_bits(a) != count_bits(b)) return false;
+    FewSet others = b & ~a;
+    for (FewSet s = a & ~b; s; s &= s - 1) {
+      FewSet m = others;
+      while (m && target(m) != target(s)) m &= m - 1;
+      if (!m) return false;
+      others &= ~(m & -m);
+    }
+    return true;
+  }
+  void add_exactly(FewSet s, i64* to) const {
+    each(s, [&](u32 r) { crosscut::CROSSCUT_LEVEL::add_exactly(w, bundle, 0, table.ids[r], to); });
+  }
+  static void sort(const double* key, u32 n, u8* order) {  // ties as they come
+    for (u32 i = 0; i < n; i++) {
+      u32 at = i;
+      for (; at && key[order[at - 1]] > key[i]; at--) order[at] = order[at - 1];
+      order[at] = static_cast<u8>(i);
+    }
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL

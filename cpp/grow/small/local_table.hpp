@@ -1,0 +1,187 @@
+// A small bundle's rows, copied into a local table: local ranks per column, and the rows of a
+// column with many values in order once, so that the nodes below only part the sorted lists.
+#pragma once
+#include "grow/bundle.hpp"
+#include "grow/simd/lists.hpp"
+#include "grow/simd/sorting.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+struct LocalColumn {
+  u16* rank;         // [n] local dense rank
+  u32* global;       // [n_ranks] the table's rank of a local rank
+  u32* list;         // [n] entries (lists.hpp), sorted; null if the column is coded
+  u16* masks;        // [n] of their rows; 0 behind the end
+  u32 n_ranks;       // distinct values, missing among them; 0: all rows have the same
+  u32 missing_rank;  // local rank of missing, ~0 if none
+  bool any_close;    // some neighbouring values are too close to part
+  bool coded;        // its values are sets of rows (row_bits.hpp), or have sums (value_sums.hpp)
+
+  // Does coding pay? Measured with AVX2: a value takes a step per class and 64 rows, and a look at
+  // its cut; a row in a list a step per class, and one to part it.
+  static bool coding_pays(const Run& run, u32 values, u32 n) {
+    const u32 c = static_cast<u32>(run.p.n_classes);
+    if (!c)
+      return !off(Acceleration::value_sums) && !run.weighted && values <= 256 && 4 * values <= n &&
+             values * static_cast<u32>(run.p.n_features) < 1u << 16;
+    if (off(Acceleration::row_bits)) return false;
+    return run.all_bits ||
+           (run.counted && c <= kListClasses && values * (c * n / 80 + 6) <= n * (c + 14) / 16);
+  }
+};
+
+struct LocalTable {
+  u32 n;
+  const u32* ids;
+  const u16* masks;
+  LocalColumn* columns;
+  int* varying;  // columns that are not constant
+  int n_varying = 0;
+  const u32* info;  // by row, of a task alone (ScanRows)
+  const u16* tag;   // by row: class << 12 | row (its last 12 bits)
+  const double *weight, *product, *target;
+  const u8* times;     // [row][kLanes] or null
+  const RowSet* keys;  // by row, where tasks with the same rows share subtrees
+};
+
+// The rows of one task's node, given by any of its lists.
+struct LoneRows {
+  u32 n;
+  const u32* list;
+  const LocalTable& table;
+
+  CC_INLINE u32 at(u32 i) const { return list[i] & kRowMask; }
+  CC_INLINE u32 mask(u32) const { return 1; }
+  CC_INLINE u32 rank(int f, u32 i) const { return table.columns[f].rank[at(i)]; }
+  CC_INLINE std::size_t row(u32 i) const { return table.ids[at(i)]; }
+  u32 value_rank(int f, u32 r) const { return table.columns[f].global[r]; }
+  u32 missing_rank(int f) const { return table.columns[f].missing_rank; }
+  u32 n_ranks(int f) const { return table.columns[f].n_ranks; }
+};
+
+// Copies column f of the table: local ranks, and the sorted list.
+template <int kRowBits, class Key>
+void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a, Key* b) {
+  const Column& column = w.run.p.columns[f];
+  LocalColumn& out = table.columns[f];
+  const u32 n = table.n;
+  using Word = decltype(a->v);
+  for (u32 i = 0; i < n; i++)
+    a[i].v = static_cast<Word>(column.ranks[table.ids[i]] - low) << kRowBits | i;
+  a = sort_keys<kRowBits>(a, b, n, high - low);
+  constexpr Word row_mask = (Word{1} << kRowBits) - 1;
+  out.rank = w.scratch.take<u16>(n);
+  out.global = w.scratch.take<u32>(n);
+  u32* list = out.list = w.scratch.take<u32>(n + kListRoom);
+  u16* masks = out.masks = w.scratch.take<u16>(n + kListRoom);
+  std::fill_n(list + n, kListRoom, 0u);
+  std::fill_n(masks + n, kListRoom, u16{0});
+  u32 ranks = 0;
+  Word last = a[0].v >> kRowBits;
+  out.global[0] = static_cast<u32>(last) + low;
+  for (u32 i = 0; i < n; i++) {
+    const Word r = a[i].v >> kRowBits;
+    ranks += r != last;
+    last = r;
+    const u32 row = static_cast<u32>(a[i].v & row_mask);
+    out.global[ranks] = static_cast<u32>(r) + low;
+    out.rank[row] = static_cast<u16>(ranks);
+    list[i] = ranks << 16 | table.tag[row];
+    masks[i] = table.masks[row];
+  }
+  out.n_ranks = ranks + 1;
+  out.coded = LocalColumn::coding_pays(w.run, out.n_ranks, n);
+}
+
+// The same without a list, for a column to be coded. False if that does not pay.
+inline bool code_column(Worker& w, LocalTable& table, int f, u32 low, u32 high) {
+  const u32 *ranks = w.run.p.columns[f].ranks, n = table.n;
+  LocalColumn& out = table.columns[f];
+  u16* local = w.scratch.take<u16>(high - low + 1);
+  std::fill_n(local, high - low + 1, u16{0});
+  for (u32 i = 0; i < n; i++) local[ranks[table.ids[i]] - low] = 1;
+  u32 values = 0;
+  for (u32 r = 0; r <= high - low; r++) values += local[r];
+  if (!LocalColumn::coding_pays(w.run, values, n)) return false;
+  out.rank = w.scratch.take<u16>(n);
+  out.global = w.scratch.take<u32>(values);
+  out.coded = true;
+  for (u32 r = 0; r <= high - low; r++)
+    if (local[r]) {
+      out.global[out.n_ranks] = low + r;
+      local[r] = static_cast<u16>(out.n_ranks++);
+    }
+  for (u32 i = 0; i < n; i++) out.rank[i] = local[ranks[table.ids[i]] - low];
+  return true;
+}
+
+inline void find_special_ranks(const Column& column, LocalColumn& out) {
+  const u32 ranks = out.n_ranks - 1;
+  if (column.has_missing && out.global[ranks] == column.n_values && !column.nominal)
+    out.missing_rank = ranks;
+  if (column.close && !column.edges && !column.nominal)
+    for (u32 v = 0; v + 1 < out.n_ranks && v + 1 != out.missing_rank; v++)
+      out.any_close |= !apart(column.values[out.global[v]], column.values[out.global[v + 1]]);
+}
+
+inline void copy_columns(Worker& w, LocalTable& table) {
+  const u32 n = table.n;
+  SortKey *a = w.scratch.take<SortKey>(n), *b = w.scratch.take<SortKey>(n);
+  for (int f = 0; f < w.run.p.n_features; f++) {
+    const u32* ranks = w.run.p.columns[f].ranks;
+    u32 low = ~u32{0}, high = 0;
+    for (u32 i = 0; i < n; i++) {
+      const u32 r = ranks[table.ids[i]];
+      low = r < low ? r : low;
+      high = r > high ? r : high;
+    }
+    table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
+    if (low == high) continue;
+    if ((w.run.all_bits || high - low < 256) && code_column(w, table, f, low, high)) {
+    } else if (high - low < 1u << 20) {  // rank and row (at most 4096) fit into 32 bits
+      copy_column<12>(w, table, f, low, high, reinterpret_cast<ListKey*>(a),
+                      reinterpret_cast<ListKey*>(b));
+    } else {
+      copy_column<16>(w, table, f, low, high, a, b);
+    }
+    find_special_ranks(w.run.p.columns[f], table.columns[f]);
+    table.varying[table.n_varying++] = f;
+  }
+}
+
+inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* masks) {
+  const Problem& p = w.run.p;
+  const auto F = static_cast<std::size_t>(p.n_features);
+  const auto row = [ids](u32 i) { return ids[i]; };
+  LocalTable table{};
+  table.n = n;
+  table.ids = ids;
+  table.masks = masks;
+  table.columns = w.scratch.take<LocalColumn>(F);
+  table.varying = w.scratch.take<int>(F);
+  u32* info = w.scratch.take<u32>(n);
+  u16* tag = w.scratch.take<u16>(n);
+  for (u32 i = 0; i < n; i++) {
+    const u32 c = p.n_classes ? static_cast<u32>(p.classes[ids[i]]) : 0;
+    info[i] = w.run.describe(1, c);
+    tag[i] = static_cast<u16>(p.n_classes <= kListClasses ? c << 12 | (i & kRowMask) : i);
+  }
+  table.info = info;
+  table.tag = tag;
+  table.weight = w.gathered(p.weight, n, row);
+  table.product = w.gathered(p.product, n, row);
+  table.target = w.gathered(p.target, n, row);
+  table.times = times_of_lanes(w, n, row);
+  if (w.run.shares && !off(Acceleration::shared_subtrees)) {
+    RowSet* keys = w.scratch.take<RowSet>(n);
+    for (u32 i = 0; i < n; i++) {
+      keys[i] = {};
+      keys[i].add(ids[i]);
+    }
+    table.keys = keys;
+  }
+  copy_columns(w, table);
+  return table;
+}
+
+}  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,0 +1,152 @@
+"""Each acceleration saves the work it is there for, on every instruction set; a test that fails names it.
+
+The counts are those of one thread and depend on the problem only, but for one thing: cuts that are evaluated
+together share a bound, so a few more of them reach the exact formula where vectors are wider.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crosscut import _core
+from crosscut.data.table import Table
+from crosscut.data.target import Target
+from crosscut.engines.memory import grow
+from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
+
+
+def _columns(rng, n):
+    return {
+        "number": rng.normal(size=n),
+        "sparse": np.where(rng.random(n) < 0.85, 0.0, rng.exponential(size=n)),
+        "few": rng.integers(0, 12, n).astype(float),
+        "missing": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+        "rounded": rng.normal(size=n).round(1),
+    }
+
+
+def _classes(score, n_classes):
+    return Target((np.argsort(np.argsort(score)) * n_classes // len(score)).astype(np.int32), n_classes)
+
+
+def _problem(name):
+    rng = np.random.default_rng(7)
+    n = 20_000 if name.startswith("large") else 900
+    columns = _columns(rng, n)
+    score = columns["number"] + columns["sparse"] + columns["few"] / 6 + rng.normal(size=n)
+    tasks = Tasks.from_cv(10, n_rows=n, limits=Limits(max_depth=5 if n > 10_000 else None))
+    if name == "nominal":
+        columns |= {f"letter {k}": np.array(list("abcdefg"))[rng.integers(0, 7, n)] for k in range(3)}
+        return pl.DataFrame(columns), _classes(score + (columns["letter 0"] > "c"), 4), tasks, Growth()
+    table = pl.DataFrame(columns)
+    if name == "leave one out":
+        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), Growth()
+    if name == "large weights":
+        return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
+    if name.endswith("regression"):
+        return table, Target(score, 0), tasks, Growth("variance")
+    if name.endswith("many classes"):
+        return table, _classes(score, 6), tasks, Growth()
+    if name.startswith(("large entropy", "large gain_ratio")):
+        return table, _classes(score, 3), tasks, Growth(name.split()[1])
+    return table, _classes(score, 2), tasks, Growth()
+
+
+@cache
+def _encoded(name):
+    data, *rest = _problem(name)
+    return Table.from_data(data), *rest
+
+
+def work(name, **options):
+    """Return the totals of the counts of a workload."""
+    found = grow(*_encoded(name), n_jobs=1, **options).work
+    return {count: int(numbers.sum()) for count, numbers in found.items() if count != "seconds"}
+
+
+# What an acceleration changes: a workload, a count, and its least and most.
+GUARDS = {
+    "interval_bounds": [
+        ("large", "intervals", 0, 360),
+        ("large many classes", "intervals", 0, 600),
+        ("large regression", "intervals", 0, 1050),
+        ("large entropy", "intervals", 0, 480),
+        ("large gain_ratio", "intervals", 0, 360),
+        ("large weights", "intervals", 0, 340),
+    ],
+    "fast_comparison": [
+        ("small", "exact", 0, 2_800),
+        ("nominal", "exact", 0, 5_700),
+        ("large", "exact", 0, 13_800),
+        ("large many classes", "exact", 0, 17_200),
+        ("large regression", "exact", 0, 18_000),
+        ("large entropy", "exact", 0, 13_800),
+        ("large gain_ratio", "exact", 0, 6_200),
+        ("large weights", "exact", 0, 13_600),
+    ],
+    "fold_rows": [("large", "fold_rows", 91_000, 92_000), ("large regression", "fold_rows", 95_000, 97_000)],
+    "overlap_bundles": [("large", "rows", 0, 109_500), ("large regression", "rows", 0, 159_000)],
+    "own_codes": [("large", "own_codes", 10_000, 10_500), ("large regression", "own_codes", 21_000, 22_000)],
+    "code_neighbours": [
+        ("large", "neighbour_rows", 0, 5_600),
+        ("large regression", "neighbour_rows", 0, 23_500),
+    ],
+    "local_tables": [("small", "lists", 1_500, 1_510), ("small regression", "lists", 1_550, 1_560)],
+    "lanes_of_cuts": [
+        ("small", "lane_cuts", 217_000, 219_000),
+        ("small many classes", "lane_cuts", 237_000, 239_000),
+        ("small regression", "lane_cuts", 186_000, 188_000),
+    ],
+    "sparse_values": [("small", "cuts", 0, 272_000), ("small regression", "cuts", 0, 355_000)],
+    "row_bits": [("small", "coded_columns", 565, 575), ("nominal", "coded_columns", 3_350, 3_400)],
+    "value_sums": [("small regression", "coded_columns", 1_010, 1_020)],
+    "few_rows": [
+        ("small", "few_nodes", 1_340, 1_350),
+        ("small many classes", "few_nodes", 3_860, 3_880),
+        ("small regression", "few_nodes", 8_370, 8_390),
+        ("nominal", "few_nodes", 2_140, 2_160),
+    ],
+    "shared_subtrees": [("leave one out", "known_nodes", 820, 830), ("leave one out", "rows", 0, 95_000)],
+    "subset_lanes": [("nominal", "lane_subsets", 1, 10**6)],
+    "xlog_table": [("large entropy", "xlogs", 20_001, 20_001), ("large gain_ratio", "xlogs", 20_001, 20_001)],
+}
+
+
+@pytest.mark.parametrize(
+    ("acceleration", "guard"),
+    [(acceleration, guard) for acceleration, guards in GUARDS.items() for guard in guards],
+    ids=str,
+)
+def test_saves_work(level, acceleration, guard):
+    name, count, least, most = guard
+    found = work(name)[count]
+    assert least <= found <= most, f"{acceleration}: {found} {count} of the workload {name!r} on {level}"
+
+
+@pytest.mark.parametrize("name", sorted({guard[0] for guards in GUARDS.values() for guard in guards}))
+def test_repeats(name):
+    assert work(name) == work(name)
+
+
+@pytest.mark.skipif(not _core.accelerations(), reason="needs a build with CROSSCUT_ABLATION=ON")
+@pytest.mark.parametrize("acceleration", _core.accelerations())
+def test_guards_notice(acceleration):
+    """A guard fails for each acceleration that is switched off; the trees stay the same."""
+    problems = {guard[0] for guard in GUARDS[acceleration]}
+    expected = {name: grow(*_encoded(name), n_jobs=1) for name in problems}
+    _core.switch_acceleration(acceleration, False)
+    try:
+        found = {name: work(name) for name in problems}
+        trees = {name: grow(*_encoded(name), n_jobs=1).trees for name in problems}
+    finally:
+        _core.switch_acceleration(acceleration, True)
+    for name, count, least, most in GUARDS[acceleration]:
+        assert not least <= found[name][count] <= most, (name, count, found[name][count])
+    for name, forest in expected.items():
+        for a, b in zip(forest.trees, trees[name], strict=True):
+            assert a.difference(b) is None, name
