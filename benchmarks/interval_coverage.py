@@ -1,6 +1,6 @@
 """How often the intervals of a cross-validation cover the score that they are about.
 
-    python benchmarks/interval_coverage.py [--runs 500] [--folds 5] [--sizes 100 300 1000] [--no-nested] [--json FILE]
+    python benchmarks/interval_coverage.py [--runs 500] [--folds 5] [--sizes 100 300] [--no-nested] [--json F]
 
 For noise, weak and strong signal; 100, 300 and 1,000 rows; two classes (50/50, 70/30) and numbers; and trees
 that are not pruned, or pruned by cross-validation: draw a table, fit, and compare `cv_interval(0.9)` with the

@@ -87,6 +87,14 @@ class Cells:
         counts = np.bincount(cell * n_classes + segments.truth, segments.weights, len(found) * n_classes)
         return cls(found // n_places, found % n_places, counts.reshape(-1, n_classes), n_segments)
 
+    @classmethod
+    def of_single_rows(cls, segments: Segments, leaves: NDArray[np.int64], n_classes: int) -> Cells:
+        """Give each row a cell of its own, so that rounded sums of equal trees are equal."""
+        n_segments = len(segments.sizes)
+        counts = np.zeros((len(leaves), n_classes))
+        counts[np.arange(len(leaves)), segments.truth] = 1 if segments.weights is None else segments.weights
+        return cls(np.repeat(np.arange(n_segments), segments.sizes), leaves, counts, n_segments)
+
     def by_segment(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum over the cells of each split, of one value per cell."""
         return np.bincount(self.segment, values, self.n_segments)
@@ -150,8 +158,9 @@ def roc_auc(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArra
         np.add.reduceat(of_class[order], np.flatnonzero(new)) for of_class in cells.counts.T
     )
     segment = segment[new]
-    end = np.cumsum(cells.truth[:, 1])[segment]
-    higher = end - np.cumsum(positive) + positive / 2
+    starts = np.flatnonzero(segment[1:] != segment[:-1]) + 1
+    lower = np.concatenate([np.cumsum(part) for part in np.split(positive, starts)])  # of each split alone
+    higher = cells.truth[segment, 1] - lower + positive / 2
     area = np.bincount(segment, negative * higher, cells.n_segments)
     return np.asarray(area / cells.truth.prod(axis=1))
 
@@ -192,6 +201,11 @@ OF_NUMBERS: dict[Any, Any] = {
 }
 OF_CLASSES: dict[Any, Any] = {metrics.accuracy_score: accuracy, ClassifierMixin.score: accuracy}
 OF_PROBABILITIES: dict[Any, Any] = {metrics.log_loss: log_loss, metrics.roc_auc_score: roc_auc}
+
+
+def needs_all_classes(metric: Callable[..., Any]) -> bool:
+    """Whether scikit-learn's metric fails for an estimator that lacks a class."""
+    return metric in OF_PROBABILITIES.values() or getattr(metric, "keywords", {}).get("average") == "binary"
 
 
 def quick_metric(scorer: Scorer, classes: NDArray[Any] | None) -> tuple[int, Callable[..., Any]] | None:

@@ -17,7 +17,13 @@ from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.splits import Splits, read_pairs
-from crosscut.sklearn_private import _check_method_params, _num_samples, _safe_indexing, _safe_split
+from crosscut.sklearn_private import (
+    _check_method_params,
+    _num_samples,
+    _safe_indexing,
+    _safe_split,
+    _score,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,8 +134,8 @@ def _one_by_one(
         searches.append(search(inner, rows))
         scorer = searches[-1].scorer_
         scorers = scorer if isinstance(scorer, dict) else {"score": scorer}
-        held_out = _safe_split(estimator, X, y, test[i], rows)
-        scores.append({name: one(searches[-1].best_estimator_, *held_out) for name, one in scorers.items()})
+        tuned, held_out = searches[-1].best_estimator_, _safe_split(estimator, X, y, test[i], rows)
+        scores.append({name: _score(tuned, *held_out, one, {}, np.nan) for name, one in scorers.items()})
     final = search(given, np.arange(n_rows))
     test_scores = {name: np.array([score[name] for score in scores]) for name in scores[0]}
     return NestedResult(
@@ -242,7 +248,8 @@ def _search_params(
 
 def _scores(grown: Grown, scorer: Scorer, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     """Return the scores of each metric, an array of candidates and splits."""
-    scores = [result["test_scores"] for result in evaluate(grown, scorer, score_params)]
+    results = evaluate(grown, scorer, score_params, error_score=np.nan)  # as scikit-learn's search
+    scores = [result["test_scores"] for result in results]
     if not isinstance(scores[0], dict):
         scores = [{"score": score} for score in scores]
     shape = len(grown.candidates), -1

@@ -9,7 +9,14 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from crosscut.model_selection.metrics import OF_PROBABILITIES, Cells, Segments, needs_estimator, quick_metric
+from crosscut.model_selection.metrics import (
+    Cells,
+    Segments,
+    log_loss,
+    needs_all_classes,
+    needs_estimator,
+    quick_metric,
+)
 from crosscut.sklearn_private import _check_method_params, _MultimetricScorer, _safe_split, _score
 
 if TYPE_CHECKING:
@@ -86,9 +93,7 @@ class Scoring:
             found = {name: quick_metric(one, examples.classes) for name, one in self.scorers.items()}
             self.quick = {name: metric for name, metric in found.items() if metric is not None}
         if not self.complete:
-            self.quick = {
-                name: one for name, one in self.quick.items() if one[1] not in OF_PROBABILITIES.values()
-            }
+            self.quick = {name: one for name, one in self.quick.items() if not needs_all_classes(one[1])}
 
     @cached_property
     def leaves(self) -> dict[Any, NDArray[np.int64]]:
@@ -103,11 +108,10 @@ class Scoring:
     @property
     def complete(self) -> bool:
         """Whether every split trains on all classes, if that matters."""
-        of_probabilities = any(metric in OF_PROBABILITIES.values() for _, metric in self.quick.values())
         classes = self.grown.examples.classes
-        return (
-            not of_probabilities or classes is None or all(len(own) == len(classes) for own in self.present)
-        )
+        if classes is None or not any(needs_all_classes(metric) for _, metric in self.quick.values()):
+            return True
+        return all(len(own) == len(classes) for own in self.present)
 
     @cached_property
     def cells(self) -> dict[Any, Cells]:
@@ -115,6 +119,14 @@ class Scoring:
         classes = self.grown.examples.classes
         assert classes is not None
         return {key: Cells.of(self.segments, own, len(classes)) for key, own in self.leaves.items()}
+
+    @cached_property
+    def single_rows(self) -> dict[Any, Cells]:
+        """The rows of each largest, one by one: for sums that are rounded."""
+        classes = self.grown.examples.classes
+        assert classes is not None
+        leaves = self.leaves.items()
+        return {key: Cells.of_single_rows(self.segments, own, len(classes)) for key, own in leaves}
 
     def scores(self) -> list[Any]:
         """Return numbers, or dicts of several metrics: candidate after candidate, split after split."""
@@ -139,16 +151,19 @@ class Scoring:
         candidate = self.grown.candidates[c]
         key = candidate.steps, candidate.setting
         largest = self.grown.by_setting[key]
-        arguments: tuple[Any, ...]
-        if self.grown.examples.classes is None:
-            arguments = self.segments, largest.mean[largest.stopped(self.leaves[key], candidate)]
-        else:
-            cells = self.cells[key]
-            arguments = cells, largest, largest.stopped(cells.leaf, candidate)
-        found = {name: (sign, metric(*arguments)) for name, (sign, metric) in self.quick.items()}
-        return {
-            name: (sign * scores).tolist() for name, (sign, scores) in found.items() if scores is not None
-        }
+        scores: dict[str, list[float]] = {}
+        for name, (sign, metric) in self.quick.items():
+            if self.grown.examples.classes is None:
+                values = metric(self.segments, largest.mean[largest.stopped(self.leaves[key], candidate)])
+            else:
+                # Cells belong to the largest trees. Equal smaller trees may have different cells, which must
+                # not decide between them: only counts may be summed by cell.
+                exact = metric is not log_loss and self.segments.weights is None
+                cells = (self.cells if exact else self.single_rows)[key]
+                values = metric(cells, largest, largest.stopped(cells.leaf, candidate))
+            if values is not None:
+                scores[name] = (sign * values).tolist()
+        return scores
 
     def _one_by_one(self, c: int, names: list[str]) -> list[Any]:
         """Return what scikit-learn's scorers of these names say of each split."""
